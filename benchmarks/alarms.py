@@ -16,7 +16,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -104,10 +104,13 @@ class World:
     bar: float
     detectors: int = 1
     least: float = 1.0
+    coming: bool = False
+    """Whether the detectors are of slices that come one after the other, each when those before it
+    have looked at all their answers."""
 
-    @property
-    def detector(self) -> Detector:
-        limit = promised_limit(ALPHA, LOOKS, detectors=self.detectors)
+    def detector(self, number: int) -> Detector:
+        shares = number * (number + 1) if self.coming else self.detectors
+        limit = promised_limit(ALPHA, LOOKS, detectors=shares)
         return Detector(self.bar, limit, self.least)
 
 
@@ -123,6 +126,8 @@ def worlds() -> Iterator[World]:
     blind = Traffic.of(0.85, probabilities=[0.10, 0.85], received=[0.8, 0.2])
     yield world("one rule", right, 0.75)
     yield world("20 rules x 5 slices", right, 0.75, detectors=all_of_them)
+    ten = world("10 slices that keep coming, delay of the first", right, 0.75, detectors=10)
+    yield replace(ten, coming=True)
     yield world(
         "25 % judged, by a guard that flags 60 % of failures",
         flagged(0.85, 0.6, 0.2, (0.10, 0.85)),
@@ -196,15 +201,14 @@ def row(name: str, false: float, delays: Whole, seconds: float) -> None:
 
 def measured(one: World, draws: int) -> None:
     began = time.perf_counter()
-    detector = one.detector
     alarms = np.zeros(draws, dtype=bool)
     for number in range(one.detectors):
         rng = np.random.default_rng([1, number])
-        found = first_alarms(detector, stream(rng, draws, (one.healthy, LOOKS)), draws, 0)
+        found = first_alarms(one.detector(number + 1), stream(rng, draws, (one.healthy, LOOKS)), draws, 0)
         alarms |= found > 0
     rng = np.random.default_rng(2)
     parts = stream(rng, draws, (one.healthy, BEFORE), (one.fallen, MOST))
-    found = first_alarms(detector, parts, draws, BEFORE)
+    found = first_alarms(one.detector(1), parts, draws, BEFORE)
     delays = np.maximum(found - BEFORE, 0)
     row(one.name, alarms.mean(), delays, time.perf_counter() - began)
 

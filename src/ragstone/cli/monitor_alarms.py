@@ -180,11 +180,17 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     from ragstone.monitor.alarms.slice_rules import shares_of
     from ragstone.monitor.series.baselines import bar_beforehand
     from ragstone.report.number_format import number
-    from ragstone.web.monitor_pages.rules_page import in_words, judged_of, rule_delay, usual_fall
+    from ragstone.web.monitor_pages.rules_page import (
+        in_words,
+        judged_of,
+        rule_delay,
+        slices_in_words,
+        usual_fall,
+    )
 
     bar = bar_beforehand(rule, settings.baseline)
     promise = rule.promise or settings.promise
-    shares = shares_of(settings, rule, 1)
+    shares = shares_of(settings, rule)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
     fall = usual_fall(rule, bar.value)
     delay = rule_delay(rule, bar.value, fall, promise, shares, rate)
@@ -211,7 +217,7 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     return {
         "rule": rule.name,
         "bar": f"{rule.metric}{of_each}{where} {side} {number(bar.value)}{made}",
-        "promise": f"{kept}{with_others}",
+        "promise": f"{kept}{with_others}{slices_in_words(rule)}",
         "delay": in_words(delay, fall, 0, of=judged_of(rule)),
         "median": delay.median,
         "p90": delay.p90,

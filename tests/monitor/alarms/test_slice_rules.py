@@ -38,9 +38,12 @@ def test_the_promise_is_divided_evenly_by_the_rules_that_share_it() -> None:
     assert watched(settings, own, AlarmBar(0.1)).limit == pytest.approx(1_000 / 0.01)
 
 
-def test_the_slices_of_a_rule_share_its_part_evenly() -> None:
+def test_slices_that_keep_coming_never_spend_more_than_their_rule_has() -> None:
     settings = MonitorSettings(rules=(PLAIN, BY_LANGUAGE))
-    assert shares_of(settings, BY_LANGUAGE, 5) == 10
+    shares = [shares_of(settings, BY_LANGUAGE, k) for k in range(1, MOST_SLICES + 1)]
+    assert shares[:3] == [2 * 2, 2 * 6, 2 * 12]
+    assert 0.49 < sum(1 / share for share in shares) < 1 / 2
+    assert shares_of(settings, replace(BY_LANGUAGE, value="de")) == 2
 
 
 def test_a_promise_of_a_distance_multiplies_it_by_the_shares() -> None:
@@ -95,8 +98,8 @@ def test_new_slices_are_watched_in_the_order_in_which_they_come(store: MonitorSt
         give(run, "faithfulness", [1.0, 1.0], facets={"language": "aa"})
     assert [one.slice for one in at_work(store, settings)][2:] == ["language=aa"]
     limits = [one.limit for one in at_work(store, settings)]
-    assert limits == pytest.approx([3 * 10_000 / 0.05] * 3)
-    assert [one.limit for one in first] == pytest.approx([2 * 10_000 / 0.05] * 2)
+    assert limits == pytest.approx([share * 10_000 / 0.05 for share in (2, 6, 12)])
+    assert [one.limit for one in first] == limits[:2]
 
 
 def test_a_facet_with_very_many_values_does_not_grow_without_end(store: MonitorStore) -> None:

@@ -164,7 +164,7 @@ def _at_work(
         begun = max(begun, last)
     return watched(
         settings, rule, bar,
-        slice=slice, number=slices.index(slice) + 1, slices=len(slices), begun=begun, judge=judge,
+        slice=slice, number=slices.index(slice) + 1, begun=begun, judge=judge,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ EDGE = 0.001
 alarm, or none ever."""
 
 MOST_SLICES = 200
-"""Slices of a rule that are watched. The more there are, the more evidence each of them wants."""
+"""Slices of a rule that are watched. The later one comes, the more evidence it wants."""
 
 RECOVERY = AlarmPromise(0.05, 200)
 """For each alarm: the probability that it is called over, within so many judged answers, although
@@ -96,20 +96,20 @@ def limit_for(promise: AlarmPromise, shares: int) -> float:
     return promised_limit(promise.false_alarms, promise.answers, detectors=shares)
 
 
-def shares_of(settings: MonitorSettings, rule: AlarmRule, slices: int = 1) -> int:
-    """Of how many shares of its promise each slice of a rule has one.
+def shares_of(settings: MonitorSettings, rule: AlarmRule, number: int = 1) -> int:
+    """Of how many shares of its promise the ``number``-th slice of a rule has one.
 
-    A promise is divided evenly by the rules that have it together, and a rule's part by the slices
-    that came so far. When another one comes, all want more evidence from then on. As each look adds
-    at most one over its limit to the false alarms that are expected, of the next ``answers`` looks
-    of all slices no more are expected, at any time, than the promise allows.
+    A promise is divided evenly by the rules that have it together. Where slices keep coming, the
+    k-th of a rule has 1 / (k (k + 1)) of its part: however many come, and whenever, they never
+    have more than the part, and none of them changes what another one was promised.
 
     Args:
         settings: With all rules.
         rule: One of them.
-        slices: How many it watches.
+        number: The how many-th slice of the rule it is, from 1.
     """
-    return slices * (settings.sharing if rule.promise is None else 1)
+    of_rule = number * (number + 1) if rule.facet is not None and rule.value is None else 1
+    return of_rule * (settings.sharing if rule.promise is None else 1)
 
 
 def watched(
@@ -119,13 +119,12 @@ def watched(
     *,
     slice: str = "",
     number: int = 1,
-    slices: int = 1,
     begun: int = 0,
     judge: str | None = None,
 ) -> WatchedSlice:
-    """A rule at work on its ``number``-th slice of so many."""
+    """A rule at work on its ``number``-th slice."""
     promise = rule.promise or settings.promise
-    limit = limit_for(promise, shares_of(settings, rule, slices))
+    limit = limit_for(promise, shares_of(settings, rule, number))
     # The guard checks every answer.
     least = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
     return WatchedSlice(rule, slice, number, bar, limit, least, begun, judge)

@@ -271,7 +271,8 @@ def _shown(
         + _of_slice(rule)
         + (", the mean of each conversation" if rule.of == "sessions" else ""),
         _bar_words(rule, settings, settled),
-        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)),
+        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule))
+        + slices_in_words(rule),
         "an alarm too" if rule.no_data == "alarm" else "ignored",
         said,
         tuple(firing.get(rule.name, ())),
@@ -370,6 +371,12 @@ def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
         f"at most {percent(promise.false_alarms)} for a false alarm in "
         f"{promise.answers:,.0f} {of}{among}"
     )
+
+
+def slices_in_words(rule: AlarmRule) -> str:
+    """How the slices of a rule share its promise; nothing where no more of them can come."""
+    several = rule.facet is not None and rule.value is None
+    return f"; of it the k-th {rule.facet} that comes has 1/(k(k+1))" if several else ""
 
 
 def _silence_words(found: tuple[float, str] | None) -> str:
