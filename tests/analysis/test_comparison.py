@@ -284,7 +284,7 @@ def test_p_of_equivalence_is_the_greater_of_two_one_sided_t_tests(tmp_path: Path
     assert one.p_equivalence_adjusted == one.p_equivalence
 
 
-def test_equivalence_is_adjusted_in_a_family_of_its_own(tmp_path: Path) -> None:
+def test_equivalence_is_adjusted_in_one_family_with_differences(tmp_path: Path) -> None:
     """Of metrics whose true difference is the margin some look equivalent taken alone."""
     rng = np.random.default_rng(4)
     rows: list[Row] = [
@@ -294,9 +294,12 @@ def test_equivalence_is_adjusted_in_a_family_of_its_own(tmp_path: Path) -> None:
     ]
     found = compare(run_of(tmp_path / "run", rows), margin=0.05)
     alone = [one.p_equivalence for one in found.comparisons]
-    assert found.equivalence_family == 20
+    assert found.family == 20
     assert min(p for p in alone if p is not None) <= 0.05
-    assert [one.p_equivalence_adjusted for one in found.comparisons] == list(holm(alone))
+    ps = [one.p for one in found.comparisons] + alone
+    assert [one.p_adjusted for one in found.comparisons] + [
+        one.p_equivalence_adjusted for one in found.comparisons
+    ] == list(holm(ps, [*range(20)] * 2))
     assert not any(one.verdict == "equivalent" for one in found.comparisons)
 
 
@@ -365,7 +368,7 @@ def test_a_run_against_itself_is_the_same_in_every_metric(tmp_path: Path) -> Non
     run = run_of(tmp_path / "run", rows)
     found = compare(run, run, margin=0.1, by=())
     assert [one.verdict for one in found.comparisons] == ["same"] * 6
-    assert (found.family, found.equivalence_family) == (0, 0)
+    assert found.family == 0
     one = found.comparisons[0]
     assert (one.value_a, one.difference) == (one.value_b, 0)
     assert (one.low, one.high, one.p, one.n_needed, one.caution) == (None,) * 5
@@ -507,10 +510,10 @@ def test_against_a_baseline_every_other_system_is_a(tmp_path: Path) -> None:
         compare(tmp_path / "run", baseline="d")
 
 
-def test_systems_that_never_differ_are_not_tested_and_not_in_the_family(tmp_path: Path) -> None:
+def test_systems_that_never_differ_have_no_test_of_a_difference(tmp_path: Path) -> None:
     same = [0.1, 0.5, 1.0, 0.0, 0.3] * 20
     one = only(found := compare(run_of(tmp_path / "run", two(same, same)), margin=0.05))
-    assert (one.p, one.p_adjusted, one.test, found.family) == (None, None, None, 0)
+    assert (one.p, one.p_adjusted, one.test, found.family) == (None, None, None, 1)
     assert one.low is not None
     assert one.high is not None
     assert -0.05 < one.low < 0 < one.high < 0.05

@@ -59,7 +59,7 @@ def compared(**known: Any) -> Comparison:
 def found(*ones: Comparison, **known: Any) -> Comparisons:
     facts: dict[str, Any] = {
         "comparisons": ones, "ranking": (), "notes": (), "runs": ("runs/a",),
-        "cluster": "question_id", "adjust": "holm", "family": 3, "equivalence_family": 2,
+        "cluster": "question_id", "adjust": "holm", "family": 3,
         "level": 0.95, "margin": None, "seed": 0, "resamples": 10_000,
     }  # fmt: skip
     return Comparisons(**(facts | known))
@@ -380,11 +380,11 @@ def test_each_test_is_explained_once(test: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"family": 3}, "Holm  at most a 5 % chance of any false finding; over 3 tests"),
+        ({"family": 3}, "Holm  at most a 5 % chance of any false finding; over 3 comparisons"),
         ({"family": 1, "level": 0.9},
-         "Holm  at most a 10 % chance of any false finding; over 1 test"),
+         "Holm  at most a 10 % chance of any false finding; over 1 comparison"),
         ({"adjust": "bh"},
-         "BH  Benjamini-Hochberg: at most 5 % of the findings false, on average; over 3 tests"),
+         "BH  Benjamini-Hochberg: at most 5 % of the findings false, on average; over 3 comparisons"),
     ],
 )  # fmt: skip
 def test_how_p_was_adjusted_is_said_with_its_error_and_its_family(
@@ -401,7 +401,7 @@ def test_words_are_explained_where_they_occur() -> None:
     plain_one = reading(comparison_page(found(compared())))
     assert "equivalent" not in plain_one
     with_margin = reading(comparison_page(found(compared(), margin=0.1)))
-    assert "p ≤ 5 % after Holm over 2 tests" in with_margin
+    assert "p ≤ 5 % after the same adjustment" in with_margin
 
 
 @pytest.mark.parametrize(("far", "drawn"), [(2.0, True), (2.01, False)])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from ragstone.core.errors import InputError
@@ -40,3 +41,22 @@ def test_what_is_no_p_is_refused(adjust: object, p: float) -> None:
     assert callable(adjust)
     with pytest.raises(InputError, match=r"\[0, 1\]"):
         adjust([0.5, p])
+
+
+def test_two_tests_of_a_subject_leave_as_many_null_hypotheses_as_there_are_subjects() -> None:
+    ps, subjects = [0.001, 0.04, 0.9, 0.02], [0, 1, 0, 1]
+    assert holm(ps, subjects) == pytest.approx((0.002, 0.08, 0.9, 0.04))
+    assert holm([0.04, None], [0, 0]) == (0.04, None)
+
+
+def test_differences_and_equivalence_spend_five_percent_together() -> None:
+    """Of ten comparisons five have no difference, five exactly the margin of four errors.
+
+    Half of the null hypotheses are true; each family alone would break the promise in 10 %.
+    """
+    rng, margin, broken = np.random.default_rng(7), 4.0, []
+    for z in rng.normal([0.0] * 5 + [margin] * 5, 1, (3000, 10)):
+        ps = np.append(2 * norm.sf(abs(z)), norm.sf(margin - abs(z)))
+        found = np.array(holm(ps.tolist(), [*range(10)] * 2)) <= 0.05
+        broken.append(found[:5].any() or found[15:].any())
+    assert np.mean(broken) < 0.06

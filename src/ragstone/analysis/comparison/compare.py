@@ -86,8 +86,8 @@ def compare(
         cluster: Field that groups dependent rows; None: as in ``run``.
         margin: Differences up to this size are too small to matter, in the metric's
             unit, above 0.
-        adjust: ``holm`` keeps the chance of any false finding at 5 %; ``bh`` keeps the
-            expected share of false findings at 5 %.
+        adjust: ``holm`` keeps the chance of any false finding, of a difference or of
+            equivalence, at 5 %; ``bh`` keeps the expected share of false findings at 5 %.
         level: Confidence level of the intervals, in (.5, 1). ``better`` and ``worse`` need an
             adjusted p-value of at most 1 - level, and so does ``equivalent``, in two
             one-sided tests.
@@ -193,8 +193,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         runs=tuple(runs),
         cluster=first.cluster,
         adjust=plan.adjust,
-        family=sum(one.p is not None for one in comparisons),
-        equivalence_family=sum(one.p_equivalence is not None for one in comparisons),
+        family=_tested(comparisons),
         level=plan.level,
         margin=plan.margin,
         seed=plan.seed,
@@ -222,15 +221,25 @@ def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int
 def _judged(
     found: Sequence[Comparison], adjust: Adjust, asked: ComparisonSettings
 ) -> list[Comparison]:
-    """The comparisons with adjusted p-values and verdicts."""
-    adjusted = holm if adjust == "holm" else benjamini_hochberg
-    ps = adjusted([one.p for one in found])
-    family = sum(one.p is not None for one in found)
-    within = holm([one.p_equivalence for one in found])
+    """The comparisons with adjusted p-values and verdicts.
+
+    Differences and equivalence are one family. Of a comparison only one of the two null
+    hypotheses can be true, no difference or one beyond the margin, and Holm's needs no more.
+    """
+    ps = [one.p for one in found] + [one.p_equivalence for one in found]
+    if adjust == "holm":
+        both, family = holm(ps, [*range(len(found))] * 2), _tested(found)
+    else:
+        both, family = benjamini_hochberg(ps), sum(p is not None for p in ps)
     return [
         one if one.verdict == "same" else _with_verdict(one, p, inside, asked, family)
-        for one, p, inside in zip(found, ps, within, strict=True)
+        for one, p, inside in zip(found, both, both[len(found) :], strict=False)
     ]
+
+
+def _tested(found: Sequence[Comparison]) -> int:
+    """The number of comparisons with a test, for a difference or for equivalence."""
+    return sum(one.p is not None or one.p_equivalence is not None for one in found)
 
 
 def _with_verdict(

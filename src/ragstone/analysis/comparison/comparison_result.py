@@ -166,7 +166,7 @@ class Comparison:
     ``value_a`` and ``value_b`` are the means over the same pairs.
     ``equivalence_low`` and ``equivalence_high`` are its interval at the level of one
     test of equivalence; ``p_equivalence`` is the p-value of the two one-sided tests that
-    the difference is within the margin, adjusted by Holm in a family of their own.
+    the difference is within the margin, adjusted in one family with those of the differences.
     ``wins`` counts the pairs on which a is better, or higher if the metric has no better
     direction. ``n_needed`` is the total number of pairs that it takes, for what ``needed_for``
     says; if None, ``n_needed_reason`` says why. ``n_only_a`` and ``n_only_b`` count the questions
@@ -254,8 +254,8 @@ class Comparison:
 class Comparisons(Displayable):
     """All comparisons of one call.
 
-    ``family`` is the number of tests the p-values are adjusted for,
-    ``equivalence_family`` the same for tests of equivalence. ``ranking`` orders the
+    ``family`` is the number of comparisons the p-values are adjusted for, each tested for a
+    difference and, with a margin, for equivalence. ``ranking`` orders the
     systems of a run on each metric, if there are more than two and every pair is
     compared. ``notes`` say what was left out, and why. ``checked`` says by system what people's
     labels show about the judges of the metrics.
@@ -268,7 +268,6 @@ class Comparisons(Displayable):
     cluster: str
     adjust: Adjust
     family: int
-    equivalence_family: int
     level: float
     margin: float | None
     seed: int
@@ -289,7 +288,6 @@ class Comparisons(Displayable):
             "cluster": self.cluster,
             "adjust": self.adjust,
             "family": self.family,
-            "equivalence_family": self.equivalence_family,
             "level": self.level,
             "margin": self.margin,
             "seed": self.seed,

@@ -228,7 +228,7 @@ def _comparison_small_print(found: Comparisons) -> Iterator[Note]:
         text = about.format(flips=found.resamples, seed=found.seed)
         yield Note("tests", (strong(word), f"  {text}"))
     word, about = ADJUSTED[found.adjust]
-    text = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
+    text = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'comparison')}"
     yield Note("adjusted", (strong(word), text))
     yield from _reading(found, alpha)
     for reason, metrics in _reasons(found.comparisons).items():
@@ -250,9 +250,8 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
     if found.margin is not None:
         yield Note(
             "reading",
-            f"equivalent: inside the margin by two one-sided tests, p ≤ {alpha} after Holm over "
-            f"{counted(found.equivalence_family, 'test')}; otherwise better or worse at the same "
-            "adjusted p",
+            f"equivalent: inside the margin by two one-sided tests, p ≤ {alpha} after the same "
+            "adjustment, of differences and equivalence together",
         )
     if any(one.caution for one in ones):
         yield Note("reading", "N pairs only: so few pairs make a rough verdict")

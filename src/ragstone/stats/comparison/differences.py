@@ -1,6 +1,7 @@
 """Differences: McNemar's test, Newcombe's and unpaired intervals, effect sizes, adjustment."""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
@@ -13,15 +14,18 @@ from ragstone.stats.distributions import Interval, beta_cdf, wilson
 Ps = Sequence[float | None]
 
 
-def holm(ps: Ps) -> tuple[float | None, ...]:
+def holm(ps: Ps, subjects: Sequence[int] | None = None) -> tuple[float | None, ...]:
     """Holm's adjustment, which controls the family-wise error rate.
 
         the i-th smallest of m:  max over j <= i of (m - j + 1) · p_j,  at most 1
 
-    Valid for any dependence between the tests.
+    Valid for any dependence between the tests. With ``subjects``, m - j + 1 is the number of
+    subjects with a test from the j-th on: so many null hypotheses can still be true.
 
     Args:
         ps: In [0, 1]; None was not tested and is not part of the family.
+        subjects: Of each test: of those with the same subject at most one null hypothesis is
+            true, as those of a difference and of equivalence. None: each test has its own.
 
     Returns:
         In the same order; None for None.
@@ -29,14 +33,19 @@ def holm(ps: Ps) -> tuple[float | None, ...]:
     Raises:
         InputError: A p-value outside [0, 1].
 
-    Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
+    Source: Holm (1979), "A simple sequentially rejective multiple test procedure"; with
+    ``subjects`` Shaffer (1986), "Modified sequentially rejective multiple test procedures".
     """
     order = _smallest_first(ps)
+    of = range(len(ps)) if subjects is None else subjects
+    left = Counter(of[place] for _, place in order)
     found: dict[int, float] = {}
     largest = 0.0
-    for rank, (p, place) in enumerate(order):
-        largest = max(largest, (len(order) - rank) * p)
+    for p, place in order:
+        largest = max(largest, len(left) * p)
         found[place] = min(1.0, largest)
+        left[of[place]] -= 1
+        left = +left
     return tuple(found.get(place) for place in range(len(ps)))
 
 
