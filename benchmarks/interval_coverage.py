@@ -6,7 +6,7 @@ Draws many samples of a known population, each of questions with several rows,
 and counts how many 95 % intervals hold the population's mean. Rates: each
 question has its own rate, beta-distributed so that its rows correlate by ICC.
 Scores: each row is beta-distributed around its question's mean, about .7 or
-near .05. Mostly 1: 19 of 20 questions score 1 in every row, the rest something
+near .05; independent and skewed ones, of 5 to 20 rows. Mostly 1: 19 of 20 questions score 1 in every row, the rest something
 uniform below it, or .8 ("rare falls"). Ratios: claims that are supported over
 all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 """
@@ -15,6 +15,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     heading("coverage / mean width", METHODS)
-    for setting in settings():
+    for setting in (*few_rows(), *settings()):
         rng = np.random.default_rng(arguments.seed)
         samples = [setting.draw(rng) for _ in range(arguments.draws)]
         cells = ["–"] * len(METHODS)
@@ -120,6 +121,32 @@ def settings() -> Iterator[Setting]:
             yield Setting(f"{name}  scores about {mean:g}", mean, False, counts, draw)
         yield Setting(f"{name}  scores mostly 1", 0.975, False, counts, skewed(counts))
         yield Setting(f"{name}  rare falls", 0.99, False, counts, skewed(counts, 0.8))
+
+
+SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
+    "Beta(8, 1)": (8 / 9, lambda rng, n: rng.beta(8, 1, n)),
+    "Beta(4, .5)": (8 / 9, lambda rng, n: rng.beta(4, 0.5, n)),
+    "Beta(2, .3)": (2 / 2.3, lambda rng, n: rng.beta(2, 0.3, n)),
+    "Beta(.5, 5)": (1 / 11, lambda rng, n: rng.beta(0.5, 5, n)),
+    "Beta(5, 5)": (0.5, lambda rng, n: rng.beta(5, 5, n)),
+    "1 of 10 bad": (
+        0.9 * 30 / 32 + 0.1 * 0.25,
+        lambda rng, n: np.where(rng.random(n) < 0.9, rng.beta(30, 2, n), rng.beta(2, 6, n)),
+    ),
+}
+
+
+def few_rows() -> Iterator[Setting]:
+    for (name, (truth, draw)), n in product(SKEWED.items(), (5, 8, 12, 20)):
+        yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), of_rows(draw, n))
+
+
+def of_rows(draw: Callable[[np.random.Generator, int], Floats], n: int) -> Draw:
+    def sample(rng: np.random.Generator) -> Sample:
+        rows = draw(rng, n)
+        return rows, rows * rows
+
+    return sample
 
 
 def ratios() -> Iterator[Setting]:

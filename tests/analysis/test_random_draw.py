@@ -173,6 +173,8 @@ def test_a_gate_stays_open_on_labels_that_are_no_random_sample(piers: Run, label
 def test_labels_that_keep_coming_have_an_interval_for_every_look(piers: Run, labels: Write) -> None:
     drawn = [said(n, "a") for n in (59, 3, 41, 8, 22, 13, 36, 50, 2, 31, 17, 28)]
     found = by_group(calibrate(piers, labels(drawn), anytime=True))["a"]
+    in_order = sorted(drawn, key=lambda row: row["unsupported_claim_present"])
+    assert by_group(calibrate(piers, labels(in_order), anytime=True))["a"].labels == found.labels
     expected = anytime_mean([row["unsupported_claim_present"] for row in drawn], low=0, high=1).at(
         0.95
     )

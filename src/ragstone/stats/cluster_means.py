@@ -16,7 +16,7 @@ from ragstone.core.errors import InputError
 from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, clamp, t_quantile, upper_quantile, wilson, wilson_ends
 
-HALF_CLUSTER = 0.5
+HALF_CLUSTER = HALF_ROW = 0.5
 ALIKE = 1e-12
 """A variance below this, in units of the squared range, is rounding error."""
 
@@ -249,12 +249,14 @@ def wilson_of(clusters: ClusterMoments, upper: float) -> tuple[float, float]:
 def effective_rows(clusters: ClusterMoments) -> float:
     """Effective sample size: the number of independent 0/1 rows that give their mean as precisely.
 
-        n*     = N / (effect · q)
+        n*     = E (E + d) / (E q + d),   E = N / effect,   d = (2 m - 1)² / 2
         q      = s² / (m (1 - m)),                                1 for rows of 0 or 1
         effect = (V + h · n̄² · q) / (N s² + h · n̄ · q),  at least 1,  h = 1/2
         V      = C / (C - 1) · sum of (s_c - m n_c)²,    s² the variance of the rows
 
-    m is the mean. So n* is m (1 - m) / Var(m) with two modifications. The design effect
+    m is the mean. So n* is m (1 - m) / Var(m) with three modifications. A few scores near an end
+    of the range seldom show how far the others lie: so up to half a row, the nearer to an end the
+    mean is, is taken to vary as much as rows of 0 or 1. The design effect
     is at least 1: rows of a cluster never count for more than independent ones. And the
     usual design effect, V / (N s²), can be near 1 by accident for a mean near 0 or 1,
     where it depends on one or two clusters: so half a cluster of the mean size n̄ = N / C,
@@ -295,7 +297,8 @@ def effective_size(
     shape = min(1.0, variance / (mean * (1 - mean)))
     spread = between + HALF_CLUSTER * mean_size**2 * shape
     within = rows * variance + HALF_CLUSTER * mean_size * shape
-    return rows / (max(1.0, spread / within) * shape)
+    independent, distant = rows / max(1.0, spread / within), HALF_ROW * (2 * mean - 1) ** 2
+    return independent * (independent + distant) / (independent * shape + distant)
 
 
 def of_rate(clusters: ClusterMoments) -> ClusterMoments:

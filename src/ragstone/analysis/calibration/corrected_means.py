@@ -155,8 +155,6 @@ MIDDLE = 0.5
 """A judge's score from here on is a yes, where people say yes or no."""
 
 PEOPLE = "people"
-CAME = "came"
-"""When an example was first labelled: its place among the rows of the label files."""
 
 UNEQUAL_CHANCES = "unequal_chances_of_being_drawn"
 WHOLE_QUESTIONS = "whole_questions_were_drawn"
@@ -177,8 +175,8 @@ class LabelledScores:
         method: Of the correction of a rate.
         not_random: Evidence that the labelled rows are not a random sample; None if there is none.
         assume_random: Correct anyway.
-        anytime: Whether the labels are looked at again and again as they come, in the order of
-            ``came``: their mean has an interval for that, and nothing is corrected.
+        anytime: Whether the labels are looked at again and again as they come: their mean has an
+            interval for that, and nothing is corrected.
     """
 
     metric: str
@@ -262,7 +260,7 @@ class LabelledScores:
 
     def _as_they_come(self) -> MeanCorrection:
         """The estimate for labels that are looked at repeatedly; or why there is none."""
-        rows = self.judged.filter(pl.col(PEOPLE).is_not_null()).sort(CAME)
+        rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
         weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
         if weights.n_unique() > 1:

@@ -19,7 +19,6 @@ from ragstone.run import Run
 from ragstone.run.folder.folder import Excerpt
 
 from .corrected_means import (
-    CAME,
     LABELLED,
     PEOPLE,
     LabelledScores,
@@ -121,8 +120,6 @@ class LabelledRun:
         """By metric: the run's scores together with people's, if there are any."""
         values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
-        came = self.labels.used.select("example_id").unique(maintain_order=True)
-        weights = weights.join(came.with_row_index(CAME), on="example_id", how="left")
         fields, ids = self._slices(), self.scored.facets.select("example_id")
         found = {}
         for metric in self.metrics:

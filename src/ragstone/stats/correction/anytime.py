@@ -77,90 +77,83 @@ def mean_sequence(
 STEPS = 1000
 """Grid of candidate means; the interval's ends lie one step outside those not ruled out."""
 
-MOST_AT_STAKE = 0.5
-TUNED_FOR = 0.05
+BETS = np.sin(np.pi * (np.arange(100) + 0.5) / 200) ** 2
+"""The means that are bet on, with equal capital each: a grid of the Beta(1/2, 1/2) distribution."""
+
+EDGE = 1e-9
+"""No candidate mean lies nearer to an end of the scale, where the first other label rules it out."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnytimeMean:
-    """The mean of labels in the order in which they came; ``at`` gives its interval.
+    """The mean of labels so far; ``at`` gives its interval.
 
     Attributes:
         value: None without a label.
         n: Number of labels.
-        most: Shape (STEPS + 1,): log of the largest capital reached so far by betting against
-            each candidate mean.
+        capital: Shape (STEPS + 1,): log of the capital by betting against each candidate mean.
     """
 
     value: float | None
     n: int
     low: float
     high: float
-    most: Floats
+    capital: Floats
 
     def at(self, level: float) -> Corrected:
-        """The candidate means whose betting capital has never reached 1 / (1 - level)."""
+        """The candidate means against which the capital is below 1 / (1 - level)."""
         upper_quantile(level)
         if self.value is None:
             return Corrected(None, None, "labels_only", 0, None, reason=NO_LABELS)
-        left = np.flatnonzero(self.most < log(1 / (1 - level)))
-        first, last = (left[0], left[-1]) if len(left) else (self._nearest(), self._nearest())
         span = (self.high - self.low) / STEPS
+        # The nearest candidate is not the mean itself, and may be ruled out at a low level.
+        nearest = round((self.value - self.low) / span)
+        left = np.append(np.flatnonzero(self.capital < log(1 / (1 - level))), nearest)
         interval = Interval(
-            self.low + max(int(first) - 1, 0) * span,
-            self.low + min(int(last) + 1, STEPS) * span,
+            self.low + max(int(left.min()) - 1, 0) * span,
+            self.low + min(int(left.max()) + 1, STEPS) * span,
             level,
             "betting_sequence",
         )
         return Corrected(self.value, interval, "labels_only", self.n, None)
 
-    def _nearest(self) -> int:
-        share = ((self.value or 0.0) - self.low) / (self.high - self.low)
-        return round(share * STEPS)
-
 
 def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     """A confidence sequence for the mean, by betting against every candidate mean m.
 
-        K_t(m) = (prod of (1 + b_i (x_i - m)) + prod of (1 - b_i (x_i - m))) / 2
+        K(m) = mean over q of the product of (x_i q / m + (1 - x_i) (1 - q) / (1 - m))
 
-    The bet b_i depends only on the labels before x_i, so if m is the true mean the capital K is a
-    martingale, and the probability that it ever reaches 1 / α is at most α (Ville's inequality).
-    The maximum of K is kept: a mean that was once ruled out stays ruled out. Intervals of higher
-    levels contain those of lower levels.
+    If labels come in random order and m is the true mean, the capital K is a martingale in the
+    order in which they came, and the probability that it ever reaches 1 / α is at most α (Ville's
+    inequality). As each q stays as it is, K is the same in any order: nobody has to know in which
+    the labels came. Against the mean of the labels K is at most 1, so that the interval holds it.
+    Intervals of higher levels contain those of lower levels.
 
     Args:
-        labels: Shape (n,), independent draws, in the order in which they came.
+        labels: Shape (n,), independent draws, in any order.
         low: The least possible label.
         high: The greatest possible label.
 
     Raises:
         InputError: A label outside the range.
 
-    Source: Waudby-Smith & Ramdas (2024), "Estimating means of bounded random variables by
-    betting", section 4, the hedged capital process with predictable plug-in bets.
+    Source: Cover & Ordentlich (1996), "Universal portfolios with side information"; as confidence
+    sequences Orabona & Jun (2024), "Tight concentrations and confidence sequences from the regret
+    of universal portfolio".
     """
     given = np.asarray(labels, dtype=np.float64)
     if not low < high or not bool(((given >= low) & (given <= high)).all()):
         raise InputError(f"Labels must lie between low, {low}, and high, {high}.")
-    values = (given - low) / (high - low)
-    means = np.linspace(0, 1, STEPS + 1)
-    # Limits on the bets: no single label can lose more than half of the capital.
-    up = MOST_AT_STAKE / np.maximum(means, 1 / STEPS)
-    down = MOST_AT_STAKE / np.maximum(1 - means, 1 / STEPS)
-    above, below, most = np.zeros(STEPS + 1), np.zeros(STEPS + 1), np.zeros(STEPS + 1)
-    # One pseudo-observation, so that the first bet is defined before any label is seen.
-    total, squares = 0.5, 0.25
-    for t, value in enumerate(values, start=1):
-        bet = sqrt(2 * log(2 / TUNED_FOR) / (squares * log(t + 1)))
-        # Log capital: the products themselves could over- or underflow after many labels.
-        above += np.log1p(np.minimum(bet, up) * (value - means))
-        below += np.log1p(-np.minimum(bet, down) * (value - means))
-        np.maximum(most, np.logaddexp(above, below) - log(2), out=most)
-        total += value
-        squares += (value - total / (t + 1)) ** 2
+    means = np.clip(np.linspace(0, 1, STEPS + 1), EDGE, 1 - EDGE)
+    up, down = BETS[:, None] / means, (1 - BETS[:, None]) / (1 - means)
+    capital = np.zeros(up.shape)
+    values, counts = np.unique((given - low) / (high - low), return_counts=True)
+    for value, count in zip(values, counts, strict=True):
+        capital += count * np.log(value * up + (1 - value) * down)
     mean = None if not len(given) else float(given.mean())
-    return AnytimeMean(mean, len(given), low, high, most)
+    most = capital.max(axis=0)
+    together = most + np.log(np.exp(capital - most).mean(axis=0))
+    return AnytimeMean(mean, len(given), low, high, together)
 
 
 FIRST_DRAWS = 200
