@@ -7,6 +7,8 @@ true risk is taken from 400,000 other clusters of the same world. *Broken*: the 
 true risk is above the promise, where a cluster counts as passed if any unfaithful answer of it
 passes; *of answers*: the same for the share of answers; *as independent*: the same for answers,
 calibrated as if no two shared a cluster. Draws that are refused break nothing and are counted.
+Labels that were drawn equally by the judge's verdict are read with and without the probabilities
+with which each was drawn.
 
 BEGIN: replies that people labelled, scored by the guard. Clusters (replies that share a turn
 or a knowledge snippet) are split into halves; one calibrates, the other tells. *Shown broken*: the
@@ -16,13 +18,16 @@ which chance alone brings about although the method is right.
 
 import argparse
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.errors import PromiseRefused
 from ragstone.guard import Guard
-from ragstone.guard.confidence_gate.gate_labels import ScoredLabels, labelled_scores
+from ragstone.guard.confidence_gate.gate_labels import CHANCE, ScoredLabels, labelled_scores
+from ragstone.guard.confidence_gate.gate_thresholds import find_pass_at
 from ragstone.stats.risk_control import highest_of_clusters, lower_bound, promised_threshold
 
 Floats = NDArray[np.float64]
@@ -132,6 +137,32 @@ def risk(ascending: Floats, threshold: float | None) -> float:
     return 1 - float(np.searchsorted(ascending, threshold, side="left")) / len(ascending)
 
 
+def by_verdict(draws: int, seed: int, *, of_each: int, known: bool) -> tuple[float, float]:
+    """Independent answers, so many labelled of each verdict: shares broken and refused."""
+    rng = np.random.default_rng(seed)
+    faithful = rng.random(POPULATION) < 0.7
+    scores = WORLDS[0].scored(1.6 * rng.normal(size=POPULATION) + np.where(faithful, 2, -1))
+    verdicts = [np.flatnonzero((scores >= 0.5) == verdict) for verdict in (False, True)]
+    wrong, broken, refused = np.sort(scores[~faithful]), 0, 0
+    for _ in range(draws):
+        rows = [
+            {
+                "score": float(scores[row]),
+                "faithful": bool(faithful[row]),
+                **({CHANCE: of_each / len(those)} if known else {}),
+            }
+            for those in verdicts
+            for row in rng.choice(those, of_each, replace=False)
+        ]
+        try:
+            threshold = find_pass_at(labelled_scores(rows), 0.05, CONFIDENCE)
+        except PromiseRefused:
+            refused += 1
+        else:
+            broken += risk(wrong, threshold) > 0.05
+    return broken / draws, refused / draws
+
+
 def begin(data: Path) -> ScoredLabels:
     """BEGIN's replies that make a claim, by the guard: the lowest P(supported) of their claims."""
     file = data / "faithfulness_begin" / "pairs.jsonl.gz"
@@ -187,6 +218,10 @@ def main() -> None:
         one = kept(world, arguments.draws, arguments.seed)
         print(f"{world.name:<50}{one.broken:>8.3f}{one.of_answers:>12.3f}"
               f"{one.as_independent:>16.3f}{one.refused:>9.3f}", flush=True)  # fmt: skip
+    for of_each, known in product((100, 200, 400), (False, True)):
+        of, off = by_verdict(arguments.draws, arguments.seed, of_each=of_each, known=known)
+        name = f"{of_each} of each verdict, chances {'known' if known else 'not known'}"
+        print(f"{name:<50}{of:>8.3f}{'':>28}{off:>9.3f}", flush=True)
     answers = begin(arguments.data)
     print(f"\nBEGIN: {len(answers.scores):,} replies, {(~answers.faithful).sum():,} unfaithful in "
           f"{len(set(answers.clusters[~answers.faithful])):,} clusters; "

@@ -281,6 +281,33 @@ def test_rows_are_linked_by_question_and_by_contexts() -> None:
     assert found.unlabelled == 2
 
 
+def test_labels_likelier_to_be_drawn_are_thinned_out_to_those_drawn_least() -> None:
+    """Of 2,000 answers 80 of each verdict are labelled; the rates are then those of all."""
+    rng, passes, left = np.random.default_rng(1), list[float](), list[int]()
+    for _ in range(25):
+        faithful = rng.random(2000) < 0.7
+        surely = rng.random(2000) < np.where(faithful, 0.9, 0.3)
+        drawn = [(of, rng.choice(np.flatnonzero(surely == of), 80, False)) for of in (True, False)]
+        found = labelled_scores(
+            [{"score": float(surely[row]), "faithful": bool(faithful[row]),
+              "inclusion_probability": str(80 / (surely == of).sum())}
+             for of, those in drawn for row in those]
+        )  # fmt: skip
+        passes += found.scores[~found.faithful].tolist()
+        left.append(len(found) + found.surplus)
+    assert np.mean(passes) == pytest.approx(0.3, abs=0.05)
+    assert left == [160] * 25
+
+
+def test_probabilities_of_being_drawn_are_known_for_all_labels_or_for_none() -> None:
+    rows = [{"score": 1, "faithful": True, "inclusion_probability": p} for p in (0.5, None)]
+    with pytest.raises(InputError, match="1 of 2 labelled answers have no inclusion_probability"):
+        labelled_scores(rows)
+    with pytest.raises(DataError, match="above 0, at most 1"):
+        labelled_scores([{**rows[0], "inclusion_probability": 0}])
+    assert labelled_scores([{**rows[0], "inclusion_probability": ""}]).surplus == 0
+
+
 def test_label_may_stand_among_the_labels_and_have_another_name() -> None:
     found = labelled_scores(
         [{"score": 1, "labels": {"grounded": True}, "session": "s"},

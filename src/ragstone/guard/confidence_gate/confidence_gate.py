@@ -345,12 +345,14 @@ class GateCalibration(Displayable):
         others: What other promises would bring.
         risk_coverage: The share of unfaithful answers among those passed, by the share passed.
         unlabelled: How many rows were left out, for nobody said whether they are faithful.
+        surplus: How many were left out at random, for they were likelier to be drawn than others.
     """
 
     gate: Gate
     others: tuple[OtherPromise, ...]
     risk_coverage: RiskCoverage
     unlabelled: int
+    surplus: int
 
     def __repr__(self) -> str:
         return f"GateCalibration({self.gate!r})"
@@ -362,6 +364,7 @@ class GateCalibration(Displayable):
         return {
             "gate": self.gate.to_dict(),
             "unlabelled": self.unlabelled,
+            "surplus": self.surplus,
             "others": [
                 {
                     "max_false_pass": promise.max_false_pass,
@@ -427,6 +430,7 @@ def calibrate_gate(
         tuple(other_promises(scored, len(rows), int(rows.faithful.sum()), confidence)),
         risk_coverage(scored.scores, ~scored.faithful),
         rows.unlabelled,
+        rows.surplus,
     )
 
 
@@ -445,6 +449,7 @@ class GateCheck(Displayable):
         shares: What share of the new answers goes which way.
         unscored: New answers without a score.
         unlabelled: Rows that were left out, for nobody said whether they are faithful.
+        surplus: As for ``GateCalibration``.
     """
 
     gate: Gate
@@ -453,6 +458,7 @@ class GateCheck(Displayable):
     shares: tuple[GateShare, ...]
     unscored: int
     unlabelled: int
+    surplus: int
 
     def __repr__(self) -> str:
         return f"GateCheck({self.state!r})"
@@ -494,6 +500,7 @@ class GateCheck(Displayable):
             ],
             "unscored": self.unscored,
             "unlabelled": self.unlabelled,
+            "surplus": self.surplus,
         }  # fmt: skip
 
 
@@ -532,6 +539,7 @@ def check_gate(
         tuple(shares_of(ways_out(gate, rows.scores.tolist()), rows)),
         len(rows) - len(scored),
         rows.unlabelled,
+        rows.surplus,
     )
 
 

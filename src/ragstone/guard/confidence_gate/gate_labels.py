@@ -80,6 +80,7 @@ SCORES = ("score", "confidence")
 
 FAITHFUL = "faithful"
 CLUSTER = "cluster"
+CHANCE = "inclusion_probability"
 IN_MEMORY = "rows"
 
 Labelled: TypeAlias = "str | PathLike[str] | Iterable[LabelledScore | Mapping[str, Any] | Example]"
@@ -112,12 +113,14 @@ class ScoredLabels:
         faithful: Shape (n,).
         clusters: Shape (n,), a code for each cluster.
         unlabelled: How many rows were left out, for nobody said whether they are faithful.
+        surplus: How many were left out at random, for they were likelier to be drawn than others.
     """
 
     scores: NDArray[np.float64]
     faithful: NDArray[np.bool_]
     clusters: NDArray[np.int64]
     unlabelled: int = 0
+    surplus: int = 0
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -125,7 +128,9 @@ class ScoredLabels:
     def with_score(self) -> "ScoredLabels":
         """The answers that have a score."""
         there = np.isfinite(self.scores)
-        return ScoredLabels(self.scores[there], self.faithful[there], self.clusters[there])
+        return ScoredLabels(
+            self.scores[there], self.faithful[there], self.clusters[there], surplus=self.surplus
+        )
 
     def one_a_cluster(self) -> NDArray[np.float64]:
         """A score of each cluster, drawn at random from its own, so that they are independent."""
@@ -143,6 +148,10 @@ def labelled_scores(
 ) -> ScoredLabels:
     """Read answers that people labelled, with their scores.
 
+    A promise is about answers as they come. Where rows have an ``inclusion_probability`` each is
+    kept with the least of them over its own, at random but always the same: those that are left are
+    as if all had been drawn with the least.
+
     Args:
         labelled: A path (.jsonl, .json, .csv, .tsv, .parquet), or rows: ``LabelledScore``,
             mappings with ``score`` (or ``confidence``) and the label, or examples for a guard.
@@ -155,7 +164,8 @@ def labelled_scores(
             contexts is such a set too.
 
     Raises:
-        DataError: Lists every fault: a score or a label that is none.
+        DataError: Lists every fault: a score, a label or a probability that is none.
+        InputError: Some rows have an ``inclusion_probability`` and others none.
     """
     name = str(labelled) if isinstance(labelled, str | PathLike) else IN_MEMORY
     if name == IN_MEMORY and not isinstance(labelled, Iterable):
@@ -179,12 +189,28 @@ def labelled_scores(
         named = any(one.field == label for one in faults)
         hint = f"Name the field that has the labels with {argument('label', 'NAME')}."
         raise DataError(faults, hint=hint if named else "")
+    labelled_rows, rows = rows, _equally_likely(rows)
     return ScoredLabels(
         np.array([np.nan if row.score is None else row.score for row in rows], dtype=np.float64),
         np.array([row.faithful for row in rows], dtype=np.bool_),
         linked_clusters(*zip(*(row.links for row in rows), strict=True)),
         unlabelled,
+        len(labelled_rows) - len(rows),
     )
+
+
+def _equally_likely(rows: list["_Row"]) -> list["_Row"]:
+    """The rows that are left where those likelier to be drawn are thinned out."""
+    chances = [row.chance for row in rows if row.chance is not None]
+    if not chances:
+        return rows
+    if unknown := len(rows) - len(chances):
+        raise InputError(
+            f"{unknown} of {len(rows)} labelled answers have no {CHANCE}, the others do. Give it "
+            "for all of them, as ragstone sample writes it, or for none."
+        )
+    drawn = np.random.default_rng(0).random(len(rows)) < min(chances) / np.array(chances)
+    return [row for row, stays in zip(rows, drawn, strict=True) if stays]
 
 
 def has_scores(path: str | PathLike[str]) -> bool:
@@ -195,11 +221,15 @@ def has_scores(path: str | PathLike[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A labelled row; ``links`` are what it shares with others of its cluster."""
+    """A labelled row; ``links`` are what it shares with others of its cluster.
+
+    ``chance`` is the probability with which it was drawn to be labelled, None if it is not known.
+    """
 
     score: float | None
     faithful: bool
     links: tuple[Hashable, Hashable, Hashable]
+    chance: float | None = None
 
 
 def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
@@ -248,11 +278,13 @@ def _row(
     said = labels.get(label) if label not in record and isinstance(labels, Mapping) else None
     said = record.get(label, said)
     faults += _no_labels(said, name, line, label)
+    chance = number_of(record.get(CHANCE))
+    faults += _no_chance(record.get(CHANCE), name, line)
     if faults:
         yield from faults
     else:
         faithful = _majority(said)
-        yield None if faithful is None else _Row(score, faithful, links)
+        yield None if faithful is None else _Row(score, faithful, links, chance)
 
 
 def _assessed(
@@ -262,7 +294,9 @@ def _assessed(
     for number, example in enumerate(read(labelled), start=1):
         places = (example.labels, example.slices, example.meta)
         said = next((place[label] for place in places if label in place), None)
-        if faults := _no_labels(said, name, number, label):
+        drawn = example.facet(CHANCE)
+        faults = _no_labels(said, name, number, label) + _no_chance(drawn, name, number)
+        if faults:
             yield from faults
         elif (faithful := _majority(said)) is None:
             yield None
@@ -275,6 +309,7 @@ def _assessed(
                 None if found.late else found.confidence,
                 faithful,
                 _links(example.facet(cluster), example.question_id, texts),
+                number_of(drawn),
             )
 
 
@@ -300,6 +335,12 @@ def _no_labels(said: object, name: str, line: int | None, label: str) -> list[Fa
     if any(vote not in (0, 1) for vote in _votes(said)):
         return [Fault(name, line, label, "yes or no", shown(said))]
     return []
+
+
+def _no_chance(said: object, name: str, line: int | None) -> list[Fault]:
+    if said in (None, "") or 0 < (number_of(said) or 0) <= 1:
+        return []
+    return [Fault(name, line, CHANCE, "a number above 0, at most 1", shown(said))]
 
 
 def _majority(said: object) -> bool | None:

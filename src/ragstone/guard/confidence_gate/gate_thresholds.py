@@ -178,7 +178,9 @@ def find_pass_at(scored: ScoredLabels, bound: float, confidence: float) -> float
     passing = _passing(scored, bound, confidence)
     if passing.value is None:
         independent = _passing(scored, bound, confidence, clustered=False)
-        raise _refused("max_false_pass", passing, independent, int(scored.faithful.sum()))
+        raise _refused(
+            "max_false_pass", passing, independent, int(scored.faithful.sum()), scored.surplus
+        )
     return passing.value
 
 
@@ -193,7 +195,9 @@ def find_block_below(
     blocking = _blocking(scored, bound, confidence)
     if blocking.value is None:
         independent = _blocking(scored, bound, confidence, clustered=False)
-        raise _refused("max_false_block", blocking, independent, int((~scored.faithful).sum()))
+        raise _refused(
+            "max_false_block", blocking, independent, int((~scored.faithful).sum()), scored.surplus
+        )
     # Scores up to that of the threshold may be blocked; what passes is not.
     above = scored.scores[scored.scores > -blocking.value]
     return float(min([pass_at, *above.tolist()]))
@@ -295,6 +299,11 @@ def _blocking(
     )
 
 
+def surplus_words(surplus: int) -> str:
+    """Why labels were left out that were likelier to be drawn than others."""
+    return f"{surplus:,} left out at random, for they were likelier to be drawn than the others"
+
+
 PLACES = 10_000
 """A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
 
@@ -320,6 +329,7 @@ def _refused(
     found: PromisedThreshold,
     independent: PromisedThreshold,
     candidates: int,
+    surplus: int,
 ) -> PromiseRefused:
     """The error that says why there is no threshold.
 
@@ -328,6 +338,7 @@ def _refused(
         found: What was looked for, by clusters.
         independent: The same, if all answers were independent.
         candidates: How many answers there are that should go this way.
+        surplus: How many labels were left out, for they were likelier to be drawn.
     """
     assert found.reason is not None
     needed = rows_needed(found.bound, confidence=found.confidence)
@@ -348,6 +359,8 @@ def _refused(
             f" in {_counted(found.clusters, 'cluster')}: of the answers to one question, or from "
             "one set of contexts, the worst one counts"
         )
+    if surplus:
+        lines.append(f"  drawn     {surplus_words(surplus)}")
     if found.reason == "not_apart":
         lines.append(
             f"  scores    {found.hits:,} of {found.clusters:,} reach the {words.end} score of the "

@@ -17,6 +17,7 @@ from ragstone.guard.confidence_gate.gate_thresholds import (
     OtherPromise,
     PromiseState,
     ShownRisk,
+    surplus_words,
 )
 from ragstone.report.number_format import counted, percent
 from ragstone.report.page import (
@@ -102,7 +103,7 @@ def gate_check_page(found: GateCheck, title: str = "") -> Page:
     n = sum(one.answers for one in found.shares if one.of == "all")
     same = "distributed as those of the gate's labels were, as far as these show"
     facts = [
-        Note("labels", _labels(n, None, found.unscored, found.unlabelled)),
+        Note("labels", _labels(n, None, found.unscored, found)),
         Note("scores", "; ".join(drifted) or same),
     ]
     body = [
@@ -123,7 +124,7 @@ def _thresholds(found: GateCalibration, out: Path | None) -> Iterator[Note]:
     yield Note("promise", _promise("max_false_pass", gate.false_pass, gate))
     if gate.false_block is not None:
         yield Note("promise", _promise("max_false_block", gate.false_block, gate))
-    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, found.unlabelled))
+    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, found))
     if gate.judge.name:
         yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
     else:
@@ -144,14 +145,18 @@ def _promise(promise: str, risk: ShownRisk, gate: Gate) -> tuple[Any, ...]:
     )
 
 
-def _labels(n: int, clusters: int | None, unscored: int, unlabelled: int) -> str:
+def _labels(
+    n: int, clusters: int | None, unscored: int, found: GateCalibration | GateCheck
+) -> str:
     said = counted(n, "answer")
     if clusters is not None and clusters < n:
         said += f" in {counted(clusters, 'cluster')}"
     if unscored:
         said += f", {unscored:,} without a score"
-    if unlabelled:
-        said += f"; {unlabelled:,} without a label left out"
+    if found.unlabelled:
+        said += f"; {found.unlabelled:,} without a label left out"
+    if found.surplus:
+        said += f"; {surplus_words(found.surplus)}"
     return said
 
 
