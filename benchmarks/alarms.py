@@ -204,7 +204,9 @@ def measured(one: World, draws: int) -> None:
     alarms = np.zeros(draws, dtype=bool)
     for number in range(one.detectors):
         rng = np.random.default_rng([1, number])
-        found = first_alarms(one.detector(number + 1), stream(rng, draws, (one.healthy, LOOKS)), draws, 0)
+        found = first_alarms(
+            one.detector(number + 1), stream(rng, draws, (one.healthy, LOOKS)), draws, 0
+        )
         alarms |= found > 0
     rng = np.random.default_rng(2)
     parts = stream(rng, draws, (one.healthy, BEFORE), (one.fallen, MOST))

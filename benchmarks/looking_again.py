@@ -58,9 +58,7 @@ def main() -> None:
         held, widths, once = [], [], []
         for seed in range(runs):
             labels = draw(np.random.default_rng(seed))
-            looks = [
-                anytime_mean(labels[:n], low=0, high=1).at(0.95).interval for n in EARLY_LOOKS
-            ]
+            looks = [anytime_mean(labels[:n], low=0, high=1).at(0.95).interval for n in EARLY_LOOKS]
             held.append(all_hold(looks, truth))
             assert looks[-1] is not None
             widths.append(looks[-1].high - looks[-1].low)

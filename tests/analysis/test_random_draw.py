@@ -149,6 +149,30 @@ def test_who_assumes_a_random_sample_gets_the_number_and_is_told(piers: Run, lab
     assert found.to_dict()["assume_random"] is True
 
 
+def test_labels_left_open_are_shown_at_their_worst_and_best(piers: Run, labels: Write) -> None:
+    """Of 80 answers 25 are bad, and 13 of these are left open: between 12 and 25 of 80."""
+    drawn = [said(number, system) for number in range(20) for system in SYSTEMS]
+    bad = [row for row in drawn if row["unsupported_claim_present"]]
+    for row in bad[::2]:
+        row["unsupported_claim_present"] = ""
+    file = labels(drawn)
+    assert (len(drawn), len(bad), len(bad[::2])) == (80, 25, 13)
+    for notes in (
+        calibrate(piers, file).notes,
+        gate(piers, f"{METRIC} <= 0.9", labels=[file]).notes,
+    ):
+        (note,) = [explain(one) for one in notes if "labels_left_open" in one]
+        assert "left 13 of 80 examples open" in note
+        assert "would be 0.312 if these were as bad as can be, 0.150 if as good" in note
+
+
+def test_rows_that_wait_for_labels_are_not_left_open(piers: Run, labels: Write) -> None:
+    rows = [said(number, "a") for number in range(60)]
+    for row in rows[20:]:
+        row["unsupported_claim_present"] = ""
+    assert not any("labels_left_open" in one for one in calibrate(piers, labels(rows)).notes)
+
+
 def test_what_all_were_asked_needs_no_draw(piers: Run, labels: Write) -> None:
     rows = [said(number, system) for number in range(60) for system in SYSTEMS]
     assert not calibrate(piers, labels(rows)).not_random

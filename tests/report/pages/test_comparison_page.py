@@ -384,7 +384,8 @@ def test_each_test_is_explained_once(test: str, said: str) -> None:
         ({"family": 1, "level": 0.9},
          "Holm  at most a 10 % chance of any false finding; over 1 comparison"),
         ({"adjust": "bh"},
-         "BH  Benjamini-Hochberg: at most 5 % of the findings false, on average; over 3 comparisons"),
+         "BH  Benjamini-Hochberg: at most 5 % of the findings false, on average; over 3 "
+         "comparisons"),
     ],
 )  # fmt: skip
 def test_how_p_was_adjusted_is_said_with_its_error_and_its_family(

@@ -31,6 +31,9 @@ from .people_scores import WEIGHT, known_weights
 LABELLED = "labelled"
 """Whether people were asked about an example, though they may have left it open."""
 
+LEFT_OPEN = "left open"
+"""Whether people were asked about an example and gave no label that counts."""
+
 BELOW = 0.001
 BINS = 5
 """Scores of more distinct values are told apart by fifths."""
@@ -203,6 +206,26 @@ class LabelledScores:
     def n_labels(self) -> int:
         """How many of these people labelled."""
         return self.judged[PEOPLE].count()
+
+    @property
+    def n_open(self) -> int:
+        """How many of these people left open."""
+        return int(self.judged[LEFT_OPEN].sum())
+
+    def if_open(self) -> tuple[float, float] | None:
+        """The labels' mean if all that were left open were the worst ones, and if the best.
+
+        None if none was, or more than were given: those are still to come. A label left open has
+        the mean weight of the others.
+        """
+        low, high = self.scale.low, self.scale.high
+        if not 0 < self.n_open <= self.n_labels or low is None or high is None:
+            return None
+        rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
+        mean = float(np.average(_labels(rows), weights=known_weights(rows)))
+        share = self.n_open / (self.n_open + self.n_labels)
+        least, most = (mean + share * (end - mean) for end in (low, high))
+        return (most, least) if self.scale.better == "-" else (least, most)
 
     def by_labels(self) -> MeanCorrection:
         """The estimate from people's labels alone, in prepared form."""

@@ -20,6 +20,7 @@ from ragstone.run.folder.folder import Excerpt
 
 from .corrected_means import (
     LABELLED,
+    LEFT_OPEN,
     PEOPLE,
     LabelledScores,
     Method,
@@ -130,6 +131,7 @@ class LabelledRun:
                 own = own.filter(~pl.col("example_id").is_in(self._by_people(metric).implode()))
             if own.height:
                 asked = self._asked(metric)
+                seen = pl.concat([asked, self._left_open()])
                 said = own.join(weights, on="example_id", how="full", coalesce=True)
                 beside = ids.join(said, on="example_id", how="left", maintain_order="left")
                 found[str(metric)] = self.scored.of(str(metric)).with_columns(
@@ -137,6 +139,8 @@ class LabelledRun:
                     *fields,
                     (beside[PEOPLE].is_not_null() | beside["example_id"].is_in(asked.implode()))
                     .alias(LABELLED),
+                    (beside[PEOPLE].is_null() & beside["example_id"].is_in(seen.implode()))
+                    .alias(LEFT_OPEN),
                 )  # fmt: skip
         return found
 
@@ -147,6 +151,11 @@ class LabelledRun:
         asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
         kinds = {ask.partition("/")[0] for ask in asks}
         return rows.filter(valued | pl.col("kind").is_in(kinds))["example_id"].unique()
+
+    def _left_open(self) -> pl.Series:
+        """Examples of which a row is empty, or whose label somebody discarded."""
+        gone = self.labels.frame.filter(pl.col("discarded").is_not_null())
+        return pl.concat([self.labels.blank["example_id"], gone["example_id"]]).unique()
 
     def _slices(self) -> list[pl.Series]:
         """The fields in the examples' slices, ``slice FIELD`` each, in the order of the scores."""
@@ -241,6 +250,13 @@ class LabelledRun:
             lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
             if lost.height:
                 yield reason("labelled_without_score", of=metric, n=lost.height)
+            ends = (labelled := self.labelled(metric, {}, scores)).if_open()
+            if ends is not None:
+                yield reason(
+                    "labels_left_open", of=metric, n=labelled.n_open,
+                    asked=labelled.n_open + labelled.n_labels,
+                    worst=f"{ends[0]:.3f}", best=f"{ends[1]:.3f}",
+                )  # fmt: skip
 
     def _own_words(self) -> Iterator[str]:
         """Metrics that the labels are about, and for which people are the run's own judge."""

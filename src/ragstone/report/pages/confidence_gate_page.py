@@ -145,9 +145,7 @@ def _promise(promise: str, risk: ShownRisk, gate: Gate) -> tuple[Any, ...]:
     )
 
 
-def _labels(
-    n: int, clusters: int | None, unscored: int, found: GateCalibration | GateCheck
-) -> str:
+def _labels(n: int, clusters: int | None, unscored: int, found: GateCalibration | GateCheck) -> str:
     said = counted(n, "answer")
     if clusters is not None and clusters < n:
         said += f" in {counted(clusters, 'cluster')}"

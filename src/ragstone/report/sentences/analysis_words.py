@@ -342,6 +342,11 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "labelled_without_score": lambda facts: (
         f"no score of the judge for {counted(facts, 'labelled example')}."
     ),
+    "labels_left_open": lambda facts: (
+        f"people left {count(facts)} of {count(facts, 'asked')} examples open. The labels' "
+        f"mean would be {facts['worst']} if these were as bad as can be, {facts['best']} if as "
+        "good: believe an interval only if chance left them open."
+    ),
     "people_are_the_judge": lambda facts: (
         f"in the run itself people judged {count(facts)} of the labelled examples, so there "
         f"is no judge to check. Evaluate with {argument('judge', 'local')}, or a model."
