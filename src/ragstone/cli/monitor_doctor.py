@@ -371,6 +371,10 @@ def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
                 "content", "wrong", f"{ids:.0%} of traces name their passages by ids alone",
                 'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"',
             )  # fmt: skip
+        elif there < 1:
+            yield MonitorFinding(
+                "content", "look", words, "docs/traces.md says where answers are looked for"
+            )
         else:
             yield MonitorFinding("content", "right", words)
     if found.worker == "alive":

@@ -414,6 +414,75 @@ def test_an_answer_comes_in_many_shapes(given: Any) -> None:
     assert one.example.answer == A
 
 
+FOUND = '{"city": "Bath", "year": 1801}'
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        (FOUND, FOUND),
+        ('{"city":"Bath","year":1801}', '{"city":"Bath","year":1801}'),
+        (f'{{"answer": {FOUND}, "sources": []}}', FOUND),
+        (f'{{"data": {{"result": {FOUND}}}}}', FOUND),
+        (f'{{"choices": [{{"message": {{"role": "assistant", "content": {json.dumps(FOUND)}}}}}]}}',
+         FOUND),
+        ('{"Stadt": "Köln", "Jahr": 50}', '{"Stadt": "Köln", "Jahr": 50}'),
+        ('["Bath", "Wells"]', '["Bath", "Wells"]'),
+        ('[{"city": "Bath"}, {"city": "Wells"}]', '[{"city": "Bath"}, {"city": "Wells"}]'),
+        ('{"answer": ["都市", "村"]}', '["都市", "村"]'),
+        ('[{"type": "text", "text": "In"}, {"type": "text", "text": "Bath."}]', "In\nBath."),
+        ('[{"answer": "In Bath."}, {"answer": "In Wells."}]', "In Bath.\nIn Wells."),
+        ('{"choices": [{"text": "In Bath."}, {"text": "In Wells."}]}', "In Bath."),
+        ('{"value": 254, "unit": "m"}', '{"value": 254, "unit": "m"}'),
+        ('{"answer": 42}', "42"),
+        (1801, "1801"),
+        (True, "true"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["output.value", "langfuse.observation.output",
+                                  "langfuse.trace.output", "mlflow.spanOutputs"])  # fmt: skip
+@pytest.mark.parametrize("calls", [False, True], ids=["no call", "a call"])
+def test_a_structured_answer_is_read_as_its_json(
+    given: Any, answer: str, name: str, calls: bool
+) -> None:
+    _, found, _ = openinference()
+    call = span(3, 1, {"openinference.span.kind": "LLM", "input.value": Q, "output.value": given})
+    root = span(1, 0, {"input.value": Q, name: given}, end=3)
+    whole = folded(root, found, *([call] if calls else []))
+    assert [one.example.answer for one in whole.examples] == [answer]
+    assert whole.content == "there"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}]}',
+        '{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [{}]}}]}',
+        '{"question": "How deep?", "steps": 2}',
+        '{"name": "search", "arguments": {"q": "lake"}}',
+        '{"answer": null, "sources": []}',
+        '{"error": "timeout", "code": 5}',
+    ],
+)
+def test_an_output_without_an_answer_counts_as_a_trace_without_texts(given: str) -> None:
+    _, found, _ = openinference()
+    whole = folded(span(1, 0, {"input.value": Q, "output.value": given}, end=3), found)
+    assert [one.example.answer for one in whole.examples] == [None]
+    assert whole.content == "none"
+    searched = folded(span(1, 0, {"input.value": Q}, end=3), found)
+    assert searched.content == "there"
+
+
+def test_what_a_model_wrote_goes_before_a_record_that_does_not_hold_it() -> None:
+    _, found, call = openinference()
+    for output, answer in (
+        ('{"status": "done", "code": 200}', A),
+        ('{"depth": 254, "unit": "metres"}', '{"depth": 254, "unit": "metres"}'),
+    ):
+        root = span(1, 0, {"input.value": Q, "output.value": output}, end=3)
+        assert one_of(root, found, call).example.answer == answer
+
+
 def test_a_prompt_with_the_passages_is_not_the_question() -> None:
     prompt = f"Use only this:\n{LAKE}\n{RHINE}\n\nQuestion: {Q}\nAnswer:"
     _, found, _ = openinference()

@@ -99,6 +99,7 @@ INPUT_MESSAGES = TraceFact(
     ("gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages", "pydantic_ai.all_messages"),
     ("llm.input_messages", "gen_ai.prompt"),
 )
+INSTRUCTIONS = TraceFact("what a model is told to do", ("gen_ai.system_instructions",))
 OUTPUT_MESSAGES = TraceFact(
     "messages of a model",
     ("gen_ai.output.messages", "gen_ai.completion"),

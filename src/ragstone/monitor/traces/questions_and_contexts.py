@@ -16,10 +16,17 @@ from .attribute_names import (
     RERANKED,
 )
 from .retrieved_documents import Corpus, Document, documents_in
-from .spans import Placed, TraceSpan, calls_model, own_question
+from .span_tree import Placed
+from .spans import (
+    TraceSpan,
+    calls_model,
+    own_answer,
+    own_question,
+)
 from .trace_texts import ASSISTANT, USER, Message, asked_in, history_in, messages_in, opened
 
 _SNIPPET, _SHORTEST_SNIPPET = 60, 25
+_SHORTEST_DRAFT = 10
 _MOST = 100
 """Passages and queries that a message is held against."""
 
@@ -42,7 +49,11 @@ def question_of(
     said = next((text for one in placed if (text := asked_in(one.span.says(ASKED)))), None)
     if said is not None:
         return said
-    snippets = _snippets(documents)
+    snippets = beginnings(documents)
+    # What an earlier call wrote is handed to a call that rewrites it.
+    snippets += [
+        _even(text) for one in calls[:-1] if len(text := own_answer(one) or "") >= _SHORTEST_DRAFT
+    ]
     queries = [text for one in placed if (text := asked_in(one.span.says(QUERY)))]
     queries += [
         text
@@ -78,16 +89,21 @@ def _sources(
             yield text, True
 
 
-def _snippets(documents: Sequence[Document]) -> list[str]:
-    """The beginnings of what was found, by which a text that holds it is known."""
+def beginnings(documents: Sequence[Document]) -> list[str]:
+    """The beginnings of passages, by which a text that holds them is known."""
     texts = [document.text for document in documents if document.text][:_MOST]
     starts = (_even(text[: 4 * _SNIPPET])[:_SNIPPET] for text in texts)
     return [start for start in starts if len(start) >= _SHORTEST_SNIPPET]
 
 
-def _is_prompt(text: str, snippets: Sequence[str], queries: Sequence[str]) -> bool:
+def holds_passages(text: str, starts: Sequence[str]) -> bool:
+    """Whether a text holds one of the passages that begin like this."""
     even = _even(text)
-    return any(snippet in even for snippet in snippets) or any(
+    return any(start in even for start in starts)
+
+
+def _is_prompt(text: str, snippets: Sequence[str], queries: Sequence[str]) -> bool:
+    return holds_passages(text, snippets) or any(
         len(text) > len(query) + _AROUND and query.strip() in text for query in queries[:_MOST]
     )
 

@@ -4,7 +4,8 @@ An input is a text, a list of chat messages, or an object that holds either unde
 names, written as JSON or given as values; and each of these may be inside another.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from ragstone.data.json_text import BadJsonError, decode
 
 DEEPEST = 10
 
-USER, ASSISTANT = "user", "assistant"
+USER, ASSISTANT, SYSTEM = "user", "assistant", "system"
 SPEAKERS: Mapping[str, str] = {
     "user": USER,
     "human": USER,
@@ -25,9 +26,9 @@ SPEAKERS: Mapping[str, str] = {
     "aimessagechunk": ASSISTANT,
     "model": ASSISTANT,
     "chatbot": ASSISTANT,
-    "system": "system",
-    "systemmessage": "system",
-    "developer": "system",
+    "system": SYSTEM,
+    "systemmessage": SYSTEM,
+    "developer": SYSTEM,
     "tool": "tool",
     "toolmessage": "tool",
     "function": "tool",
@@ -60,6 +61,17 @@ _ANSWERS = tuple(
     )
 )
 
+
+_ALTERNATIVES = frozenset(("choices", "generations", "candidates"))
+_OWN_ANSWERS = frozenset(squash(name) for name in NAMES["answer"])
+_NO_RECORDS = frozenset(
+    squash(name)
+    for name in (
+        *(*MESSAGES, *NAMES["question"], *NAMES["contexts"]),
+        *("role", "tool", "tool_calls", "function_call", "arguments", "page_content"),
+    )
+)
+"""Names that the state of a pipeline, a message or a call of a tool has, and no answer."""
 
 _NO_TEXTS = frozenset(("role", "type", "id", "name", "model", "status", "finish_reason"))
 _TEXT_PARTS = (None, "text", "input_text", "output_text")
@@ -137,7 +149,7 @@ def answered_in(value: Any, deep: int = DEEPEST) -> str | None:
 
 def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | None:
     """What one of both said last, in messages or under one of these names."""
-    value = opened(value)
+    given, value = value, opened(value)
     if isinstance(value, str):
         return value if value.strip() else None
     if not deep:
@@ -149,10 +161,61 @@ def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | No
         if isinstance(value, list) or not _has(value, names):
             return None
     if isinstance(value, list):
-        return next((text for one in value if (text := _said_in(one, deep - 1, role, names))), None)
+        if role == ASSISTANT and len(value) > 1 and (text := _parts_in(value, given)):
+            return text
+        texts = [text for one in value if (text := _said_in(one, deep - 1, role, names))]
+        return ("\n".join(texts) or None) if role == ASSISTANT else next(iter(texts), None)
     if isinstance(value, dict):
         return _under(value, names, lambda one: _said_in(one, deep - 1, role, names))
     return None
+
+
+def _parts_in(value: list[Any], given: Any) -> str | None:
+    """The text of several parts, or the JSON of a list of something else."""
+    parts = any(isinstance(one, dict) and one.get("text") for one in value)
+    return text_in(value) if parts else structured_in(given)
+
+
+def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
+    """The JSON of an answer that is an object, a list, a number or a truth value.
+
+    None for what is a text or holds one, is empty, and for messages, calls of tools, passages and
+    the state of a pipeline.
+    """
+    opens = opened(value)
+    if isinstance(opens, dict) and deep:
+        by_name = {squash(name): one for name, one in opens.items()}
+        if by_name.keys() & _NO_RECORDS or by_name.get("error"):
+            return None
+        name = next((one for one in _ANSWERS if one in by_name), "")
+        inner = by_name.get(name)
+        while name in _ALTERNATIVES and isinstance(inner, list):
+            inner = next(iter(inner), None)
+        if name in _OWN_ANSWERS or isinstance(inner, (dict, list)):
+            return structured_in(inner, deep - 1)
+        if isinstance(inner, str):
+            return None
+    elif isinstance(opens, list):
+        items = [opened(one) for one in opens]
+        if any(
+            isinstance(one, (dict, list)) and structured_in(one, deep - 1) is None for one in items
+        ):
+            return None
+    elif not isinstance(opens, (bool, int, float)):
+        return None
+    if opens in ({}, []):
+        return None
+    return value if isinstance(value, str) else json.dumps(opens, ensure_ascii=False)
+
+
+def leaves_of(value: Any) -> Iterator[str]:
+    """The texts and numbers in a value, as texts."""
+    value = opened(value)
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from leaves_of(one)
+    elif not isinstance(value, bool) and value is not None:
+        yield str(value)
 
 
 def _has(value: Mapping[str, Any], names: Iterable[str]) -> bool:
@@ -165,6 +228,8 @@ def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | N
     by_name = {squash(name): one for name, one in reversed(list(value.items()))}
     for name in names:
         inner = by_name.get(name)
+        while name in _ALTERNATIVES and isinstance(inner, list):
+            inner = next(iter(inner), None)
         if inner is not None and (text := read(inner)):
             return str(text)
     alone = [one for name, one in value.items() if isinstance(one, str) and name not in _NO_TEXTS]

@@ -36,19 +36,19 @@ from .attribute_names import (
 )
 from .posted_examples import TracedExample, sent_examples
 from .questions_and_contexts import contexts_of, found_in, history_of, question_of
-from .retrieved_documents import Corpus
+from .requests import likeliest_answers, requests_of
+from .retrieved_documents import Corpus, documents_in
+from .span_tree import HIDDEN, Tree, tree_of
 from .spans import (
     TracePart,
     TraceSpan,
-    Tree,
     calls_model,
     own_answer,
     seconds,
     spans_of,
-    tree_of,
-    turns_of,
+    structured_answer,
 )
-from .trace_texts import answered_in, messages_in, opened
+from .trace_texts import answered_in, leaves_of, messages_in, opened, structured_in
 
 Content = Literal["there", "ids_only", "none"]
 
@@ -90,7 +90,7 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
     traced: list[TracedExample] = []
     if tree is not None:
         trace = next(part.trace for part in parts if part.kind != "example")
-        roots = turns_of(tree)
+        roots = requests_of(tree)
         for root in roots:
             id = trace if len(roots) == 1 else f"{trace}:{root.id}"
             one = _Answer(tree, root, corpus).example(id, trace)
@@ -103,7 +103,7 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
     return FoldedTrace(
         rooted=bool(sent) or (tree is not None and tree.rooted),
         examples=tuple(traced),
-        content=_content(traced, calls),
+        content=_content(traced, calls, spans),
         spans=sum(span.there for span in spans),
         calls=calls,
     )
@@ -139,13 +139,21 @@ def _is_about_answers(span: TraceSpan) -> bool:
     return calls_model(span) or span.role == "retriever" or span.says(DOCUMENTS) is not None
 
 
-def _content(examples: Sequence[TracedExample], calls: int) -> Content:
+def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[TraceSpan]) -> Content:
     if not examples:
         return "none" if calls else "there"
+    if any(one.example.answer is None for one in examples) and any(map(_puts_out, spans)):
+        return "none"
     contexts = [one for example in examples for one in example.example.contexts or ()]
     if contexts and all(one.text is None for one in contexts):
         return "ids_only"
     return "there"
+
+
+def _puts_out(span: TraceSpan) -> bool:
+    """Whether a span has an output that may be an answer, and not passages alone."""
+    output = span.says(OUTPUT)
+    return output is not None and span.role not in HIDDEN and documents_in(output) is None
 
 
 class _Answer:
@@ -157,14 +165,13 @@ class _Answer:
         self._corpus = corpus
         self._placed = tree.placed(root)
         self._spans = [root, *(one.span for one in self._placed if one.span is not root)]
-        seen = [one for one in self._placed if not one.hidden and calls_model(one.span)]
-        self._calls = [
-            one.span for one in sorted(seen, key=lambda one: (one.span.end, one.span.id))
-        ]
+        self._documents = found_in(self._placed)
+        self._seen = likeliest_answers(self._placed, self._documents or ())
+        self._calls = [span for span in reversed(self._seen) if calls_model(span)]
 
     def example(self, id: str, trace: str) -> TracedExample | None:
         """The answer as an example; None if nobody was answered, or content is missing."""
-        documents = found_in(self._placed)
+        documents = self._documents
         question = question_of(self._placed, self._calls, documents or ())
         answer = self._answer()
         error = self._root.error
@@ -214,14 +221,23 @@ class _Answer:
         return replace(traced, example=example)
 
     def _answer(self) -> str | None:
+        """What the outermost span puts out; a text goes before a record that is another one."""
         for span in self._spans:
-            if (text := answered_in(span.says(ANSWERED))) is not None:
+            said = span.says(ANSWERED)
+            if (text := answered_in(said) or structured_in(said)) is not None:
                 return text
-        seen = [one for one in self._placed if not one.hidden]
-        for one in sorted(seen, key=lambda one: (one.depth, -one.span.end, one.span.id)):
-            if (text := own_answer(one.span)) is not None:
-                return text
-        return None
+        if (text := own_answer(self._root)) is not None:
+            return text
+        texts = (
+            own_answer(one) or (structured_answer(one) if calls_model(one) else None)
+            for one in self._seen
+        )
+        text = next((text for text in texts if text), None)
+        record = next((json for one in self._seen if (json := structured_answer(one))), None)
+        root = structured_answer(self._root)
+        if root is not None and any(leaf in (text or root) for leaf in leaves_of(root)):
+            return root
+        return text or record
 
     def _says_nothing(self) -> bool:
         """Whether an output is there, and empty, so that nothing was left out of the trace."""

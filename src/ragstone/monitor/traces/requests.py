@@ -1,0 +1,269 @@
+"""Requests: the spans of a trace that examples are read from, and which span has the answer.
+
+An example is read from one span and what lies below it. Of siblings it is the one with the
+retrieval: a call beside it that writes a title or the next questions does not answer the user.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from .attribute_names import ANSWERED, ASKED, DOCUMENTS, INPUT, INPUT_MESSAGES, INSTRUCTIONS, QUERY
+from .questions_and_contexts import beginnings, holds_passages
+from .retrieved_documents import Document
+from .span_tree import HIDDEN, Placed, Tree, made_up
+from .spans import (
+    TraceSpan,
+    calls_model,
+    own_answer,
+    own_question,
+    structured_answer,
+)
+from .trace_texts import SYSTEM, answered_in, asked_in, messages_in, opened, text_in
+
+_SHORTEST_ANSWER = 20
+"""Characters of an answer that a later question holds because it works on it, and not by chance."""
+
+_DEEPEST = 5
+"""Spans without a word of their own that requests are looked for in, one inside the other."""
+
+_TITLE = re.compile(
+    r"\b(?:titles?|titling|titel|titre|t[ií]tulo|titolo|tytuł|заголовок|název|başlık|otsikko|"
+    r"rubrik|τίτλος?)\b|标题|標題|タイトル|제목|عنوان|शीर्षक",
+    re.IGNORECASE,
+)
+_NAME_PARTS = re.compile(r"[_.:/-]|(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"\w+")
+
+
+def requests_of(tree: Tree) -> list[TraceSpan]:
+    """The spans that examples are read from, by when they began; mostly the root alone.
+
+    Below a root that says nothing itself, each span with a retrieval and an answer inside is a
+    request, and so is one without a retrieval that asks about something else.
+    """
+    strangers = _strangers(tree)
+    spans = [*_split(tree, tree.root), *strangers]
+    return sorted(spans, key=lambda span: (span.start, span.id))
+
+
+class _Branch:
+    """What a span and those inside it ask, find and answer."""
+
+    def __init__(self, tree: Tree, span: TraceSpan) -> None:
+        self.span, self._placed = span, tree.placed(span)
+        self._seen = [one.span for one in self._placed if not one.hidden]
+
+    @cached_property
+    def retrieves(self) -> bool:
+        return any(_retrieves(one.span) for one in self._placed)
+
+    @cached_property
+    def questions(self) -> set[str]:
+        texts = (_asks(span) for span in self._seen)
+        queries = (_query(one.span) for one in self._placed)
+        return {text.strip() for text in (*texts, *queries) if text}
+
+    @cached_property
+    def answers(self) -> set[str]:
+        texts = (_answers(span) for span in self._seen)
+        return {text.strip() for text in texts if text}
+
+    @cached_property
+    def titled(self) -> bool:
+        asked = [text for one in self._seen if not calls_model(one) and (text := _asks(one))]
+        return any(_titled(span, asked) for span in self._seen)
+
+    def about(self, other: "_Branch") -> bool:
+        """Whether it works on the question or the answer of the other one."""
+        texts = other.questions | {text for text in other.answers if len(text) >= _SHORTEST_ANSWER}
+        return any(text in question for question in self.questions for text in texts)
+
+
+def _asks(span: TraceSpan) -> str | None:
+    return asked_in(span.says(ASKED)) or own_question(span)
+
+
+def _answers(span: TraceSpan) -> str | None:
+    return answered_in(span.says(ANSWERED)) or own_answer(span) or structured_answer(span)
+
+
+def _speaks(span: TraceSpan) -> bool:
+    """Whether a span says itself what was asked or answered."""
+    return any((_asks(span), answered_in(span.says(ANSWERED)), own_answer(span)))
+
+
+def _retrieves(span: TraceSpan) -> bool:
+    return span.role == "retriever" or span.says(DOCUMENTS) is not None
+
+
+def _query(span: TraceSpan) -> str | None:
+    """What a retrieval looked for."""
+    text = asked_in(span.says(QUERY))
+    return text if text or span.role != "retriever" else asked_in(span.says(INPUT))
+
+
+def _split(tree: Tree, span: TraceSpan, deep: int = _DEEPEST) -> list[TraceSpan]:
+    """The requests in a span, or in a trace of several roots: itself, or spans below it."""
+    if not deep or span.role in HIDDEN or _speaks(span):
+        return [span]
+    inside = [_Branch(tree, child) for child in tree.children.get(id(span), ())]
+    answering = [one for one in inside if one.span.role not in HIDDEN and one.answers]
+    whole = [one for one in answering if one.retrieves]
+    calls = any(calls_model(one.span) and not one.titled for one in answering)
+    if any(one.retrieves for one in inside if one not in whole) and (calls or not whole):
+        return _in_turn(tree, inside) or [span]
+    several_roots = not span.id
+    beside = [
+        one
+        for one in answering
+        # Bare calls are the steps of an agent, or write a title; with no parent they may be more.
+        if not (calls_model(one.span) and (whole or not several_roots))
+        and not (one.retrieves or one.titled)
+        and one.questions
+        and not any(one.about(other) for other in whole)
+    ]
+    heads = sorted([*whole, *beside], key=lambda one: (one.span.start, one.span.id))
+    if not several_roots and _are_steps(heads) and not all(map(_is_complete, whole or heads)):
+        return [span]
+    below = [head for one in heads for head in _split(tree, one.span, deep - 1)]
+    return [span] if not below or len(answering) == len(below) == 1 else below
+
+
+def _are_steps(branches: Sequence[_Branch]) -> bool:
+    """Whether each works on the same question as the one before, or on what that wrote."""
+    return len(branches) > 1 and all(
+        one.about(two) or two.about(one) for one, two in pairwise(branches)
+    )
+
+
+def _is_complete(branch: _Branch) -> bool:
+    """Whether a span with a retrieval says itself what was asked and answered."""
+    span = branch.span
+    return branch.retrieves and bool(_asks(span)) and bool(_answers(span))
+
+
+def _strangers(tree: Tree) -> list[TraceSpan]:
+    """Requests that are under a root only because their parent is missing; taken out of it.
+
+    They have a retrieval, and begin after the root has ended.
+    """
+    inside = tree.children.get(id(tree.root), [])
+    strangers = [
+        span
+        for span in inside
+        if span.parent != tree.root.id
+        and span.start >= tree.root.end
+        and (branch := _Branch(tree, span)).retrieves
+        and branch.answers
+    ]
+    inside[:] = [span for span in inside if span not in strangers]
+    return strangers
+
+
+def _in_turn(tree: Tree, inside: Sequence[_Branch]) -> list[TraceSpan]:
+    """Requests whose retrievals and calls stand side by side, each under a span that is made up.
+
+    None where they may be the steps of one: each call has to ask what was searched for before it,
+    and something else than the other calls.
+    """
+    turns: list[list[_Branch]] = [[]]
+    for one in sorted(inside, key=lambda one: (one.span.start, one.span.id)):
+        turns[-1].append(one)
+        if one.answers and any(each.retrieves for each in turns[-1]):
+            turns.append([])
+    behind = turns.pop()
+    if len(turns) < 2 or any(one.answers and not one.titled for one in behind):
+        return []
+    asked = []
+    for turn in turns:
+        queries = {text for one in turn if one.retrieves for text in one.questions}
+        asked.append({text for text in queries if any(text in own for own in turn[-1].questions)})
+    if not all(asked) or any(one & two for at, one in enumerate(asked) for two in asked[:at]):
+        return []
+    holders = []
+    for turn in turns:
+        spans = [one.span for one in turn]
+        holder = made_up(spans[-1].id, spans)
+        tree.children[id(holder)] = spans
+        holders.append(holder)
+    return holders
+
+
+def likeliest_answers(placed: Sequence[Placed], documents: Sequence[Document]) -> list[TraceSpan]:
+    """The spans whose output the user sees, the likeliest answer first.
+
+    What rests on the passages goes before what does not, the outer before the inner, the later
+    before the earlier.
+    """
+    seen = [one for one in placed if not one.hidden]
+    levels = _levels(placed, seen, documents)
+    ranked = sorted(
+        seen, key=lambda one: (levels[id(one.span)], one.depth, -one.span.end, one.span.id)
+    )
+    return [one.span for one in ranked]
+
+
+def _levels(
+    placed: Sequence[Placed], seen: Sequence[Placed], documents: Sequence[Document]
+) -> dict[int, int]:
+    """By the place of a span in memory: 0 if it may answer, 1 if another rests on the passages
+    and it does not, 2 if it writes a title."""
+    parents = {id(one.span): one.parent for one in placed}
+    begun = min((one.span.start for one in placed if _retrieves(one.span)), default=0)
+    queries = {text.strip() for one in placed if (text := _query(one.span))}
+    asked = [text for one in seen if not calls_model(one.span) and (text := _asks(one.span))]
+    starts = beginnings(documents)
+    titled = {id(one.span) for one in seen if _titled(one.span, [*asked, *queries], starts)}
+    calls = [one.span for one in placed if calls_model(one.span)]
+    on_passages = [one for one in calls if holds_passages(_prompt(one), starts)] or [
+        one for one in calls if one.start >= begun and (own_question(one) or "").strip() in queries
+    ]
+    answering = {id(one) for one in on_passages} - titled
+    resting = set[int]()
+    for one in placed:
+        span: TraceSpan | None = one.span
+        if _retrieves(one.span) or id(one.span) in answering:
+            while span is not None and id(span) not in resting:
+                resting.add(id(span))
+                span = parents.get(id(span))
+    drafts = [text for one in seen if id(one.span) in resting and (text := own_answer(one.span))]
+    levels = {}
+    for one in seen:
+        rests = not drafts or id(one.span) in resting or _rewrites(one.span, drafts)
+        levels[id(one.span)] = 2 if id(one.span) in titled else 0 if rests else 1
+    return levels
+
+
+def _prompt(span: TraceSpan) -> str:
+    """All that a call was handed."""
+    messages = messages_in(span.says(INPUT_MESSAGES)) or messages_in(span.says(INPUT))
+    return "\n".join([*(one.text for one in messages), own_question(span) or ""])
+
+
+def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
+    """Whether a span hands on an answer that it was handed, in its words or without saying how."""
+    prompt, answer = _prompt(span).strip(), own_answer(span) or ""
+    words = set(_WORD.findall(answer.casefold()))
+    for draft in drafts:
+        theirs = set(_WORD.findall(draft.casefold()))
+        if draft in prompt and 2 * len(theirs & words) >= len(theirs):
+            return True
+    return not prompt
+
+
+def _titled(span: TraceSpan, asked: Sequence[str], starts: Sequence[str] = ()) -> bool:
+    """Whether the name of a span, or what a call is told to do, speaks of a title.
+
+    Args:
+        span: The span.
+        asked: What users asked; they may ask about titles.
+        starts: How the passages begin; they may speak of titles too.
+    """
+    texts = [_NAME_PARTS.sub(" ", span.name)]
+    if calls_model(span) and not any(_TITLE.search(text) for text in asked):
+        told = [text_in(opened(span.says(INSTRUCTIONS))), own_question(span) or ""]
+        told += [one.text for one in messages_in(span.says(INPUT_MESSAGES)) if one.role == SYSTEM]
+        texts += [] if holds_passages("\n".join(told), starts) else told
+    return any(_TITLE.search(text) for text in texts)

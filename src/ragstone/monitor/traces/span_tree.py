@@ -1,0 +1,149 @@
+"""Span tree: the spans of a trace in their places, under one root."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .spans import TraceSpan
+
+HIDDEN = frozenset(("tool", "retriever", "reranker", "embedding", "aside"))
+"""What is said inside such a span is not said to the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A span in its place.
+
+    Attributes:
+        span: The span.
+        depth: How many spans it is inside of.
+        within: What these do.
+        parent: The inmost of them.
+    """
+
+    span: TraceSpan
+    depth: int
+    within: frozenset[str]
+    parent: TraceSpan | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the user does not see what comes out of it."""
+        return bool(self.within & HIDDEN) or self.span.role in HIDDEN
+
+
+@dataclass(slots=True)
+class Tree:
+    """The spans of a trace under one root, which is made up where there is none.
+
+    Attributes:
+        root: The root.
+        rooted: Whether it is a span that was sent, and has no parent.
+        children: By the place of a span in memory, those inside it.
+    """
+
+    root: TraceSpan
+    rooted: bool
+    children: dict[int, list[TraceSpan]] = field(default_factory=dict)
+
+    def placed(self, root: TraceSpan) -> list[Placed]:
+        """A span and all inside it, by when they began."""
+        found, stack = [], [Placed(root, 0, frozenset())]
+        while stack:
+            one = stack.pop()
+            found.append(one)
+            role = one.span.role
+            within = one.within if role is None else one.within | {role}
+            inside = self.children.get(id(one.span), ())
+            stack.extend(Placed(span, one.depth + 1, within, one.span) for span in inside)
+        return sorted(found, key=lambda one: (one.span.start, one.depth, one.span.id))
+
+
+def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
+    """The tree of spans that are in order; None if there are none.
+
+    Spans whose parent is not there are taken to be right under the root. Those of several missing
+    parents stay apart: each such parent is made up again.
+    """
+    if not spans:
+        return None
+    by_id = {span.id: span for span in spans if span.id}
+    children: dict[int, list[TraceSpan]] = {}
+    tops = []
+    for span in spans:
+        parent = by_id.get(span.parent)
+        if parent is None or parent is span:
+            tops.append(span)
+        else:
+            children.setdefault(id(parent), []).append(span)
+    tops += _in_circles(spans, tops, children)
+    tops = _under_missing_parents(tops, by_id, children)
+    roots = [span for span in tops if span.there and not span.parent]
+    if len(roots) == 1:
+        root = roots[0]
+    elif len(tops) == 1:
+        root = tops[0]
+    else:
+        parents = {span.parent for span in tops}
+        root = made_up(parents.pop() if len(parents) == 1 else "", tops)
+    beside = [span for span in tops if span is not root]
+    if beside:
+        children[id(root)] = sorted(
+            [*children.get(id(root), ()), *beside], key=lambda one: (one.start, one.id)
+        )
+    return Tree(root, bool(roots), children)
+
+
+def made_up(id: str, children: Sequence[TraceSpan]) -> TraceSpan:
+    """A span that was not sent, as long as what is inside it."""
+    start, end = min(one.start for one in children), max(one.end for one in children)
+    return TraceSpan(id, "", "", start, end, {}, {}, there=False)
+
+
+def _under_missing_parents(
+    tops: Sequence[TraceSpan],
+    by_id: Mapping[str, TraceSpan],
+    children: dict[int, list[TraceSpan]],
+) -> list[TraceSpan]:
+    """The tops of a tree, with the children of each missing parent under a made-up one."""
+    families: dict[str, list[TraceSpan]] = {}
+    for span in tops:
+        families.setdefault("" if span.parent in by_id else span.parent, []).append(span)
+    if len(families) == 1:
+        return list(tops)
+    grouped = families.pop("", [])
+    for parent, family in families.items():
+        if len(family) > 1:
+            holder = made_up(parent, family)
+            children[id(holder)] = family
+            family = [holder]
+        grouped += family
+    return sorted(grouped, key=lambda span: (span.start, span.id))
+
+
+def _in_circles(
+    spans: Sequence[TraceSpan], tops: Sequence[TraceSpan], children: dict[int, list[TraceSpan]]
+) -> list[TraceSpan]:
+    """Of spans that are inside each other the first; it is taken out of its parent."""
+    reached: set[int] = set()
+
+    def reach(span: TraceSpan) -> None:
+        stack = [span]
+        while stack:
+            one = stack.pop()
+            if id(one) not in reached:
+                reached.add(id(one))
+                stack.extend(children.get(id(one), ()))
+
+    for span in tops:
+        reach(span)
+    if len(reached) == len(spans):
+        return []
+    found = []
+    parents = {id(child): parent for parent, inside in children.items() for child in inside}
+    for span in spans:
+        if id(span) not in reached:
+            inside = children[parents[id(span)]]
+            inside[:] = [one for one in inside if one is not span]
+            found.append(span)
+            reach(span)
+    return found
