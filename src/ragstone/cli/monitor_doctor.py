@@ -337,16 +337,16 @@ def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
             "the first screen says how to send the first trace",
         )  # fmt: skip
         return
-    ago = (now - found.last_trace_at) / 60
+    ago = length(now - found.last_trace_at)
     if found.received:
         yield MonitorFinding(
             "traffic", "right",
-            f"{found.received:,} came in 24 hours, the last {ago:,.0f} min ago; "
+            f"{found.received:,} came in 24 hours, the last {ago} ago; "
             f"{found.answers:,} answers",
         )  # fmt: skip
     else:
         yield MonitorFinding(
-            "traffic", "wrong", f"nothing came in 24 hours, the last {ago / 60:,.0f} h ago",
+            "traffic", "wrong", f"nothing came in 24 hours, the last {ago} ago",
             "see whether the app runs, and where its exporter sends to",
         )  # fmt: skip
     if found.received and not found.answers and not found.waiting_to_fold:

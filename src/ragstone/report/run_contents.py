@@ -101,14 +101,14 @@ def spent(totals: Totals | None) -> str:
 
 
 def lasted(seconds: float | None) -> str:
-    """How long a run took; empty if that is not known.
+    """A length of time; empty if it is not known.
 
-    >>> lasted(107.2), lasted(2400), lasted(None)
-    ('107 s', '40 min', '')
+    >>> lasted(107.2), lasted(2400), lasted(90_000), lasted(None)
+    ('107 s', '40 min', '25 h', '')
     """
-    if seconds is None:
-        return ""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    if seconds is None or seconds < 120:
+        return "" if seconds is None else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.0f} h"
 
 
 def cost(usd: float | None) -> str:

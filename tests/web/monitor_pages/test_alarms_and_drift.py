@@ -11,6 +11,7 @@ from ragstone.monitor.series.metric_over_time import CONFIDENCE
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES
+from ragstone.web.parts.metric_bands import fact_in_words, shown_moment
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
@@ -54,6 +55,34 @@ def test_without_a_whole_day_nothing_is_said_to_have_stayed(
     tmp_path: Path, questions: dict[int, str]
 ) -> None:
     assert "too little is known" in page_of(tmp_path, questions)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("latency", 1.3999998569488525, "1.4 s"),
+        ("latency", 0.8200000524520874, "820 ms"),
+        ("first_token", 12.4, "12 s"),
+        ("usual_gap", 5_280.0, "88 min"),
+        ("ended", 12.0, "12"),
+        ("input_tokens", 12_000, "12,000"),
+        ("year", 1801, "1801"),
+        ("temperature", 0.30000000000000004, "0.3"),
+        ("mean", 0.71349, "0.713"),
+        ("cached", True, "true"),
+        ("language", "日本語", "日本語"),
+        ("finish_reasons", ["stop", "length"], "stop, length"),
+    ],
+)
+def test_facts_are_written_as_people_write_them(name: str, value: object, words: str) -> None:
+    assert fact_in_words(name, value) == words
+
+
+@pytest.mark.parametrize("name", ["ended", "at", "since", "judged_at"])
+def test_times_are_shown_by_the_clock(name: str) -> None:
+    at = 1795901694.1223073
+    assert fact_in_words(name, at) == shown_moment(at).full
+    assert fact_in_words("deploys", [["v42", at]]) == f"v42, {shown_moment(at).full}"
 
 
 def test_each_feature_has_its_words() -> None:

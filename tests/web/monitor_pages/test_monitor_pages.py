@@ -258,6 +258,8 @@ def test_one_answer_has_its_claims_marked_and_its_weight(screens: TestClient) ->
     assert "weight 1.18" in page or "weight 4" in page
     assert re.search(r"1 of \d+ with", page)
     assert "gpt-5-mini" in page
+    assert "1.4 s" in page
+    assert "1795901694" not in page
     assert 'rel="next"' in page
 
 

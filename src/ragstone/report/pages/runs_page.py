@@ -44,7 +44,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.reason_words import words
-from ragstone.report.run_contents import cost
+from ragstone.report.run_contents import cost, lasted
 from ragstone.report.run_notes import Reported
 from ragstone.run import Estimate
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
@@ -124,17 +124,6 @@ def next_step(found: "ListedBatches") -> str | None:
     if not found.waits:
         return None
     return found.command or "evaluate with the same arguments"
-
-
-def lasted(seconds: float) -> str:
-    """A time span in words.
-
-    >>> lasted(20), lasted(600), lasted(90_000)
-    ('20 s', '10 min', '25 h')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.0f} h"
 
 
 def _lines(found: "ListedBatches") -> Iterator[str]:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -24,6 +23,7 @@ from ragstone.web.parts.metric_bands import (
     HOUR,
     band_drawn,
     base_of,
+    fact_in_words,
     length_in_words,
     said_metric,
     shown_moment,
@@ -170,20 +170,11 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
     return [
         *found,
         *(
-            (spoken(name), _plain(name, value))
+            (spoken(name), fact_in_words(name, value)[:200])
             for name, value in alarm.facts.items()
-            if name not in known and value not in (None, "")
+            if name not in known and value not in (None, "", [])
         ),
     ]
-
-
-def _plain(name: str, value: Any) -> str:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and name.endswith("_at"):
-        return shown_moment(float(value)).full
-    if is_number and name.endswith("gap"):
-        return length_in_words(float(value))
-    return number(value) if isinstance(value, float) else str(value)[:200]
 
 
 def _channel(one: Delivery) -> str:

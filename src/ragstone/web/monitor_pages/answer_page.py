@@ -36,6 +36,7 @@ from ragstone.web.parts.highlight import (
 from ragstone.web.parts.metric_bands import (
     GUARD,
     ShownMoment,
+    fact_in_words,
     length_in_words,
     said_metric,
     shown_moment,
@@ -374,7 +375,7 @@ def _judgements(judged: Any) -> list[tuple[str, list[str]]]:
 def _line(row: Mapping[str, Any]) -> str:
     hidden = ("example_id", "block", "judge", "index", "start", "end")
     parts = [
-        f"{spoken(str(name))}: {shortened(str(value), LONGEST_FACT)}"
+        f"{spoken(str(name))}: {shortened(fact_in_words(str(name), value), LONGEST_FACT)}"
         for name, value in row.items()
         if value not in (None, "", []) and name not in hidden
     ]
@@ -387,7 +388,7 @@ def _facts(one: ListedExample, facets: Sequence[tuple[str, str]]) -> list[tuple[
     found += [(name, value) for name, value in facets if (name, value) not in found]
     told = {name for name, _ in found}
     found += [
-        (spoken(str(name)), shortened(str(value), LONGEST_FACT))
+        (spoken(str(name)), fact_in_words(name, value))
         for name, value in one.facts.items()
         if value not in (None, "", [], {}) and name not in told
     ]

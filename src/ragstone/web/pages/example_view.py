@@ -55,6 +55,7 @@ from ragstone.web.parts.judgement_view import (
     said_by_button,
     when,
 )
+from ragstone.web.parts.metric_bands import fact_in_words
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import figure
 
@@ -296,14 +297,16 @@ def _facets(one: Example) -> list[tuple[str, str]]:
     given = one.slices or {
         key: value for key, value in one.meta.items() if isinstance(value, str | int | float | bool)
     }
-    pairs = [(key, _plain(value)) for key, value in given.items() if str(value) not in one.id]
+    pairs = [(key, _plain(value, key)) for key, value in given.items() if str(value) not in one.id]
     return [(key, value) for key, value in pairs if len(key) + len(value) <= FACET][:MOST_FACETS]
 
 
-def _plain(value: object) -> str:
+def _plain(value: object, name: str = "") -> str:
     match value:
         case str():
             text = value
+        case int() | float():
+            text = fact_in_words(name, value)
         case Mapping() if not any(isinstance(one, list | dict) for one in value.values()):
             text = ", ".join(f"{who}: {figure(str(one))}" for who, one in value.items())
         case _:

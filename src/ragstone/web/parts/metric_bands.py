@@ -86,6 +86,52 @@ def length_in_words(seconds: float) -> str:
     return f"{days} d {hours} h" if hours and days < 7 else f"{days} d"
 
 
+def fact_in_words(name: str, value: object) -> str:
+    """A fact about an answer, an example or an alarm as people write it.
+
+    >>> fact_in_words("latency", 1.3999998569488525), fact_in_words("input_tokens", 12_000)
+    ('1.4 s', '12,000')
+    >>> fact_in_words("usual_gap", 5_280), fact_in_words("temperature", 0.30000000000000004)
+    ('88 min', '0.3')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        # A version with its time, as deploys are kept, or several of anything.
+        if len(value) == 2 and isinstance(value[0], str) and _is_moment("at", value[1]):
+            return f"{value[0]}, {fact_in_words('at', value[1])}"
+        return ", ".join(fact_in_words(name, one) for one in value)
+    if not isinstance(value, int | float) or not isfinite(value):
+        return str(value)
+    if _is_moment(name, value):
+        return shown_moment(float(value)).full
+    if name in _LENGTHS or name.endswith(("_gap", "_seconds", "_latency")):
+        return _short_length(value)
+    if isinstance(value, int):
+        return f"{value:,}" if name.endswith("tokens") else str(value)
+    return f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
+
+
+_MOMENTS = frozenset(("at", "ended", "since", "created", "timestamp", "time"))
+_LENGTHS = frozenset(("latency", "first_token", "seconds", "duration", "took", "wait", "elapsed"))
+_FIRST_MOMENT, _LAST_MOMENT = 946_684_800, 4_102_444_800
+
+
+def _is_moment(name: str, value: object) -> bool:
+    """Whether a number is a time from 2000 to 2099 in seconds since the epoch, by its name too."""
+    return (
+        (name in _MOMENTS or name.endswith("_at"))
+        and isinstance(value, int | float)
+        and _FIRST_MOMENT <= value < _LAST_MOMENT
+    )
+
+
+def _short_length(seconds: float) -> str:
+    if 0 <= seconds < 1:
+        return f"{round(1_000 * seconds)} ms"
+    return f"{seconds:.1f} s" if 1 <= seconds < 10 else length_in_words(seconds)
+
+
 HIGH = 120
 """Pixels of a band."""
 
