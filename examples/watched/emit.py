@@ -308,11 +308,14 @@ def main() -> None:
     parser.add_argument("--content", choices=("spans", "logs"), default="spans")
     parser.add_argument("--logs-first", action="store_true", help="Logs go before their spans.")
     parser.add_argument("--split", action="store_true", help="Each trace in two requests.")
-    parser.add_argument("--corpus", type=Path, help="Write the passages to this file first.")
+    parser.add_argument(
+        "--corpus", type=Path, help="Write the passages to this file, and send nothing."
+    )
     given = parser.parse_args()
     asked = asked_in(given.data)
     if given.corpus:
         write_corpus(asked, given.corpus)
+        return
     sent = 0
     way = Way(given.encoding, given.content, given.logs_first, given.split)
     for sent in emit(asked, given.to, n=given.n, ways=[way], token=given.token):
