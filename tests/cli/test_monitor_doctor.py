@@ -161,7 +161,7 @@ def test_what_waits_for_the_worker_is_told_with_how_long(store: MonitorStore) ->
     found = {one.what: one for one in said_of(status, now)}
     assert found["waiting"].state == "wrong"
     assert f"{status.waiting_to_fold} parts to put together" in found["waiting"].words
-    assert found["waiting"].words.endswith("the first for 2.0 h")
+    assert found["waiting"].words.endswith("the first for 2 h")
     assert "disk is full" in found["waiting"].then
     assert found["judging"].state == "look"
 
@@ -174,3 +174,25 @@ def test_what_is_due_while_nothing_is_judged_is_wrong(store: MonitorStore) -> No
     found = {one.what: one for one in said_of(due, now)}
     assert (found["waiting"].state, found["judging"].state) == ("right", "wrong")
     assert found["judging"].words.endswith("; 3 wait")
+
+
+@pytest.mark.parametrize(
+    ("content", "state"),
+    [
+        ({"there": 1.0}, "right"),
+        ({"there": 0.8, "none": 0.2}, "look"),
+        ({"there": 0.7, "ids_only": 0.3}, "look"),
+        ({"there": 0.3, "ids_only": 0.7}, "wrong"),
+    ],
+)
+def test_traces_without_texts_are_looked_at(
+    store: MonitorStore, content: dict[str, float], state: str
+) -> None:
+    now = time.time()
+    with store.database.reading() as run:
+        status = replace(
+            monitor_status(run, now), content=content, received=9, last_trace_at=now - 300
+        )
+    found = {one.what: one for one in said_of(status, now)}
+    assert found["content"].state == state
+    assert "the last 5 min ago" in found["traffic"].words

@@ -70,13 +70,14 @@ def standing(found: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
 def length(seconds: float) -> str:
     """A length of time in its largest unit.
 
-    >>> length(42.4), length(7_300)
-    ('42 s', '2.0 h')
+    >>> length(42.4), length(7_300), length(90), length(0.03), length(0)
+    ('42 s', '2 h', '1.5 min', '30 ms', '0 s')
     """
-    for one, unit in LENGTHS:
+    for one, unit in (*LENGTHS, (1.0, "s")):
         if seconds >= one:
-            return f"{seconds / one:.1f} {unit}"
-    return f"{max(seconds, 0.0):.0f} s"
+            places = 0 if unit == "s" else 1
+            return f"{seconds / one:.{places}f}".removesuffix(".0") + f" {unit}"
+    return f"{1_000 * seconds:.0f} ms" if seconds > 0 else "0 s"
 
 
 def _worker(found: "MonitorStatus", now: float) -> str:

@@ -237,6 +237,20 @@ def test_a_call_is_known_to_write_a_title_by_its_name(say: Kind) -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        {"gen_ai.system_instructions": dumps([{"type": "text", "content": "Schreib einen Titel."}])},
+        {"gen_ai.input.messages": dumps(
+            [{"role": "system", "content": "Escribe un título."}, *user(Q)])},
+    ],
+)  # fmt: skip
+def test_a_call_is_known_to_write_a_title_by_what_it_is_told(told: dict[str, str]) -> None:
+    spans = turn(genai, 10, 0, 0, 0, mute=True)
+    titled = {**genai("call", Q, "Tiefe des Sees", ()), **told}
+    assert read_of(*spans, span(30, 10, titled, start=3, end=9)) == REQUESTS[:1]
+
+
+@pytest.mark.parametrize(
     ("prompt", "said"),
     [(f"Make it friendlier: {A}", f"Of course! {A}"), (Q, "It is 254 m deep, I looked it up.")],
     ids=["a rewritten answer", "the same question again"],
