@@ -142,6 +142,24 @@ def promptfoo(**other: Any) -> dict[str, Any]:
     return {**row, **other}
 
 
+@pytest.mark.parametrize(
+    ("other", "answer"),
+    [
+        ({"response": ""}, ""),
+        ({"response": {"output": ""}}, ""),
+        ({"response": None, "output": ""}, ""),
+        ({"response": None}, None),
+        ({"response": {}}, None),
+    ],
+)
+def test_a_test_of_promptfoo_that_failed_is_a_row_without_an_answer(
+    other: dict[str, Any], answer: str | None
+) -> None:
+    """Even if nothing else of it is known; an empty output is an answer."""
+    (example,) = read([promptfoo(error="API error: 500", **other)])
+    assert example.answer == answer
+
+
 def test_a_question_of_promptfoo_with_another_name_is_mapped() -> None:
     (example,) = read([promptfoo()], columns={"question": "topic"})
     assert (example.id, example.question, example.system) == ("3-0", "piers", "echo")

@@ -174,6 +174,16 @@ def test_the_last_user_turn_is_the_question_and_the_turn_after_it_the_answer() -
     assert example.answer == "4 m."
 
 
+@pytest.mark.parametrize(
+    ("content", "answer"), [("", ""), (None, None), ("b", "b"), ([{"text": "c"}], "c")]
+)
+def test_an_empty_message_is_an_empty_answer_and_the_call_of_a_tool_none(
+    content: Any, answer: str | None
+) -> None:
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": content}]
+    assert one({"messages": messages, "reference": "r"}).answer == answer
+
+
 def test_a_response_goes_before_the_turn_after_the_question() -> None:
     messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "old"}]
     assert one({"user_input": messages, "response": "new"}).answer == "new"

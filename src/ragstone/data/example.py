@@ -287,7 +287,9 @@ def read_conversation(
         return None, (), None
     last = asked[-1]
     said = [turn.text for turn in turns[last + 1 :] if turn.role == "assistant" and turn.text]
-    return turns[last].text, tuple(turns[:last]), said[-1] if said else None
+    # An empty text is an answer, and no text, as beside the call of a tool, is none.
+    empty = any("" in map(one.get, TURN_TEXT_KEYS) for one in messages[last + 1 :])
+    return turns[last].text, tuple(turns[:last]), said[-1] if said else "" if empty else None
 
 
 def _turn(message: dict[str, Any], place: str, problems: list[Problem]) -> Turn:

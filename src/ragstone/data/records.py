@@ -123,7 +123,8 @@ class RecordReader:
         id = read_id(get(plan.id), "id", problems)
         question_id = read_id(get(plan.question_id), "question_id", problems)
         system = read_id(get(plan.system), "system", problems)
-        if answer is None and contexts is None and not reference and not problems:
+        asked = plan.answer in record and (question is not None or meta.get("error"))
+        if answer is None and contexts is None and not (reference or asked or problems):
             problems.append(_nothing_in(record))
         if problems:
             return None

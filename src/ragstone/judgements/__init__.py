@@ -14,7 +14,7 @@ from .guideline import (
 from .kind import ASKS, KINDS, Ask, Filler, Kind, Topic, answered_by, kind_of, name_for, values_of
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .user_kinds import load_kinds
-from .view import REQUIREMENTS, VIEWS, About, Fact, Requirement, View
+from .view import NO_ANSWER, REQUIREMENTS, VIEWS, About, Fact, Requirement, View
 from .views import (
     Answers,
     AnswerSentences,
@@ -62,6 +62,7 @@ __all__ = [
     "KINDS",
     "MEASURES",
     "MISSING",
+    "NO_ANSWER",
     "REQUIREMENTS",
     "RESPONSE_TYPES",
     "STATEMENT_VERDICTS",

@@ -188,15 +188,22 @@ class Requirement:
     reason: str
     holds: pl.Expr
     """Over the table of examples."""
+    by_system: bool = False
+    """Whether the system gives it, not the data set that the system is asked about."""
 
+
+NO_ANSWER = "no_answer"
+"""Why a null answer has no score: undefined if the system never answers, missing if it does."""
 
 REQUIREMENTS = {
     "question": Requirement("no_question", pl.col("question").is_not_null()),
-    "contexts": Requirement("no_retrieval", pl.col("contexts").is_not_null()),
+    "contexts": Requirement("no_retrieval", pl.col("contexts").is_not_null(), by_system=True),
     "grounds": Requirement(
-        "no_retrieval", pl.col("contexts").is_not_null() | (pl.col("history").list.len() > 0)
+        "no_retrieval",
+        pl.col("contexts").is_not_null() | (pl.col("history").list.len() > 0),
+        by_system=True,
     ),
-    "answer": Requirement("no_answer", pl.col("answer").is_not_null()),
+    "answer": Requirement(NO_ANSWER, pl.col("answer").is_not_null(), by_system=True),
     "answer_text": Requirement(
         "empty_answer", pl.col("answer").str.strip_chars().str.len_bytes().fill_null(1) > 0
     ),

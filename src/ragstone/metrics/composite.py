@@ -8,7 +8,15 @@ from typing import ClassVar, Literal, Self
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import MISSING, UNDEFINED, VALUE, Topic, same_outcome
+from ragstone.judgements import (
+    MISSING,
+    NO_ANSWER,
+    REQUIREMENTS,
+    UNDEFINED,
+    VALUE,
+    Topic,
+    same_outcome,
+)
 
 from .metric import Metric, Part, Range
 from .metric_names import parse_metric
@@ -237,6 +245,13 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
         how="horizontal",
     )
     numbers = dict(zip(names, parts, strict=True))
+    silent = pl.any_horizontal(_is(n, MISSING, NO_ANSWER) for n in parts)
+    # A system that gave no answer gave no contexts either, so these are no reason of their own.
+    failed = {n: silent & _is(n, UNDEFINED, REQUIREMENTS["contexts"].reason) for n in parts}
+    frame = frame.with_columns(
+        *(_where(failed[n], pl.lit(MISSING, pl.UInt8), f"status_{n}") for n in parts),
+        *(_where(failed[n], pl.lit(NO_ANSWER), f"reason_{n}") for n in parts),
+    )
     value, coverage = metric.of({name: pl.col(f"value_{n}") for name, n in numbers.items()})
     present = pl.sum_horizontal(
         (pl.col(f"status_{n}") == VALUE).cast(pl.UInt32) for n in numbers.values()
@@ -245,7 +260,8 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
     if metric.missing == "renormalise":
         none = present == 0
         no_part = pl.lit("no_component_defined")
-        first, second = (none & missing[0], MISSING, missing[1]), (none, UNDEFINED, no_part)
+        owed = missing[0] & (none | silent)
+        first, second = (owed, MISSING, missing[1]), (none, UNDEFINED, no_part)
     else:
         first, second = (undefined[0], UNDEFINED, undefined[1]), (missing[0], MISSING, missing[1])
     status = (
@@ -274,6 +290,15 @@ def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
         for name, _ in metric.terms
     )
     return [parse_metric(name) for name in names]
+
+
+def _is(number: str, code: int, why: str) -> pl.Expr:
+    """Whether a component has this outcome for this reason."""
+    return (pl.col(f"status_{number}") == code) & pl.col(f"reason_{number}").eq_missing(why)
+
+
+def _where(condition: pl.Expr, value: pl.Expr, column: str) -> pl.Expr:
+    return pl.when(condition).then(value).otherwise(column).alias(column)
 
 
 def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, pl.Expr]:

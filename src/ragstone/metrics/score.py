@@ -1,7 +1,7 @@
 """Scoring: from judged examples to a score for each example and metric."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 
@@ -11,6 +11,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judgements import (
     ASKS,
     MISSING,
+    NO_ANSWER,
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
@@ -187,8 +188,15 @@ UNDECIDED = pl.Series("decided", [False])
 """Columns of one row, to be repeated: twenty times as fast as ``pl.repeat``."""
 
 
-def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
+def score(
+    judged: Judged, metrics: Iterable[Metric], partly_answered: Collection[str] = ()
+) -> dict[str, pl.DataFrame]:
     """Score every example on every metric.
+
+    Args:
+        judged: The examples and their judgements.
+        metrics: The metrics.
+        partly_answered: The systems whose null answers are missing, because they answer elsewhere.
 
     Returns:
         For each metric's text form, a frame with one row per example, in their
@@ -207,6 +215,10 @@ def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
         str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
         for metric in plain
     }
+    null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
+    silent = judged.examples.select(null).to_series() if partly_answered else pl.Series([False])
+    for metric in plain if silent.any() else ():
+        scores[str(metric)] = _owed(metric, scores[str(metric)], silent, holds)
     for metric in wanted.values():
         if isinstance(metric, Composite):
             scores[str(metric)] = within(metric.range, compose(metric, scores))
@@ -482,4 +494,21 @@ def _allowed(
         pl.when(status == VALUE).then("label").alias("label"),
         status.alias("status"),
         reason.alias("reason"),
+    )
+
+
+def _owed(
+    metric: Metric, scores: pl.DataFrame, silent: pl.Series, holds: Mapping[str, pl.Series]
+) -> pl.DataFrame:
+    """Missing instead of undefined for null answers that the system owes; so is its retrieval."""
+    needed = needed_fields(metric)
+    if "answer" not in (*needed, *metric.reads):
+        return scores
+    for name in needed:
+        if not REQUIREMENTS[name].by_system:
+            silent = silent & holds[name]
+    owed = pl.lit(silent) & (pl.col("status") == UNDEFINED)
+    return scores.with_columns(
+        status=pl.when(owed).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
+        reason=pl.when(owed).then(pl.lit(NO_ANSWER)).otherwise("reason"),
     )

@@ -4,6 +4,7 @@
 run. The settings that ``run.json`` keeps are made here and nowhere else.
 """
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,14 @@ from ragstone.metrics import (
 from ragstone.models import Encoder
 
 from .estimates.sums import LOOKED_AT, default_cluster
-from .folder.input_survey import KnownFile, Survey, known_file, known_input, look_through
+from .folder.input_survey import (
+    KnownFile,
+    Survey,
+    known_file,
+    known_input,
+    look_through,
+    partly_answered,
+)
 from .folder.run_tally import VERSION
 from .judging.judge_blocks import LabelFiles
 from .judging.run_models import ChatJudges, Models, chat_judges, local_encoder, open_models
@@ -192,6 +200,7 @@ def _settings(
     fingerprint: str,
 ) -> RunSettings:
     llm = chat.settings()
+    partly = partly_answered(examples.ahead(sys.maxsize))
     return RunSettings.model_validate(
         {
             "ragstone": VERSION,
@@ -209,6 +218,7 @@ def _settings(
             "limit": None if request.limit is None else int(request.limit),
             "skip_bad": request.skip_bad,
             **({"keep_thoughts": True} if request.keep_thoughts else {}),
+            **({"partly_answered": partly} if partly else {}),
         }
     )
 

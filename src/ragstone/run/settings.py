@@ -207,6 +207,9 @@ class RunSettings(BaseModel):
     skip_bad: Any = None
     keep_thoughts: Any = None
     """Absent where thoughts are taken off answers, as they usually are."""
+    partly_answered: Several[str] = []
+    """The systems of which some answers are null and others are not, so that a null answer is
+    missing; absent where there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         """As stored in ``run.json``."""

@@ -52,6 +52,12 @@ def test_what_was_measured_comes_first() -> None:
         "1 answer to 1 question, 1 metric."
     )
     assert said(replace(ALONE, answered=False)) == "24 rankings to 8 questions, 5 metrics."
+    assert said(replace(ALONE, null=4)) == (
+        "20 answers to 8 questions, 5 metrics. 4 answers are missing."
+    )
+    assert said(replace(TWO, tested=(), null=1)) == (
+        "23 answers by 2 systems to 8 questions, 5 metrics. 1 answer is missing."
+    )
     assert said(replace(TWO, tested=())) == "24 answers by 2 systems to 8 questions, 5 metrics."
 
 

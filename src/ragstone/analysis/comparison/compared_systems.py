@@ -324,7 +324,7 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
         return kept
     blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
     for tables in scored.run.tables():
-        found = score(tables, lacking.values())
+        found = score(tables, lacking.values(), scored.run.form.settings.partly_answered)
         for name, one in lacking.items():
             blocks[name].append(found[str(one)].select("value", "status"))
     named = pl.col("status").replace_strict(NAMES, return_dtype=pl.String)

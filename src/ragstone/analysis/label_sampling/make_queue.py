@@ -27,7 +27,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument
 from ragstone.data import from_frame, read
-from ragstone.judgements import Grounding, languages
+from ragstone.judgements import NO_ANSWER, Grounding, languages
 from ragstone.metrics import Metric
 from ragstone.run import Run
 
@@ -446,16 +446,17 @@ def _name(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> str:
 
 
 def _risk(scored: Scored, metric: str) -> dict[str, float]:
-    """How bad each score is, from 0 to 1; where the judge failed nobody knows, which is 1."""
+    """How bad each score is, from 0 to 1; where the judge failed nobody knows, which is 1.
+
+    Where there is no answer there is nothing to label, which is 0.
+    """
     scores, scale = scored.of(metric), scored.scale(metric)
     value = pl.col("value")
     low, high = value.min(), value.max()
     share = (value - low) / pl.when(high > low).then(high - low).otherwise(1.0)
     bad = share if scale.better == "-" else 1 - share
-    rows = scores.select(
-        "example_id",
-        pl.when(pl.col("status") == "missing").then(1.0).otherwise(bad.fill_null(0.0)),
-    )
+    failed = (pl.col("status") == "missing") & pl.col("reason").ne_missing(NO_ANSWER)
+    rows = scores.select("example_id", pl.when(failed).then(1.0).otherwise(bad.fill_null(0.0)))
     return dict(rows.iter_rows())
 
 

@@ -44,6 +44,7 @@ class Summary:
     Attributes:
         examples, questions: How many there are.
         answered: Whether any example has an answer; a ranking has none.
+        null: How many answers are null, of systems that answer elsewhere.
         systems: In the order of the data.
         metrics: How many metrics have a value.
         themselves: The systems whose answers are the references, each with the metrics that would
@@ -89,6 +90,7 @@ class Summary:
     uneven: tuple[str, ...] = ()
     unanswered: Mapping[str, int] = field(default_factory=dict)
     alone: Mapping[str, int] = field(default_factory=dict)
+    null: int = 0
 
     @property
     def checked_faults(self) -> CheckedRun:
@@ -122,6 +124,7 @@ def summarise(run: Run) -> Summary:
     apart = _apart(scored.systems, asked, found)
     uneven = [one.metric for one in found if _uneven(one)]
     unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else asked)
+    owed = pl.col("system").is_in(run.form.settings.partly_answered)
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
@@ -149,6 +152,7 @@ def summarise(run: Run) -> Summary:
         uneven=tuple(dict.fromkeys([*uneven, *(scored.metrics if apart else ())])),
         unanswered=unanswered,
         alone=alone,
+        null=run.examples(["id"], pl.col("answer").is_null() & owed).height,
     )
 
 

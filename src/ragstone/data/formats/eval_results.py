@@ -130,9 +130,8 @@ def _prompt(record: Mapping[str, Any]) -> str:
 def _output(record: Mapping[str, Any]) -> tuple[object, object]:
     """The answer, and the contexts if the provider gave them."""
     response = record.get("response")
-    response = (
-        response if isinstance(response, dict) else {"output": response or record.get("output")}
-    )
+    if not isinstance(response, dict):
+        response = {"output": record.get("output") if response is None else response}
     output, contexts = response.get("output"), None
     for place in (response.get("metadata"), record.get("metadata"), output):
         if isinstance(place, dict):

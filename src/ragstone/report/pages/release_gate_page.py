@@ -73,7 +73,7 @@ TO_DRAW = (
 )
 TO_FILL = (
     "Where a model failed, the same evaluate command asks it again; where people judge, label the "
-    "rest."
+    "rest; where an answer is missing, ask the system again."
 )
 
 

@@ -134,12 +134,16 @@ def summary_sentences(summary: "Summary") -> list[str]:
 
 def _measured(summary: "Summary") -> list[str]:
     questions = number_format.counted(summary.questions, "question")
-    answers = number_format.counted(summary.examples, "answer" if summary.answered else "ranking")
+    n = summary.examples - summary.null
+    answers = number_format.counted(n, "answer" if summary.answered else "ranking")
     metrics = number_format.counted(summary.metrics, "metric")
+    null = number_format.counted(summary.null, "answer")
+    owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
     if len(summary.systems) < 2:
         own = ["The answers are the references, so metrics that compare the two tell nothing."]
-        return [f"{answers} to {questions}, {metrics}.", *(own if summary.themselves else [])]
-    said = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}."]
+        said = [f"{answers} to {questions}, {metrics}.", *owed]
+        return [*said, *(own if summary.themselves else [])]
+    said = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
     if own := list(summary.themselves):
         one = len(own) == 1
         said.append(

@@ -457,7 +457,7 @@ def _scored(
     """The scores of metrics that the run did not keep, from all of its judgements."""
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
     for block in stored_shards(folder, finished_judges(form)) if metrics else ():
-        found = score(tables(block.tables), metrics)
+        found = score(tables(block.tables), metrics, form.settings.partly_answered)
         for name, parts in blocks.items():
             parts.append(found[name].select("value", "status"))
     return {name: pl.concat(parts) for name, parts in blocks.items()}

@@ -178,7 +178,7 @@ class Overlay:
     @cached_property
     def _scores(self) -> pl.DataFrame:
         """The scores of the examples that the corrections change, as the run's table has them."""
-        found = score(self._laid, self._metrics)
+        found = score(self._laid, self._metrics, self._form.settings.partly_answered)
         status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
         ids = self._laid.examples.select(example_id="id")
         return pl.concat(

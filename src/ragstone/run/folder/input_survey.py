@@ -62,6 +62,12 @@ def look_through(
     return Survey(count, answers)
 
 
+def partly_answered(examples: Iterable[Example]) -> list[str]:
+    """The systems that give some answers and no answer, not even an empty text, elsewhere."""
+    pairs = {(example.system, example.answer is None) for example in examples}
+    return sorted(system for system, is_null in pairs if is_null and (system, False) in pairs)
+
+
 FILE = "input.json"
 PIECE, PIECES = 4096, 64
 """Bytes of a piece of a sample, and how many pieces it has."""

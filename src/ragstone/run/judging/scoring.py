@@ -108,7 +108,8 @@ def block_scores(
     spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
     """The scores of a block, their groups and clusters, and the origins of clusters."""
-    scores = score(judged.tables, [*spec.metrics, *component_metrics(spec.metrics)])
+    metrics = [*spec.metrics, *component_metrics(spec.metrics)]
+    scores = score(judged.tables, metrics, spec.settings.partly_answered)
     return _score_tables(spec, shard, examples, judged.tables.examples, scores)
 
 
