@@ -122,6 +122,53 @@ def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_
     assert [example.evidence for example in mapped] == [("e",), ()]
 
 
+@pytest.mark.parametrize(
+    ("retrieved", "gold", "ids"),
+    [
+        (["doc-9", "doc-2"], ["doc-9"], ["doc-9"]),
+        (["doc-9", "doc-2"], ["doc-7"], ["doc-7"]),  # nothing of it was retrieved
+        (["doc-9", "doc-2"], ["doc-9", "doc-123"], ["doc-9", "doc-123"]),
+        (["doc-9"], "doc-9", ["doc-9"]),
+        ([17, 230], ["17", "8"], ["17", "8"]),
+        ([], ["doc-9"], ["doc-9"]),
+        (["wiki/Bath.md#2"], ["wiki/Pier.md#14"], ["wiki/Pier.md#14"]),
+        (["3f2b6a1e-aa31", "b7710c2d-0ab2"], ["90aa11ff-cdef"], ["90aa11ff-cdef"]),
+        (["文書-1", "文書-2"], ["文書-7"], ["文書-7"]),
+        (["Newlyn Pier", "Bath"], ["Bath", "Truro"], ["Bath", "Truro"]),
+        # Texts, whatever the ids:
+        (["doc-9", "doc-2"], ["The pier is 90 m long."], []),
+        (["doc-9", "doc-2"], ["90 m"], []),
+        (["doc-9"], ["Bath"], []),
+        (["d1"], ["桟橋は1801年に建てられた"], []),
+        (["文書1"], ["この桟橋は1801年に花崗岩で建てられた"], []),
+        (["doc-9"], ["https://example.org/piers?year=1801"], []),
+        (["Newlyn Pier", "Penzance"], ["Truro"], []),
+        ([], ["Bath"], []),
+        (None, ["doc-9"], []),
+        ("texts", ["2"], []),
+        ("texts", ["doc-9"], []),
+    ],
+)
+def test_gold_contexts_that_are_ids_are_ids(retrieved: Any, gold: Any, ids: list[str]) -> None:
+    contexts = retrieved and [{"id": id, "text": f"Text of {id}."} for id in retrieved]
+    contexts = ["One.", "Two."] if retrieved == "texts" else contexts
+    record = {"question": "q", "contexts": contexts, "answer": "a"}
+    for column in ("reference_contexts", "expected_chunks", "ground_truth_documents"):
+        example = one({**record, column: gold})
+        texts = tuple(text for text in ([gold] if isinstance(gold, str) else gold))
+        assert example.reference_contexts == (dict.fromkeys(ids, 1) or None)
+        assert example.evidence == (() if ids else texts)
+    assert one({**record, "evidence": gold}).reference_contexts is None
+
+
+def test_ids_beside_texts_are_told() -> None:
+    record = {"question": "q", "answer": "a", "contexts": [{"id": "d9", "text": "t"}]}
+    examples = read([{**record, "reference_contexts": ["d9", "A pier of granite."]}, record])
+    first, _ = list(examples)
+    assert (first.reference_contexts, first.evidence) == ({"d9": 1}, ("A pier of granite.",))
+    assert examples.notes == ["ids_and_texts?columns=reference_contexts%3D1"]
+
+
 def test_an_element_that_is_no_text_of_reference_contexts_is_a_fault_there() -> None:
     with pytest.raises(DataError) as caught:
         one({"answer": "a", "reference_contexts": ["t", {"title": "u"}]})

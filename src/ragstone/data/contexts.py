@@ -200,6 +200,54 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
     return {id: grade for id, grade in grades.items() if grade >= 0}
 
 
+LONGER = 8
+"""Characters by which an id may be longer than the longest of the others."""
+
+
+def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[str]:
+    """Those of some gold contexts that are ids, as the retrieved contexts have them.
+
+    Either one of theirs, or a text like theirs: no more words, no other letters and marks, hardly
+    longer. Without a digit or a mark, as titles are, only beside one of theirs: it may be a word.
+    Where nothing was retrieved, a single word with a digit.
+
+    >>> retrieved = [Context("doc-1", "The pier is long.", 1), Context("doc-12", None, 2)]
+    >>> ids_among(["doc-9", "The pier is 90 m long.", "Bath"], retrieved)
+    ['doc-9']
+    """
+    if contexts is None:
+        return []
+    known = {one.id for one in contexts if one.id != str(one.rank)}
+    if contexts and not known:
+        return []
+    words = max((len(one.split()) for one in known), default=1)
+    longest = max(map(len, known), default=LONGER * 4) + LONGER
+    sorts = set(map(_sort, "".join(known))) if known else None
+    named = not known.isdisjoint(texts)
+
+    def is_id(text: str) -> bool:
+        own = set(map(_sort, text))
+        plain = own <= LETTERS if known else "0" not in own
+        return text in known or (
+            len(text.split()) <= words
+            and len(text) <= longest
+            and (sorts is None or own <= sorts)
+            and (named or not plain)
+        )
+
+    return [text for text in texts if is_id(text)]
+
+
+LETTERS = frozenset(("a", "ä", " "))
+
+
+def _sort(character: str) -> str:
+    """What a character is: a letter, of ASCII or not, a digit, or a mark of its own."""
+    if character.isalpha():
+        return "a" if character.isascii() else "ä"
+    return "0" if character.isdigit() else character
+
+
 def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | None:
     if value is None:
         return None

@@ -98,6 +98,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "meta": ("meta", "metadata", "additional_metadata"),
 }
 
+GOLD_CONTEXTS = frozenset((
+    "referencecontext", "groundtruthcontext", "groundtruthcontexts", "groundtruthdocuments",
+    "expectedchunks", "referencecontexts",
+))  # fmt: skip
+"""Names of evidence that are those of contexts, which may be named by their ids."""
+
 RIVAL_ANSWERS = ("generated_answer", "predicted_answer", "actual_output", "answer", "response")
 """Names that each claim to be the generated answer; two of them need a word from the user."""
 
@@ -149,8 +155,8 @@ class FieldLayout:
 
     ``extra`` are the columns that are not fields; ``nested`` are columns such as
     ``labels.answer.helpful``, each with its path. ``resembling`` are columns of
-    ``extra``, each with the field it resembles. ``problem`` is set if the columns
-    do not make an example.
+    ``extra``, each with the field it resembles. ``texts_or_ids``: the gold contexts are
+    evidence, or ids of contexts. ``problem`` is set if the columns do not make an example.
     """
 
     layout: str
@@ -174,6 +180,7 @@ class FieldLayout:
     nested: tuple[tuple[str, tuple[str, ...]], ...] = ()
     resembling: tuple[tuple[str, str], ...] = ()
     grades_or_texts: bool = False
+    texts_or_ids: bool = False
     splits_evidence: bool = False
     problem: Problem | None = None
 
@@ -252,6 +259,7 @@ class _Columns:
             resembling=(),
             grades_or_texts="reference_contexts" not in self.mapped
             and squash(found.get("reference_contexts", "")) == "referencecontexts",
+            texts_or_ids=squash(found.get("evidence", "")) in GOLD_CONTEXTS,
             splits_evidence=self.layout.startswith("graphrag-bench"),
             problem=problem,
             **found,

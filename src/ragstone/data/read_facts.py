@@ -292,7 +292,7 @@ class ReadFacts:
         rival: A field that two columns claim, with one of them.
         thoughts: How many answers had thoughts in think tags, which were taken off.
         pictures: How many examples have contexts that are pictures.
-        spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.
+        spelled: As in ``RecordReader``, and likewise ``unread``, ``numbers`` and ``mixed``.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -311,6 +311,7 @@ class ReadFacts:
     spelled: Counter[str] = field(default_factory=Counter)
     unread: Counter[tuple[str, str]] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
+    mixed: Counter[str] = field(default_factory=Counter)
 
     def note(self, fault: Fault) -> None:
         """Add a fault."""
@@ -329,6 +330,7 @@ class ReadFacts:
         self.spelled += reader.spelled
         self.unread += reader.unread
         self.numbers += reader.numbers
+        self.mixed += reader.mixed
 
     def check_labels(self, example: Example) -> None:
         """Note the rules that the human labels of an example break."""
@@ -358,6 +360,7 @@ class ReadFacts:
         self.spelled += other.spelled
         self.unread += other.unread
         self.numbers += other.numbers
+        self.mixed += other.mixed
 
     def hint(self, *, skip_bad: bool) -> str:
         """What the user may change so that more records are read; may be empty."""
@@ -389,10 +392,11 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
         yield reason("lists_spelled", fields=fields)
-    numbers = {" ".join(name.split()): n for name, n in facts.numbers.items() if n}
-    if numbers:
-        columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in numbers.items())
-        yield reason("numbers_as_texts", columns=columns)
+    for code, counted in (("numbers_as_texts", facts.numbers), ("ids_and_texts", facts.mixed)):
+        counts = {" ".join(name.split()): n for name, n in counted.items() if n}
+        if counts:
+            columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in counts.items())
+            yield reason(code, columns=columns)
     if facts.thoughts:
         yield reason("thoughts_taken_off", n=facts.thoughts)
     if facts.pictures:

@@ -11,7 +11,7 @@ from math import isfinite
 from operator import is_not
 from typing import Any
 
-from .contexts import ContextReader, read_grades
+from .contexts import ContextReader, ids_among, read_grades
 from .example import (
     NOTHING,
     Context,
@@ -53,6 +53,7 @@ class RecordReader:
         unread: For each pair of an unused column and a missing field that it may be meant for, the
             number of records.
         numbers: For each column of texts, the number of records in which it was a number.
+        mixed: For each column of gold contexts, the number of records with ids and texts in it.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
@@ -61,6 +62,7 @@ class RecordReader:
         self.spelled: Counter[str] = Counter()
         self.unread: Counter[tuple[str, str]] = Counter()
         self.numbers: Counter[str] = Counter()
+        self.mixed: Counter[str] = Counter()
         self._plans: dict[tuple[object, ...], FieldLayout] = {}
         self._contexts = ContextReader()
 
@@ -116,7 +118,7 @@ class RecordReader:
         question, history, answer, policy = self._texts(plan, record, meta, problems)
         contexts = self._retrieved(plan, record, labels, meta, problems)
         reference = self._references(get(plan.reference), plan.reference, problems)
-        evidence, grades = self._gold(plan, record, meta, problems)
+        evidence, grades = self._gold(plan, record, meta, contexts, problems)
 
         if labels:
             problems.extend(label_problems(labels, None if contexts is None else len(contexts)))
@@ -255,6 +257,7 @@ class RecordReader:
         plan: FieldLayout,
         record: Mapping[str, Any],
         meta: Mapping[str, Any],
+        contexts: Sequence[Context] | None,
         problems: list[Problem],
     ) -> tuple[tuple[str, ...], dict[str, int] | None]:
         """Gold evidence, and which ids of contexts are judged relevant."""
@@ -267,13 +270,27 @@ class RecordReader:
         texts = read_texts(evidence, "evidence", problems)
         judged = record.get(plan.reference_contexts)
         if judged is None:
-            return texts, None
+            column = plan.evidence
+            return self._told_apart(texts, contexts, column) if plan.texts_or_ids else (texts, None)
         judged = self._cell(judged, "reference_contexts", problems)
         # Ragas calls texts so that others call evidence; elsewhere an empty list is one of ids.
         empty_means_texts = judged != [] or plan.layout.startswith("ragas")
         if plan.grades_or_texts and empty_means_texts and are_texts(judged):
-            return texts or read_texts(judged, "reference_contexts", problems), None
+            if texts:
+                return texts, None
+            texts = read_texts(judged, "reference_contexts", problems)
+            return self._told_apart(texts, contexts, plan.reference_contexts)
         return texts, read_grades(judged, problems)
+
+    def _told_apart(
+        self, texts: tuple[str, ...], contexts: Sequence[Context] | None, column: str
+    ) -> tuple[tuple[str, ...], dict[str, int] | None]:
+        """Gold contexts that are texts, and the ids among them; a list of both is told."""
+        if not (ids := dict.fromkeys(ids_among(texts, contexts), 1)):
+            return texts, None
+        evidence = tuple(text for text in texts if text not in ids)
+        self.mixed[column] += bool(evidence)
+        return evidence, ids
 
     def _cell(self, value: object, field: str, problems: list[Problem]) -> Any:
         """Parse a value that is a list or an object written as text, from any kind of source.

@@ -33,6 +33,13 @@ def _pictures_not_read(facts: Facts) -> str:
     )
 
 
+def _ids_and_texts(facts: Facts) -> str:
+    return (
+        f"Ids of contexts stand beside texts: {_each(facts, 'columns')}. The ids were read as "
+        "relevant contexts, the texts as evidence."
+    )
+
+
 def _each(facts: Facts, name: str) -> str:
     """Fields or columns, each with the number of its records."""
     found = [one.rpartition("=") for one in several(facts, name)]
@@ -118,6 +125,7 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "thoughts_taken_off": _thoughts_taken_off,
     "pictures_not_read": _pictures_not_read,
     "contexts_are_pictures": plain("the contexts are pictures, which no judge reads"),
+    "ids_and_texts": _ids_and_texts,
     "read_as_windows": _read_as_windows,
     "no_field": _no_field,
     "ids_repeat": _ids_repeat,

@@ -164,8 +164,9 @@ class PieceForm(BaseModel):
     thoughts: Count = 0
     pictures: Count = 0
     """As in ``ReadFacts``, and likewise ``thoughts``."""
+    mixed: dict[str, Count] = {}
     unread: Several[tuple[str, str, Count]] = []
-    """As in ``RecordReader``, and likewise ``spelled`` and ``numbers``."""
+    """As in ``RecordReader``, and likewise ``spelled``, ``numbers`` and ``mixed``."""
     own_ids: bool = True
     """Whether any record names a system beside an id of its own."""
     other_ids: Several[str] = []

@@ -313,6 +313,7 @@ class PiecewiseData:
             numbers=facts.numbers,
             thoughts=facts.thoughts,
             pictures=facts.pictures,
+            mixed=facts.mixed,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
             own_ids=facts.own_ids > 0,
             other_ids=facts.other_ids if facts.own_ids else [],
@@ -348,6 +349,7 @@ def facts_of(form: ShardForm) -> ReadFacts:
         numbers=Counter(piece.numbers),
         thoughts=piece.thoughts,
         pictures=piece.pictures,
+        mixed=Counter(piece.mixed),
         unread=Counter({(column, of): n for column, of, n in piece.unread}),
     )
 
