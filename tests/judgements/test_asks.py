@@ -61,8 +61,8 @@ OF_SUPPORT = ("support", "probability", "evidence", "quote_found", "evidence_unk
 OF_CONVERSATION = ("conversation_support", "conversation_probability", "conversation_evidence",
                    "conversation_quote_found", "conversation_evidence_unknown")  # fmt: skip
 ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
-    (Contexts, ("rank", "context", "score", "text", "listed", "relevant", "sufficient",
-                "misleading", "grade", "weight", "sentences", "relevant_sentences",
+    (Contexts, ("rank", "context", "score", "text", "listed", "known_grade", "relevant",
+                "sufficient", "misleading", "grade", "weight", "sentences", "relevant_sentences",
                 "probability")): {RETRIEVAL},
     (ExampleTexts, tuple(ExampleTexts.columns)): set(),
     (Contexts, ("used",)): {RETRIEVAL, ANSWER, TEXT},
@@ -179,7 +179,7 @@ CONTRACT |= {
 }
 
 MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
-    (Contexts, ("rank", "context", "score", "text", "listed")): set(),
+    (Contexts, ("rank", "context", "score", "text", "listed", "known_grade")): set(),
     (ExampleTexts, tuple(ExampleTexts.columns)): set(),
     (Contexts, ("relevant", "sufficient", "misleading", "grade", "weight", "sentences",
                 "relevant_sentences", "probability")): {"relevance"},

@@ -84,6 +84,10 @@ IGNORING_GAPS = ("zero", "condense", "drop")
 
 WITHOUT_ROWS: dict[str, Score] = {
     "ndcg": 0.0,
+    **{
+        f'ndcg({some}ideal="pool")': Undefined("nothing_known_relevant")
+        for some in ("", 'k=2, gain="linear", ')
+    },
     "answer_correctness": Undefined("no_reference"),
     "answer_correctness(factual=1)": Undefined("no_claims_and_no_statements"),
     "answer_correctness(beta=2.0, threshold=0.5)": Undefined("no_reference"),

@@ -87,7 +87,8 @@ def test_names_that_differ_only_in_spelling_mean_the_same() -> None:
 
 
 def test_parameters_stand_behind_any_spelling_and_win() -> None:
-    assert str(parse_metric('P_5(gaps="zero")')) == 'precision(k=5, gaps="zero")'
+    form = 'precision(k=5, gaps="zero", trec_eval=True)'
+    assert str(parse_metric('P_5(gaps="zero")')) == form
     assert str(parse_metric("NDCG@10(k=3)")) == "ndcg(k=3)"
     with pytest.raises(InputError, match="faithfulness has no parameter k"):
         parse_metric("Faithfulness@5")

@@ -29,6 +29,7 @@ from ragstone.data import Context, Example, read
 from ragstone.judgements import ClaimsAgainstReferences, Statements
 from ragstone.judges.text_counts import overlap
 from ragstone.metrics import parse_metric
+from ragstone.metrics.metric_names import with_parameters
 from ragstone.testing import contexts, known_contexts, rows, score_all, score_one
 
 Frames = Callable[..., dict[str, pl.DataFrame]]
@@ -148,9 +149,13 @@ def test_ranking_by_ids_is_trec_evals(seed: int, level: int, score_frames: Frame
     measures = {trec_eval_name(measure) for measure in MEASURES}
     expected = pytrec_eval.RelevanceEvaluator(qrels, measures, relevance_level=level).evaluate(run)
     names = {measure: at_level(name, level) for measure, name in MEASURES.items()}
-    frames = score_frames(list(names.values()), examples)
-    for measure, name in names.items():
-        got = frames[name]["value"].fill_null(0.0)
+    theirs = {
+        measure: str(with_parameters(parse_metric(name), {"trec_eval": True}))
+        for measure, name in names.items()
+    }
+    frames = score_frames(list(theirs.values()), examples)
+    for measure, name in theirs.items():
+        got = frames[name]["value"]
         for example, value in zip(examples, got, strict=True):
             assert value == pytest.approx(expected[example.id][measure], abs=1e-9), (measure, name)
 

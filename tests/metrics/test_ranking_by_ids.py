@@ -5,10 +5,12 @@ from math import log2
 
 import pytest
 
+from ragstone import evaluate
 from ragstone.core.errors import InputError
 from ragstone.data import Context, Example
 from ragstone.metrics import Score, Undefined, parse_metric
-from ragstone.testing import known_contexts, score_frame, score_one
+from ragstone.report.number_format import row_names
+from ragstone.testing import known_contexts, score_one
 
 Scored = Callable[..., dict[str, list[Score]]]
 
@@ -31,6 +33,8 @@ GRADES, RANKS = [2, 1, 1, 0], [3, 1, None, 2]
         ('ndcg(gain="linear", ideal="pool")', (1 + 2 / 2) / (2 + 1 / log2(3) + 1 / 2)),
         ('ndcg(k=1, gain="linear", ideal="pool")', 1 / 2),
         ('ndcg(k=1, ideal="pool")', 1 / 3),
+        ('ndcg(k=1, ideal="pool", trec_eval=True)', 1 / 3),
+        ("recall(trec_eval=True)", 2 / 3),
     ],
 )
 def test_what_was_found_of_what_is_known(name: str, expected: float) -> None:
@@ -42,13 +46,19 @@ def test_where_nothing_is_relevant_there_is_nothing_to_find() -> None:
     known = known_contexts(grade=[0, 1], rank=[1, 2])
     for name in ("recall(level=2)", "hit(level=2)", "map(level=2)"):
         assert score_one(parse_metric(name), known) == Undefined("nothing_known_relevant")
-        assert score_one(parse_metric(name)) == Undefined("nothing_known_relevant")
 
 
-def test_pooled_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
-    of_zero = [known_contexts(grade=[0], rank=[1])]
-    frame = score_frame(parse_metric('ndcg(k=5, ideal="pool")'), [of_zero, []])
-    assert frame.select("value", "reason").rows() == [(0, "ideal_dcg_zero")] * 2
+@pytest.mark.parametrize("grades", [[], [0], [0, 0]])
+@pytest.mark.parametrize(
+    "name", ["recall{}", "hit{}", "map{}", 'ndcg(k=5, ideal="pool"{})', "recall(k=2{})"]
+)
+def test_where_nothing_is_known_relevant_there_is_no_score_and_for_trec_eval_zero(
+    name: str, grades: list[int]
+) -> None:
+    known = known_contexts(grade=grades, rank=list(range(1, len(grades) + 1)))
+    assert score_one(parse_metric(name.format("")), known) == Undefined("nothing_known_relevant")
+    theirs = name.format(", trec_eval=True" if "(" in name else "(trec_eval=True)")
+    assert score_one(parse_metric(theirs), known) == 0
 
 
 def test_a_cut_or_level_below_one_is_refused_by_its_name() -> None:
@@ -73,6 +83,27 @@ def test_a_system_that_does_not_retrieve_is_not_one_that_found_nothing(scored: S
     assert empty == {name: [0.0] for name in NAMES}
     both = scored(NAMES, [retrieved(None, {"a": 1}), retrieved(["a"], {"a": 1})])
     assert both == {name: [Undefined("no_retrieval"), 1.0] for name in NAMES}
+
+
+def test_the_names_of_trec_eval_read_known_ids_whoever_judges() -> None:
+    """The judge finds nothing relevant in these contexts."""
+    rows = [
+        {"question": "How long is the pier?", "reference_contexts": {"b": 2, "x": 1}, "id": "1"}
+        | {"contexts": [{"id": id, "text": "Granite is grey."} for id in "acb"]},
+        {"question": "How long is the pier?", "contexts": ["Granite is grey."], "id": "2"},
+    ]
+    names = {"P_2": 0.0, "P.3": 1 / 3, "set_P": 1 / 3, "recip_rank": 1 / 3, "map": 1 / 6}
+    run = evaluate(rows, metrics=[*names, "P@3", "mrr"], judge="local:strings")
+    found = {one.metric: one for one in run.estimate_list if not one.group}
+    for name, value in names.items():
+        one = found[str(parse_metric(name))]
+        assert one.value == pytest.approx(value)
+        assert (one.n, one.reasons) == (1, {"no_reference_contexts": 1})
+    assert [found[name].value for name in ("precision(k=3)", "mrr")] == [0, 0]
+    texts = row_names(found.values())
+    assert (texts["map"], texts["mrr"]) == ("map by ids", "mrr by local:strings")
+    alone = [one for one in found.values() if one.metric != "mrr" and "k=3)" not in one.metric]
+    assert row_names(alone)["map"] == "map"
 
 
 def test_without_reference_ids_nothing_is_known(scored: Scored) -> None:

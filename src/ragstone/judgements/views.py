@@ -61,6 +61,7 @@ class Contexts(View):
         made_of=("relevant", "sufficient"),
     )
     listed = Fact(pl.Boolean, "its id is among those whose grade is known")
+    known_grade = Fact(pl.Int32, "the grade known by its id; 0 where it is not listed")
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
 
     @classmethod
@@ -75,12 +76,15 @@ class Contexts(View):
         frame = cls.joined(frame, tables, {*wanted, *weighed})
         if "weight" in wanted:
             frame = frame.with_columns(weight=weight())
-        if "listed" in wanted:
+        if {"listed", "known_grade"} & set(wanted):
             ids = _exploded(tables, "reference_contexts").unnest("reference_contexts")
-            listed = ids.select("row", pl.col("id").alias("context"), listed=True)
+            grade = pl.col("grade").cast(pl.Int32).alias("known_grade")
+            listed = ids.select("row", grade, context="id", listed=True)
             frame = frame.join(
                 listed, on=["row", "context"], how="left", maintain_order="left"
-            ).with_columns(pl.col("listed").fill_null(value=False))
+            ).with_columns(
+                pl.col("listed").fill_null(value=False), pl.col("known_grade").fill_null(0)
+            )
         return cls._with_used(tables, frame) if "used" in wanted else frame
 
     @classmethod

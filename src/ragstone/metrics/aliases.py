@@ -145,7 +145,10 @@ ALIASES: dict[str, tuple[str, str]] = {
     "NoiseSensitivity": ("noise_sensitivity", _NOISE),
     "noise_sensitivity_relevant": ("noise_sensitivity", _NOISE),
     "noise_sensitivity_irrelevant": ('noise_sensitivity(contexts="irrelevant")', _NOISE),
-    "IDBasedContextPrecision": ("precision", "relevant contexts over contexts"),
+    "IDBasedContextPrecision": (
+        "precision(trec_eval=True)",
+        "relevant contexts over contexts, by known ids alone",
+    ),
     "IDBasedContextRecall": ("recall", "known relevant contexts that were retrieved"),
     "FaithfulnesswithHHEM": (
         "faithfulness",
@@ -308,9 +311,10 @@ ALIASES: dict[str, tuple[str, str]] = {
     "similar": ("semantic_similarity", "cosine with the reference; promptfoo applies a threshold"),
     "select_best": ("win_rate", "both orders judged, disagreement is a tie"),
     # trec_eval
-    "P": ("precision", "relevant contexts in the top k over k"),
+    "P": ("precision(trec_eval=True)", "relevant contexts in the top k over k, by known ids alone"),
     "R": ("recall", "known relevant contexts in the top k"),
-    "set_P": ("precision", "relevant contexts over contexts"),
+    "P_at_k": ("precision", "relevant contexts in the top k over k"),
+    "set_P": ("precision(trec_eval=True)", "relevant contexts over contexts, by known ids alone"),
     "set_recall": ("recall", "known relevant contexts that were retrieved"),
     "set_F": (
         'composite(weights="precision recall", kind="harmonic")',
@@ -321,7 +325,7 @@ ALIASES: dict[str, tuple[str, str]] = {
     "vital_score": ('nugget_score(kind="vital")', _NUGGETS),
     "strict_vital_score": ('nugget_score(kind="vital", strict=True)', _NUGGETS),
     "nugget_recall": ("nugget_score", _NUGGETS),
-    "recip_rank": ("mrr", "one over the first relevant rank"),
+    "recip_rank": ("mrr(trec_eval=True)", "one over the first relevant rank, by known ids alone"),
     "success": ("hit", "whether the top k hold a known relevant context"),
     "map_cut": ("map", "average precision over all known relevant contexts"),
     "ndcg_cut": (

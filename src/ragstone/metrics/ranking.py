@@ -5,10 +5,13 @@ Contexts are in the retriever's order. Without ``k``, the whole list counts.
 ``gaps`` handles contexts without a label. ``strict`` gives a value only if the missing labels,
 each taken independently, could not change it; ``zero`` reads a missing label as 0; ``condense``
 drops these contexts and renumbers the ranks.
+
+``trec_eval`` reads the grades known by id alone, whoever judges; an unlisted context is not
+relevant.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar, Literal
 
 import polars as pl
@@ -109,6 +112,7 @@ class LevelledMetric(RankingMetric):
     """A metric that may ask for more than grade 1 before it calls a context relevant."""
 
     level: int = 1
+    trec_eval: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,7 +120,14 @@ class LevelledMetric(RankingMetric):
 
     def fact(self) -> pl.Expr:
         """Whether a context is relevant, from grade ``level`` on."""
+        if self.trec_eval:
+            return Contexts.known_grade >= self.level
         return Contexts.relevant if self.level == 1 else Contexts.grade >= self.level
+
+    @cached_property
+    def requires(self) -> tuple[str, ...]:
+        """For trec_eval's also reference ids."""
+        return ("contexts", "known_contexts") if self.trec_eval else ("contexts",)
 
 
 @dataclass(frozen=True)
@@ -293,7 +304,8 @@ class NDCG(RankingMetric):
     Weight w: 2 sufficient, 1 relevant, else 0. ``gain``: ``exponential``, 2^w - 1, or
     ``linear``, w. ``ideal`` orders all labelled contexts of the list (``list``), those of its
     top k (``topk``), or all contexts whose grade is known by id (``pool``; with linear gain,
-    trec_eval's ndcg_cut). 0, flagged ``ideal_dcg_zero``, if nothing is relevant.
+    trec_eval's ndcg_cut). If nothing is relevant, 0, flagged ``ideal_dcg_zero``; in a pool
+    undefined, and 0 with ``trec_eval``.
 
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """
@@ -303,6 +315,7 @@ class NDCG(RankingMetric):
 
     gain: Literal["exponential", "linear"] = "exponential"
     ideal: Literal["list", "topk", "pool"] = "list"
+    trec_eval: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -310,6 +323,8 @@ class NDCG(RankingMetric):
             raise InputError(f"ndcg: gain must be exponential or linear, not {self.gain!r}.")
         if self.ideal not in ("list", "topk", "pool"):
             raise InputError(f"ndcg: ideal must be list, topk or pool, not {self.ideal!r}.")
+        if self.trec_eval and self.ideal != "pool":
+            raise InputError('ndcg: trec_eval=True goes with ideal="pool".')
 
     def parts(self) -> dict[str, Part]:
         """DCG, and how many contexts reach each grade, from which the ideal is computed."""
@@ -399,11 +414,13 @@ class NDCG(RankingMetric):
         if self.k is not None:
             best = best.head(self.k)
         place = pl.int_range(1, best.len() + 1)
+        none = 0.0 if self.trec_eval else Undefined("nothing_known_relevant")
+        relevant = KnownContexts.grade >= 1
         return {
             "value": Part(
                 KnownContexts, (gain * _discount(KnownContexts.rank)).filter(found).sum(), 0.0
             ),
-            "ideal": Part(KnownContexts, (best * _discount(place)).sum(), 0.0),
+            "ideal": Part(KnownContexts, (best * _discount(place)).sum(), none, only=relevant),
         }
 
 

@@ -2,7 +2,7 @@
 
 Against ``reference_context_ids`` or qrels: a context is relevant from grade ``level`` on; an
 unlisted one counts as not relevant (see ``unjudged_rate``). Undefined if nothing is known to
-be relevant.
+be relevant, and 0 with ``trec_eval``.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import polars as pl
 
 from ragstone.judgements import Contexts, KnownContexts, View
 
-from .metric import Metric, Range, Undefined, share
+from .metric import Metric, Part, Range, Undefined, share
 from .ranking import check_whole
 
 
@@ -27,10 +27,17 @@ class ByIds(Metric):
 
     k: int | None = None
     level: int = 1
+    trec_eval: bool = False
 
     def __post_init__(self) -> None:
         check_whole(self.name, "k", self.k)
         check_whole(self.name, "level", self.level)
+
+    def parts(self) -> dict[str, Part]:
+        """The rule; with ``trec_eval`` 0 if nothing is known to be relevant."""
+        if self.trec_eval:
+            return {"value": Part(self.over, self.rule().fill_null(0.0), 0.0)}
+        return {"value": Part(self.over, self.rule(), self.empty)}
 
     def relevant(self) -> pl.Expr:
         """Whether a context is known to be relevant."""

@@ -11,7 +11,6 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judgements import (
     ASKS,
     MISSING,
-    NO_ANSWER,
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
@@ -23,6 +22,7 @@ from ragstone.judgements import (
 from .composite import Composite, compose
 from .metric import SLACK, Metric, Part, Range, Undefined
 from .metric_names import read_metric
+from .null_answers import null_answers, owed
 
 AS_WRITTEN = pl.QueryOptFlags.none()
 """Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
@@ -191,12 +191,7 @@ UNDECIDED = pl.Series("decided", [False])
 def score(
     judged: Judged, metrics: Iterable[Metric], partly_answered: Collection[str] = ()
 ) -> dict[str, pl.DataFrame]:
-    """Score every example on every metric.
-
-    Args:
-        judged: The examples and their judgements.
-        metrics: The metrics.
-        partly_answered: The systems whose null answers are missing, because they answer elsewhere.
+    """Score every example on every metric; ``partly_answered`` systems owe their null answers.
 
     Returns:
         For each metric's text form, a frame with one row per example, in their
@@ -215,10 +210,11 @@ def score(
         str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
         for metric in plain
     }
-    null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
-    silent = judged.examples.select(null).to_series() if partly_answered else pl.Series([False])
-    for metric in plain if silent.any() else ():
-        scores[str(metric)] = _owed(metric, scores[str(metric)], silent, holds)
+    if partly_answered:
+        silent = null_answers(judged.examples, partly_answered)
+        for metric in plain:
+            name = str(metric)
+            scores[name] = owed(metric, scores[name], silent, holds, needed_fields(metric))
     for metric in wanted.values():
         if isinstance(metric, Composite):
             scores[str(metric)] = within(metric.range, compose(metric, scores))
@@ -494,21 +490,4 @@ def _allowed(
         pl.when(status == VALUE).then("label").alias("label"),
         status.alias("status"),
         reason.alias("reason"),
-    )
-
-
-def _owed(
-    metric: Metric, scores: pl.DataFrame, silent: pl.Series, holds: Mapping[str, pl.Series]
-) -> pl.DataFrame:
-    """Missing instead of undefined for null answers that the system owes; so is its retrieval."""
-    needed = needed_fields(metric)
-    if "answer" not in (*needed, *metric.reads):
-        return scores
-    for name in needed:
-        if not REQUIREMENTS[name].by_system:
-            silent = silent & holds[name]
-    owed = pl.lit(silent) & (pl.col("status") == UNDEFINED)
-    return scores.with_columns(
-        status=pl.when(owed).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
-        reason=pl.when(owed).then(pl.lit(NO_ANSWER)).otherwise("reason"),
     )

@@ -7,7 +7,7 @@ from math import floor, isclose, log10
 from typing import TYPE_CHECKING, Protocol
 
 from ragstone.core.errors import RagstoneError
-from ragstone.judgements import name_for
+from ragstone.judgements import Relevance, name_for
 from ragstone.metrics import (
     SUITES,
     AspectVerdict,
@@ -201,6 +201,28 @@ def short_name(metric: str) -> str:
             aspect = _called(made.aspect, made.definition)
             return aspect if made.votes is None else f"{aspect}, {made.votes} votes"
     return metric
+
+
+def row_names(estimates: Iterable[Estimate]) -> dict[str, str]:
+    """The short names of metrics; with who said what is relevant where not all heard the same."""
+    by = {one.metric: _relevance_by(one) for one in estimates}
+    mixed = len({*by.values()} - {""}) > 1
+    return {
+        metric: f"{short_name(metric)} by {who}" if mixed and who else short_name(metric)
+        for metric, who in by.items()
+    }
+
+
+def _relevance_by(one: Estimate) -> str:
+    """Who says which contexts are relevant; empty if the metric is about something else, too."""
+    try:
+        metric = read_metric(one.metric)
+    except RagstoneError:
+        return ""
+    if "known_contexts" in metric.requires:
+        return "ids"
+    parts = one.signature.split("|") if metric.asks == {Relevance.name} else ()
+    return next((part[6:] for part in parts if part.startswith("judge:")), "")
 
 
 def _called(topic: str, definition: str) -> str:

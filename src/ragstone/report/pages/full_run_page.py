@@ -21,8 +21,8 @@ from ragstone.report.number_format import (
     known_suites,
     method_notes,
     method_word,
+    row_names,
     scale_for,
-    short_name,
     spoken,
 )
 from ragstone.report.page import (
@@ -169,15 +169,16 @@ def estimate_table(
         Heading("missing"),
         Heading("method", drop=1),
     )
-    groups = []
+    groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
-        rows = [row for ones in by_metric(family).values() for row in _rows(ones, suites, checked)]
+        found = by_metric(family).items()
+        rows = [row for name, ones in found for row in _rows(names[name], ones, suites, checked)]
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
 
 def _rows(
-    ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
+    name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
 ) -> Iterator[Row]:
     """A row for each system; one for all of them if none has a value, for the same reasons."""
     merged = as_one(ones)
@@ -185,7 +186,7 @@ def _rows(
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
         cells: tuple[Cell, ...] = (
-            RowName(short_name(one.metric), one.better),
+            RowName(name, one.better),
             RowName(system),
             _value(one, suites),
             Count(one.n),
@@ -261,7 +262,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     values, rarer = slice_values(field, estimates)
     columns = [Heading(key=True), Heading("system", several=True)]
     columns += [Heading(value, peer=True) for value in values]
-    rows = []
+    rows, names = [], row_names(estimates)
     ordered = [one for ones in by_family(estimates).values() for one in ones]
     for metric, ones in by_metric(ordered).items():
         if all(one.value is None for one in ones):
@@ -269,9 +270,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
         found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
         for system in dict.fromkeys(system for system, _ in found):
             figures = [_mean(found.get((system, value)), suites) for value in values]
-            rows.append(
-                Row((RowName(short_name(metric), ones[0].better), RowName(system), *figures))
-            )
+            rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *figures)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if rarer:
         more = f"and {rarer:,} rarer values of {field}: see --json"

@@ -18,9 +18,9 @@ from ragstone.report.number_format import (
     counted,
     in_percent,
     percent,
+    row_names,
     same_mean,
     scale_for,
-    short_name,
 )
 from ragstone.report.page import (
     Cell,
@@ -288,14 +288,14 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
         Heading("metric"),
         *(Heading(ALL if name is None else name, level=level, peer=True) for name in systems),
     )
-    groups = []
+    groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
         rows = []
         for metric, ones in by_metric(family).items():
             found = {one.group.get(SYSTEM): one for one in ones}
             first = found.get(systems[0])
             cells = [_cell(found.get(name), first, summary, suites) for name in systems]
-            rows.append(Row((RowName(short_name(metric), ones[0].better), *cells)))
+            rows.append(Row((RowName(names[metric], ones[0].better), *cells)))
             means = [summary.checked.corrected(metric, found[name].group) if name in found else None
                      for name in systems]  # fmt: skip
             if any(means):

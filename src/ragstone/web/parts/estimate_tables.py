@@ -26,6 +26,7 @@ from ragstone.report.number_format import (
     interval_of,
     number,
     percent,
+    row_names,
     same_mean,
     scale_for,
     short_name,
@@ -112,6 +113,7 @@ def _rows(
     *,
     percent: bool,
 ) -> Iterator[SliceRow]:
+    names = row_names(estimates)
     ordered = [one for ones in by_family(estimates).values() for one in ones]
     for metric, ones in by_metric(ordered).items():
         if all(one.value is None for one in ones):
@@ -123,7 +125,7 @@ def _rows(
             who = f"all {len(systems)}, same inputs" if merged else system
             cells = tuple(_cell(found.get((system, value)), percent=percent) for value in values)
             itself = not merged and metric in themselves.get(system, ())
-            yield SliceRow(short_name(metric), ones[0].better, who, itself, cells)
+            yield SliceRow(names[metric], ones[0].better, who, itself, cells)
 
 
 def _cell(one: Estimate | None, *, percent: bool) -> SliceCell:
@@ -295,7 +297,7 @@ def shown_estimates(
         called: Other names of metrics.
         checked: What people's labels show about the judges.
     """
-    grouped = by_metric(estimates)
+    grouped, names = by_metric(estimates), row_names(estimates)
     most = max((len(ones) for ones in grouped.values()), default=0)
     lines = most > ROWS or len(estimates) > ALL_ROWS
     in_hundred = in_percent(suites)
@@ -320,7 +322,7 @@ def shown_estimates(
         differs = scale != scales[ones[0].family]
         return MetricEstimates(
             name,
-            called.get(name) or short_name(name).replace("_", " "),
+            called.get(name) or names[name].replace("_", " "),
             ones[0].better,
             path(name),
             tuple(rows) if is_open else (),

@@ -1,0 +1,45 @@
+"""Null answers: a system that answers elsewhere owes them, so their scores are missing."""
+
+from collections.abc import Collection, Mapping
+
+import polars as pl
+
+from ragstone.judgements import MISSING, NO_ANSWER, REQUIREMENTS, UNDEFINED
+
+from .metric import Metric
+
+
+def null_answers(examples: pl.DataFrame, partly_answered: Collection[str]) -> pl.Series:
+    """Which examples have a null answer of one of these systems."""
+    null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
+    return examples.select(null).to_series()
+
+
+def owed(
+    metric: Metric,
+    scores: pl.DataFrame,
+    silent: pl.Series,
+    holds: Mapping[str, pl.Series],
+    needed: Collection[str],
+) -> pl.DataFrame:
+    """Missing instead of undefined for null answers, unless the data lack what a score needs.
+
+    Contexts are the system's own, and a system that fails gives none either.
+
+    Args:
+        metric: The metric.
+        scores: Its scores.
+        silent: Which examples have a null answer that is owed.
+        holds: For each requirement whether the examples fulfil it.
+        needed: The requirements of the metric.
+    """
+    if "answer" not in (*needed, *metric.reads):
+        return scores
+    for name in needed:
+        if not REQUIREMENTS[name].by_system:
+            silent = silent & holds[name]
+    is_owed = pl.lit(silent) & (pl.col("status") == UNDEFINED)
+    return scores.with_columns(
+        status=pl.when(is_owed).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
+        reason=pl.when(is_owed).then(pl.lit(NO_ANSWER)).otherwise("reason"),
+    )
