@@ -178,6 +178,18 @@ def test_the_worst_scores_come_first(run: Path, store: LabelDatabase) -> None:
     assert [one.id.partition("-")[2] for one in items] == ["old"] * 3 + ["new"] * 3
 
 
+def test_a_null_answer_comes_last_for_there_is_nothing_to_label(
+    store: LabelDatabase, tmp_path: Path
+) -> None:
+    rows = [{**data()[0], "id": "q0-null", "answer": None}, *data()]
+    ragstone.evaluate(rows, metrics=["faithfulness"], out=tmp_path / "run")
+    queue = annotate(
+        tmp_path / "run", store, metric="faithfulness", asked=["helpful"], order="risk"
+    )
+    ids = [one.id.partition("-")[2] for one in every(queue)]
+    assert (ids[:3], "null" in ids[:3]) == (["old"] * 3, False)
+
+
 def test_answers_to_one_question_are_compared_blind_and_in_random_order(
     run: Path, tmp_path: Path
 ) -> None:
