@@ -138,6 +138,7 @@ def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_
         # Texts, whatever the ids:
         (["doc-9", "doc-2"], ["The pier is 90 m long."], []),
         (["doc-9", "doc-2"], ["90 m"], []),
+        (["doc-9", "doc-2"], ["9.5%"], []),
         (["doc-9"], ["Bath"], []),
         (["d1"], ["桟橋は1801年に建てられた"], []),
         (["文書1"], ["この桟橋は1801年に花崗岩で建てられた"], []),

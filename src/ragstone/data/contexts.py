@@ -228,7 +228,7 @@ def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[
     def is_id(text: str) -> bool:
         own = set(map(_sort, text))
         plain = own <= LETTERS if known else "0" not in own
-        return text in known or (
+        return (
             len(text.split()) <= words
             and len(text) <= longest
             and (sorts is None or own <= sorts)
