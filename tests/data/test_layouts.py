@@ -145,6 +145,8 @@ def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_
         (["doc-9"], ["https://example.org/piers?year=1801"], []),
         (["Newlyn Pier", "Penzance"], ["Truro"], []),
         ([], ["Bath"], []),
+        ([], ["It is 9 m"], []),
+        (["doc 1"], ["It is 9 m"], []),
         (None, ["doc-9"], []),
         ("texts", ["2"], []),
         ("texts", ["doc-9"], []),
