@@ -435,11 +435,10 @@ def item_noun(form: "QueueForm") -> str:
     units = {one.unit for one in form.asked}
     if any(one.label == LABEL for one in form.asked):
         return "pair"
-    if len({one.task for one in form.asked}) > 1:
-        return "item"
-    if form.together and units != {"answer"}:
+    several = len({one.task for one in form.asked}) > 1
+    if form.together and not several and units != {"answer"}:
         return "example"
-    return NOUNS.get(unit := next(iter(units)), unit) if len(units) == 1 else "item"
+    return "item" if several or len(units) > 1 else NOUNS.get(unit := next(iter(units)), unit)
 
 
 def asked_in_words(form: "QueueForm") -> str:
