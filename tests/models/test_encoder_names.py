@@ -57,6 +57,7 @@ def put(name: str, place: str, commit: str = "a" * 40, weights: str = "safetenso
     ("name", "place"),
     [
         ("builtin:minilm", Place("builtin:minilm", "numpy")),
+        ("all-MiniLM-L6-v2", Place("builtin:minilm", "numpy")),
         ("torch:builtin:minilm", Place("torch:builtin:minilm", "torch")),
         ("org/name", Place("org/name", "numpy", repository="org/name")),
         ("torch:org/name", Place("torch:org/name", "torch", repository="org/name")),

@@ -1,6 +1,7 @@
 """Encoder names: how a user names an encoder, and how it is opened.
 
     [numpy:|onnx:|torch:]WHERE      WHERE is builtin:minilm, a folder, or org/name[@revision]
+    all-MiniLM-L6-v2                builtin:minilm, which is this model
     openai:MODEL                    the server in OPENAI_BASE_URL, or api.openai.com
     http(s)://HOST[/v1]#MODEL       any server with an OpenAI-compatible embeddings API
 
@@ -30,6 +31,8 @@ NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
     "onnx": ("onnx", ("onnxruntime", "tokenizers")),
     "torch": ("torch", ("sentence_transformers", "torch")),
 }
+THE_BUILTIN = REPOSITORY.rpartition("/")[2]
+"""The builtin model's name, as sentence-transformers takes it."""
 HUB_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 FORMS = (BUILTIN, "FOLDER", "org/name", "openai:MODEL", "http://HOST/v1#MODEL")
 SHOWN = 80
@@ -153,6 +156,8 @@ def place_of(name: str) -> Place:
         return Place(name, back_end, folder=path)
     if where and there:
         raise ModelError(f"{where} is a file. Name its folder, which must hold the tokenizer too")
+    if name == THE_BUILTIN:
+        return Place(BUILTIN, back_end)
     if match := HUB_NAME.fullmatch(where):
         return Place(name, back_end, repository=match[1], revision=match[2] or "")
     if "/" in where or "\\" in where or where.startswith(("~", ".")):
