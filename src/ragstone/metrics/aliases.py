@@ -74,6 +74,10 @@ ALIASES: dict[str, tuple[str, str]] = {
         "exponential gain, ideal of the labelled list; trec_eval's and BEIR's is "
         'ndcg(gain="linear", ideal="pool")',
     ),
+    "normalized_discounted_cumulative_gain": (
+        "ndcg",
+        "gain discounted by rank, over that of the best order",
+    ),
     "mrr_at_k": ("mrr", "one over the first relevant rank"),
     "map_at_k": ("map", "average precision over all known relevant contexts"),
     "mean_average_precision": ("map", "average precision over all known relevant contexts"),
@@ -83,6 +87,9 @@ ALIASES: dict[str, tuple[str, str]] = {
     "sufficiency_rate_at_k": ("sufficiency_rate", "sufficient contexts in the top k over k"),
     "misleading_context_rate": ("misleading_rate", "misleading contexts in the top k over k"),
     "misleading_context_rate_at_k": ("misleading_rate", "misleading contexts in the top k over k"),
+    "topically_relevant": ("precision", "relevant contexts over contexts"),
+    "evidence_sufficient": ("sufficiency_rate", "sufficient contexts in the top k over k"),
+    "misleading": ("misleading_rate", "misleading contexts in the top k over k"),
     "support_present": ("grounding_presence", "answers with a supported claim"),
     "unsupported_claim_present": ("unsupported_claim", "answers with an unsupported claim"),
     "contradicted_claim_present": ("contradiction", "answers with a contradicted claim"),
