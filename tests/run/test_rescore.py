@@ -28,6 +28,19 @@ def test_new_metrics_are_what_a_fresh_run_would_have_given(tmp_path: Path) -> No
     assert Run.open(tmp_path / "run").manifest["metrics"] == [*names, "hallucination", "mrr(k=3)"]
 
 
+@pytest.mark.parametrize(
+    "more", [['answer_outcome(by="phrases_8")', 'abstention(by="phrases_12")'], ["bleu", "rouge_2"]]
+)
+def test_what_is_counted_is_counted_on_a_finished_run(tmp_path: Path, more: list[str]) -> None:
+    evaluate(cornwall(), metrics=["answer_outcome"], out=tmp_path / "run")
+    fresh = evaluate(cornwall(), metrics=["answer_outcome", *more])
+    for _ in range(2):
+        scored = rescore(tmp_path / "run", metrics=more)
+        assert scored.estimate_list == fresh.estimate_list
+    scored = rescore(tmp_path / "run", metrics=["chrf"])
+    assert {one.n_missing for one in scored.estimate_list} == {0}
+
+
 def test_a_metric_whose_judgements_were_not_made_is_missing(tmp_path: Path) -> None:
     evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
     run = rescore(tmp_path / "run", metrics=["faithfulness"])

@@ -1,4 +1,7 @@
-"""Rescore: new metrics on a finished run, without judging again except for new similarities."""
+"""Rescore: new metrics on a finished run, without judging again.
+
+Only what takes no judge is computed: similarities, and what is counted.
+"""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,6 +15,7 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, marked, throughout
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
+from ragstone.judges.rules import RulesJudge
 from ragstone.judges.similarity import (
     BertscoreOptions,
     BertscoreSettings,
@@ -59,9 +63,10 @@ def rescore(
     """Add metrics, or fields to group by, to a finished run, without judging again.
 
     The run's own metrics are kept and estimated again. A metric that needs
-    judgements the run does not hold is missing. The exception is similarities:
-    those the run lacks are computed with its own models, and if a model failed
-    before, it is tried again, even if no metric is named.
+    judgements the run does not hold is missing. The exceptions are what is
+    counted, such as stock phrases, and similarities: those the run lacks are
+    computed with its own models, and if a model failed before, it is tried
+    again, even if no metric is named.
 
     Args:
         run: A finished run, or its folder.
@@ -132,7 +137,7 @@ class _OwnModels:
 
 @dataclass(frozen=True)
 class _Similarities:
-    """Similarities to compute.
+    """Similarities and counts to compute.
 
     Args:
         asks: Those that the run lacks, and those for which a model failed.
@@ -158,7 +163,12 @@ def _similarities(
     """
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
-    compared = [ask for ask in needed_asks(metrics) if ASKS[ask].kind == Similarity.name]
+    needed = needed_asks(metrics)
+    kinds = {ASKS[ask].kind for ask in judged}
+    counted = [
+        ask for ask in needed if ASKS[ask].by == ("counting",) and ASKS[ask].kind not in kinds
+    ]
+    compared = [ask for ask in needed if ASKS[ask].kind == Similarity.name]
     asks = [ask for ask in compared if ask not in judged or ask in unanswered]
     if models.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
@@ -174,9 +184,10 @@ def _similarities(
             raise
         asks = without
         opened, together = models.open(asks, judged)
-    judges = _comparing(opened)
+    rules = RulesJudge(citation_pattern=run.form.settings.citations)
+    judges = [*_comparing(opened), *([rules] if counted else [])]
     able = frozenset[str]().union(*(judge.asks for judge in judges))
-    asks = [ask for ask in asks if ask in able or ask not in unanswered]
+    asks = [ask for ask in (*counted, *asks) if ask in able or ask not in unanswered]
     anew = {RunEntry.ESTIMATES, *SCORED}
     faults = [Path(fault.file) for fault in run.folder.damage()]
     whole = not any({file.name, file.parent.name} & anew for file in faults)
@@ -273,7 +284,7 @@ def _new_tables(
 ) -> dict[str, pl.DataFrame]:
     """What is written anew of a shard; with similarities also what is known of others."""
     new = {name: tables[name] for name in SCORED if name in tables}
-    for name in ("ledger", Similarity.name) if asks else ():
+    for name in dict.fromkeys(("ledger", *(ASKS[ask].kind for ask in asks))) if asks else ():
         others = pl.col("ask").is_in(list(asks)).not_()
         known = [folder.read(name, others, shards=[shard])] if folder.has(name) else []
         further = [tables[name]] if name in tables else []
