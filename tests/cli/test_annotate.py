@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ import pytest
 
 import ragstone as package
 from ragstone.annotation.queue.form import ItemAnswers
-from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.labels_store import open_labels, person_of
 from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
 
@@ -207,6 +208,39 @@ def test_a_link_is_ended(runs: Path, ragstone: Command) -> None:
     outcome = ragstone("annotate", "revoke", "q", "zoe", "--labels", runs)
     assert outcome.status == 2
     assert "zoe" in outcome.err
+
+
+@pytest.fixture
+def busy() -> Iterator[int]:
+    """A port that another program listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def test_a_busy_port_leaves_no_queue_and_no_new_link(
+    runs: Path, ragstone: Command, busy: int
+) -> None:
+    outcome = ragstone("annotate", runs / "sea", "--tasks", "grounding", "--port", busy)
+    assert (outcome.status, "cannot be used" in outcome.err) == (2, True)
+    assert not (runs / "labels.sqlite").exists()
+    queue = queue_of(runs)
+    token = queue.invite("ann", "adjudicator")
+    decide = ("annotate", "adjudicate", "q", "--name", "ann", "--labels", runs, "--port", busy)
+    assert ragstone(*decide).status == 2
+    assert person_of(open_labels(runs), token) is not None
+
+
+def test_a_queue_is_named_with_its_store(runs: Path, tmp_path: Path, ragstone: Command) -> None:
+    queue = queue_of(runs)
+    queue.invite("ann")
+    label(queue, 1)
+    out, name = tmp_path / "out.csv", f"{runs / 'labels.sqlite'}#q"
+    assert ragstone("annotate", "export", name, "--out", out).status == 0
+    assert "helpful" in out.read_text()
+    assert ragstone("annotate", "progress", name, "--json").json["labelled"] == 1
+    assert ragstone("annotate", "revoke", f"{runs}#q", "ann").status == 0
+    outcome = ragstone("annotate", "export", f"{name}2", "--out", tmp_path / "more.csv")
+    assert (outcome.status, "'q2'" in outcome.err) == (2, True)
 
 
 def test_labels_come_in_and_go_out(runs: Path, tmp_path: Path, ragstone: Command) -> None:

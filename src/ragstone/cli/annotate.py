@@ -12,6 +12,7 @@ from .annotate_queue import (
     existing_queue,
     folder_for_store,
     folder_of,
+    named_queue,
     open_in_browser,
     open_queue,
     open_store,
@@ -57,7 +58,8 @@ Store = Annotated[
         "postgresql://… Default: labels.sqlite in the folder of the runs.",
     ),
 ]  # fmt: skip
-QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of a queue.")]
+QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of a queue, or "
+                                                       "STORE#QUEUE.")]  # fmt: skip
 People = Annotated[
     str | None,
     typer.Option("--annotators", metavar="NAMES", help="People who label, separated by commas: "
@@ -170,13 +172,17 @@ def new(
     """
     from ragstone.analysis.label_sampling import make_queue
     from ragstone.annotation.queue.labels_store import check_person
+    from ragstone.web.entry_points import check_port
 
-    # Before anything is made, for a queue without its people would be left behind.
+    # Before anything is made, for a queue without its people or its app would be left behind.
     for one in _names(annotators):
         check_person(one)
+    check_port(host, port)
     told = "" if instructions is None else _text(instructions)
     load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
+    if not path.exists():
+        source, store = named_queue(source, store)
     place = store or str(folder_of(path))
     if not path.exists():
         queue, is_new = existing_queue(source, place), False
@@ -232,7 +238,7 @@ def progress(queue: QueueName, store: Store = "", json: options.Json = False) ->
 
     Exit status: 0 done, 2 invalid input.
     """
-    _print_progress(queue, store, json=json)
+    _print_progress(*named_queue(queue, store), json=json)
 
 
 @annotate.command()
@@ -272,6 +278,7 @@ def extend(
     from ragstone.analysis.label_sampling.make_queue import more_examples
     from ragstone.annotation.queue.labels_store import check_person
 
+    queue, store = named_queue(queue, store)
     found = open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
@@ -300,6 +307,7 @@ def revoke(
 
     Exit status: 0 done, 2 nobody of this name.
     """
+    queue, store = named_queue(queue, store)
     open_queue(queue, store).revoke(person, author)
     _print_progress(queue, store, json=json)
 
@@ -321,6 +329,11 @@ def adjudicate(
 
     Exit status: 0 stopped, 2 invalid input.
     """
+    from ragstone.web.entry_points import check_port
+
+    # A new link ends the old one.
+    check_port(host, port)
+    queue, store = named_queue(queue, store)
     found = open_queue(queue, store)
     token = found.invite(name or own_name(), "adjudicator")
     place = store or str(RUNS)
@@ -351,6 +364,7 @@ def take_labels(
     from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
+    queue, store = named_queue(queue, store)
     done = import_labels(open_queue(queue, store), read_label_table(files), author)
     if json:
         print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
@@ -392,6 +406,7 @@ def export(
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
 
+    queue, store = named_queue(queue, store)
     found = open_queue(queue, store)
     if tags:
         _write_tags(QueueTags(open_store(store), found), out, json=json)

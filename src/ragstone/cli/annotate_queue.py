@@ -95,6 +95,12 @@ def open_store(store: str, wanted: str = "") -> "LabelDatabase":
     return open_labels(place)
 
 
+def named_queue(name: str, store: str) -> tuple[str, str]:
+    """The name and the store of a queue, which ``STORE#QUEUE`` names both."""
+    place, mark, queue = name.rpartition("#")
+    return (queue, place) if mark and not store else (name, store)
+
+
 def open_queue(name: str, store: str) -> "Queue":
     from ragstone.annotation.queue.queue import Queue
 

@@ -33,6 +33,17 @@ def require_ui(what: str) -> None:
 PORT = 8421
 
 
+def check_port(host: str, port: int) -> None:
+    """See that the app can be served here.
+
+    Raises:
+        InputError: The port is taken, or there is no such address.
+        MissingDependency: The extra ``ui`` is not installed.
+    """
+    require_ui("The local app")
+    listen(host, port).taken.close()
+
+
 def view(
     folder: str | Path = "runs",
     *,
