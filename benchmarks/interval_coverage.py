@@ -6,8 +6,9 @@ Draws many samples of a known population, each of questions with several rows,
 and counts how many 95 % intervals hold the population's mean. Rates: each
 question has its own rate, beta-distributed so that its rows correlate by ICC.
 Scores: each row is beta-distributed around its question's mean, about .7 or
-near .05; independent and skewed ones, of 5 to 20 rows. Mostly 1: 19 of 20 questions score 1 in every row, the rest something
-uniform below it, or .8 ("rare falls"). Ratios: claims that are supported over
+near .05; independent and skewed ones, of 5 to 20 rows. Mostly 1: 19 of 20
+questions score 1 in every row, the rest something uniform below it, or .8
+("rare falls"). Ratios: claims that are supported over
 all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 """
 

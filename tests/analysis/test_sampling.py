@@ -314,7 +314,7 @@ def test_strata_of_the_verdict_do_not_tell_the_verdict(scored: Scored, run: rags
     [
         ("helpfulness", [("helpful", "answer")]),
         ("precision(k=3)", [("topically_relevant", "context")]),
-        ("ndcg", [("topically_relevant", "context"), ("evidence_sufficient", "context")]),
+        ("list_ndcg", [("topically_relevant", "context"), ("evidence_sufficient", "context")]),
         ("graded_relevance", [("grade", "context")]),
         ("faithfulness", [("support", "claim")]),
         ("context_recall", [("support", "statement")]),

@@ -49,10 +49,11 @@ retrieval  rate+   sufficiency_hit       relevance                     0 empty_r
 retrieval  share+  sufficiency_rate      relevance                     0 empty_retrieval
 retrieval  share-  misleading_rate       relevance                     0 empty_retrieval
 retrieval  share+  mrr                   relevance                     0 empty_retrieval
-retrieval  share+  ndcg                  relevance       0 empty_retrieval,ideal_dcg_zero
+retrieval  share+  list_ndcg             relevance       0 empty_retrieval,ideal_dcg_zero
 retrieval  share+  recall                -                             nothing_known_relevant
 retrieval  rate+   hit                   -                             nothing_known_relevant
 retrieval  share+  map                   -                             nothing_known_relevant
+retrieval  share+  ndcg                  -                             nothing_known_relevant
 retrieval  share0  unjudged_rate         -                             no_contexts
 retrieval  share+  context_recall        statements,support            no_statements
 retrieval  rate-   reference_contradiction  statements,support         no_statements
@@ -157,7 +158,7 @@ OF_SUITES = {
         bertscore_f1 answer_outcome""",
     "embedding": """embedding_context_relevance embedding_context_sufficiency
         embedding_answer_relevance semantic_similarity embedding_hallucination""",
-    "taxonomy": """precision sufficiency_hit sufficiency_rate misleading_rate mrr ndcg
+    "taxonomy": """precision sufficiency_hit sufficiency_rate misleading_rate mrr list_ndcg
         grounding_presence unsupported_claim contradiction citation_presence citation_fabrication
         proper_action on_topic helpfulness incompleteness unsafe_content""",
     "triad": "graded_relevance groundedness answer_relevance_rated",
@@ -191,9 +192,9 @@ def test_a_suite_has_the_metrics_and_conventions_of_the_system_it_is_named_after
 
 
 def test_the_quick_suite_chooses_in_the_order_of_the_report() -> None:
-    listed = """context_precision precision mrr ndcg graded_relevance sufficiency_hit
+    listed = """context_precision precision mrr list_ndcg graded_relevance sufficiency_hit
         sufficiency_rate misleading_rate recall(k=10) map
-        ndcg(k=10,&gain="linear",&ideal="pool") unjudged_rate context_recall evidence_recall
+        ndcg(k=10) unjudged_rate context_recall evidence_recall
         context_utilization faithfulness expected_faithfulness grounding_presence unsupported_claim
         contradiction citation_presence citation_fabrication citation_precision citation_recall
         abstention proper_action on_topic helpfulness incompleteness unsafe_content answer_outcome

@@ -19,8 +19,8 @@ NAMES = {
     "sufficiency_rate_at_k": "sufficiency_rate",
     "misleading_context_rate_at_k": "misleading_rate",
     "mrr_at_k": "mrr",
-    "ndcg_at_k": "ndcg",
-    "ndcg_at_k_ideal_topk": "ndcg",
+    "ndcg_at_k": "list_ndcg",
+    "ndcg_at_k_ideal_topk": "list_ndcg",
 }
 RATES = {
     "support_present_rate": "grounding_presence",

@@ -50,7 +50,7 @@ def test_ndcg_is_scikit_learns(seed: int) -> None:
     for k in (1, 3, 10):
         for gain, of in (("exponential", lambda w: 2.0**w - 1), ("linear", float)):
             got = score_all(
-                parse_metric(f'ndcg(k={k}, gain="{gain}")'),
+                parse_metric(f'list_ndcg(k={k}, gain="{gain}")'),
                 [[contexts(weight=weights)] for weights in lists],
             )
             for score, weights in zip(got, lists, strict=True):
@@ -121,9 +121,9 @@ MEASURES = {
     "map": "map",
     "map_cut_10": "map(k=10)",
     "recip_rank": "mrr",
-    "ndcg": 'ndcg(gain="linear", ideal="pool")',
-    "ndcg_cut_5": 'ndcg(k=5, gain="linear", ideal="pool")',
-    "ndcg_cut_10": 'ndcg(k=10, gain="linear", ideal="pool")',
+    "ndcg": "ndcg",
+    "ndcg_cut_5": "ndcg(k=5)",
+    "ndcg_cut_10": "ndcg(k=10)",
 }
 
 
@@ -177,7 +177,7 @@ def metric_of(measure: str, level: int = 1) -> str | None:
         "recall": "recall(k={})",
         "success": "hit(k={})",
         "map_cut": "map(k={})",
-        "ndcg_cut": 'ndcg(k={}, gain="linear", ideal="pool")',
+        "ndcg_cut": "ndcg(k={})",
     }
     if kind not in names or not cut.isdigit():
         return None
@@ -333,5 +333,5 @@ def test_ndcg_of_the_own_list_is_scikit_learns_for_grades_of_any_height() -> Non
         for gain, worth in (("linear", grades), ("exponential", [2**g - 1 for g in grades])):
             places = [-place for place in range(len(grades))]
             expected = ndcg_score([worth], [places], k=k) if any(worth) else 0
-            got = score_one(parse_metric(f'ndcg(k={k}, gain="{gain}")'), given)
+            got = score_one(parse_metric(f'list_ndcg(k={k}, gain="{gain}")'), given)
             assert got == pytest.approx(expected, abs=1e-9)

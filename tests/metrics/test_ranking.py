@@ -85,7 +85,7 @@ def test_one_sufficient_context_settles_a_hit(
 ZERO_FOR_NONE = (
     "precision(k=3)",
     "mrr",
-    "ndcg(k=3)",
+    "list_ndcg(k=3)",
     "sufficiency_hit",
     "misleading_rate",
     "graded_relevance",
@@ -122,17 +122,17 @@ def test_a_higher_level_asks_for_a_higher_grade() -> None:
 def test_ndcg_of_either_gain() -> None:
     exponential = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
     linear = (1 + 2 / log2(3)) / (2 + 1 / log2(3))
-    assert weighed("ndcg", 1, 2, 0) == pytest.approx(exponential, abs=1e-12)
-    assert weighed('ndcg(gain="linear")', 1, 2, 0) == pytest.approx(linear, abs=1e-12)
+    assert weighed("list_ndcg", 1, 2, 0) == pytest.approx(exponential, abs=1e-12)
+    assert weighed('list_ndcg(gain="linear")', 1, 2, 0) == pytest.approx(linear, abs=1e-12)
 
 
 def test_the_ideal_of_ndcg_is_of_the_whole_list_or_of_its_top() -> None:
-    assert weighed("ndcg(k=1)", 1, 2) == pytest.approx(1 / 3)
-    assert weighed('ndcg(k=1, ideal="topk")', 1, 2) == 1
+    assert weighed("list_ndcg(k=1)", 1, 2) == pytest.approx(1 / 3)
+    assert weighed('list_ndcg(k=1, ideal="topk")', 1, 2) == 1
 
 
 @pytest.mark.parametrize(
-    "name", ["ndcg", 'ndcg(gain="linear")', "ndcg(k=10)", 'ndcg(ideal="topk")']
+    "name", ["list_ndcg", 'list_ndcg(gain="linear")', "list_ndcg(k=10)", 'list_ndcg(ideal="topk")']
 )
 def test_ndcg_of_the_best_order_is_one_to_the_last_digit(name: str) -> None:
     for n in range(1, 40):
@@ -142,27 +142,27 @@ def test_ndcg_of_the_best_order_is_one_to_the_last_digit(name: str) -> None:
 
 def test_ndcg_takes_grades_above_four_too() -> None:
     exponential = (31 + 63 / log2(3)) / (63 + 31 / log2(3))
-    assert weighed("ndcg", 5, 6) == pytest.approx(exponential, abs=1e-12)
-    assert weighed('ndcg(gain="linear")', 5, 6) == pytest.approx(
+    assert weighed("list_ndcg", 5, 6) == pytest.approx(exponential, abs=1e-12)
+    assert weighed('list_ndcg(gain="linear")', 5, 6) == pytest.approx(
         (5 + 6 / log2(3)) / (6 + 5 / log2(3)), abs=1e-12
     )
-    assert weighed("ndcg(k=1)", 5, 6) == pytest.approx(31 / 63, abs=1e-12)
-    assert weighed('ndcg(k=1, ideal="topk")', 5, 6) == 1
+    assert weighed("list_ndcg(k=1)", 5, 6) == pytest.approx(31 / 63, abs=1e-12)
+    assert weighed('list_ndcg(k=1, ideal="topk")', 5, 6) == 1
 
 
 def test_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
-    frame = score_frame(parse_metric("ndcg"), [[contexts(weight=[0, 0])]])
+    frame = score_frame(parse_metric("list_ndcg"), [[contexts(weight=[0, 0])]])
     assert frame.select("value", "reason").row(0) == (0, "ideal_dcg_zero")
 
 
 def test_ndcg_with_an_unknown_grade_in_the_top_k_is_missing() -> None:
-    assert weighed("ndcg(k=2)", 2, N, 1) == Missing("unlabelled_in_top_k")
-    assert weighed("ndcg(k=2)", 2, 1, N) == pytest.approx(1)
+    assert weighed("list_ndcg(k=2)", 2, N, 1) == Missing("unlabelled_in_top_k")
+    assert weighed("list_ndcg(k=2)", 2, 1, N) == pytest.approx(1)
 
 
 def test_ndcg_of_a_very_long_list_or_k() -> None:
-    assert weighed("ndcg", *[1] * 150_000) == pytest.approx(1)
-    assert weighed("ndcg(k=2000000000)", 1, 2) == pytest.approx(
+    assert weighed("list_ndcg", *[1] * 150_000) == pytest.approx(1)
+    assert weighed("list_ndcg(k=2000000000)", 1, 2) == pytest.approx(
         (1 + 3 / log2(3)) / (3 + 1 / log2(3))
     )
 
@@ -183,10 +183,10 @@ class OneLongList(Given):
 
 
 def test_ndcg_of_more_contexts_than_it_has_an_ideal_for_is_undefined() -> None:
-    metrics = [parse_metric("ndcg"), parse_metric("ndcg(k=10)")]
+    metrics = [parse_metric("list_ndcg"), parse_metric("list_ndcg(k=10)")]
     frames = score(OneLongList((1 << 20) + 1), metrics)
-    assert frames["ndcg"].select("value", "reason").row(0) == (None, "list_too_long")
-    assert frames["ndcg(k=10)"]["value"].item() == 1
+    assert frames["list_ndcg"].select("value", "reason").row(0) == (None, "list_too_long")
+    assert frames["list_ndcg(k=10)"]["value"].item() == 1
 
 
 def test_graded_relevance_of_four_grades_or_three_levels() -> None:

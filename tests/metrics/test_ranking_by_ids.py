@@ -30,10 +30,10 @@ GRADES, RANKS = [2, 1, 1, 0], [3, 1, None, 2]
         ("map", (1 / 1 + 2 / 3) / 3),
         ("map(k=2)", 1 / 3),
         ("map(level=2)", 1 / 3),
-        ('ndcg(gain="linear", ideal="pool")', (1 + 2 / 2) / (2 + 1 / log2(3) + 1 / 2)),
-        ('ndcg(k=1, gain="linear", ideal="pool")', 1 / 2),
-        ('ndcg(k=1, ideal="pool")', 1 / 3),
-        ('ndcg(k=1, ideal="pool", trec_eval=True)', 1 / 3),
+        ("ndcg", (1 + 2 / 2) / (2 + 1 / log2(3) + 1 / 2)),
+        ("ndcg(k=1)", 1 / 2),
+        ('ndcg(k=1, gain="exponential")', 1 / 3),
+        ('ndcg(k=1, gain="exponential", trec_eval=True)', 1 / 3),
         ("recall(trec_eval=True)", 2 / 3),
     ],
 )
@@ -50,7 +50,7 @@ def test_where_nothing_is_relevant_there_is_nothing_to_find() -> None:
 
 @pytest.mark.parametrize("grades", [[], [0], [0, 0]])
 @pytest.mark.parametrize(
-    "name", ["recall{}", "hit{}", "map{}", 'ndcg(k=5, ideal="pool"{})', "recall(k=2{})"]
+    "name", ["recall{}", "hit{}", "map{}", "ndcg(k=5{})", "recall(k=2{})"]
 )
 def test_where_nothing_is_known_relevant_there_is_no_score_and_for_trec_eval_zero(
     name: str, grades: list[int]
@@ -59,6 +59,17 @@ def test_where_nothing_is_known_relevant_there_is_no_score_and_for_trec_eval_zer
     assert score_one(parse_metric(name.format("")), known) == Undefined("nothing_known_relevant")
     theirs = name.format(", trec_eval=True" if "(" in name else "(trec_eval=True)")
     assert score_one(parse_metric(theirs), known) == 0
+
+
+def test_nine_of_ten_known_documents_beat_the_first_alone() -> None:
+    """In their own lists nine after a miss lose to the first alone."""
+    ideal = sum(1 / log2(rank + 1) for rank in range(1, 11))
+    nine = score_one(
+        parse_metric("ndcg"), known_contexts(grade=[1] * 10, rank=[*range(2, 11), None])
+    )
+    first = score_one(parse_metric("ndcg"), known_contexts(grade=[1] * 10, rank=[1] + [None] * 9))
+    assert nine == pytest.approx((ideal - 1) / ideal)
+    assert first == pytest.approx(1 / ideal)
 
 
 def test_a_cut_or_level_below_one_is_refused_by_its_name() -> None:
@@ -73,7 +84,7 @@ def retrieved(ids: Sequence[str] | None, known: dict[str, int] | None) -> Exampl
     return Example("1", "q", "s", contexts=found, reference_contexts=known)
 
 
-NAMES = ("recall", "hit", "map", 'ndcg(ideal="pool")')
+NAMES = ("recall", "hit", "map", "ndcg")
 
 
 def test_a_system_that_does_not_retrieve_is_not_one_that_found_nothing(scored: Scored) -> None:

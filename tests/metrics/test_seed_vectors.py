@@ -531,7 +531,7 @@ def test_ranking_by_ids_matches(vectors: dict[str, list[Vector]]) -> None:
         names = {
             "map": f"map(k={k})",
             "recall": f"recall(k={k})",
-            "ndcg": f'ndcg(k={k}, ideal="pool")',
+            "ndcg": f'ndcg(k={k}, gain="exponential")',
         }
         for key, name in names.items():
             assert score_one(parse_metric(name), known) == close(vector, vector["expected"][key])
@@ -554,7 +554,7 @@ def test_ndcg_of_the_worked_example(by_id: dict[str, Vector], scored: Scored) ->
         "t": vector["input"]["topically_relevant"],
         "s": vector["input"]["evidence_sufficient"],
     }
-    score = scored(["ndcg"], [labelled("1", given)])["ndcg"][0]
+    score = scored(["list_ndcg"], [labelled("1", given)])["list_ndcg"][0]
     assert score == close(vector, vector["expected"]["value"])
 
 
@@ -569,12 +569,12 @@ def test_the_six_retrieval_metrics_of_the_taxonomy(
         "sufficiency_rate": "sufficiency_rate",
         "misleading_context_rate": "misleading_rate",
         "mrr": "mrr",
-        "ndcg_undefined_as_zero": "ndcg",
+        "ndcg_undefined_as_zero": "list_ndcg",
     }
     frames = score_frames(list(names.values()), examples)
     for key, name in names.items():
         assert frames[name]["value"].mean() == close(vector, vector["expected"][key])
-    ndcg = frames["ndcg"]
+    ndcg = frames["list_ndcg"]
     flagged = ndcg["reason"].eq_missing("ideal_dcg_zero")
     assert flagged.to_list() == [one is None for one in vector["expected"]["ndcg_per_query"]]
     kept = ndcg.filter(~flagged)["value"]

@@ -73,8 +73,8 @@ def test_a_metric_goes_where_the_data_have_nothing_for_it(metric: str, lacking: 
 
 def test_grades_by_ids_stand_in_place_of_those_of_a_judge() -> None:
     by_ids = DataFacts(retrieved=True, labelled=False, by_ids=True, cited=False)
-    assert kept("ndcg", (VALUE, None, 5))
-    assert not kept("ndcg", (VALUE, None, 5), facts=by_ids)
+    assert kept("list_ndcg", (VALUE, None, 5))
+    assert not kept("list_ndcg", (VALUE, None, 5), facts=by_ids)
     assert kept("token_f1", (VALUE, None, 5), facts=by_ids)
 
 

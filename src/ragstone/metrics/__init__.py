@@ -5,14 +5,14 @@ Metrics are listed in the order in which their modules are imported: ranking fir
 
 from .ranking import (
     MRR,
-    NDCG,
     ContextPrecision,
     GradedRelevance,
+    ListNDCG,
     Precision,
     PrecisionOverRetrieved,
     SentenceRelevance,
 )
-from .ranking_by_ids import MAP, Hit, Recall, UnjudgedRate
+from .ranking_by_ids import MAP, NDCG, Hit, Recall, UnjudgedRate
 
 # isort: split
 from .aliases import ALIASES, EVERYDAY, NEAREST
@@ -150,6 +150,7 @@ __all__ = [
     "Hit",
     "Incompleteness",
     "Limit",
+    "ListNDCG",
     "Metric",
     "MisleadingRate",
     "Missing",

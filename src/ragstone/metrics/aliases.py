@@ -69,11 +69,7 @@ ALIASES: dict[str, tuple[str, str]] = {
     "recall_at_k": ("recall", "known relevant contexts in the top k"),
     "hit_rate": ("hit", "whether the top k hold a known relevant context"),
     "hits": ("hit", "whether the top k hold a known relevant context"),
-    "ndcg_at_k": (
-        "ndcg",
-        "exponential gain, ideal of the labelled list; trec_eval's and BEIR's is "
-        'ndcg(gain="linear", ideal="pool")',
-    ),
+    "ndcg_at_k": ("ndcg", "linear gain and the ideal of all judged contexts, as in trec_eval"),
     "normalized_discounted_cumulative_gain": (
         "ndcg",
         "gain discounted by rank, over that of the best order",
@@ -277,10 +273,7 @@ ALIASES: dict[str, tuple[str, str]] = {
     # Haystack
     "DocumentMRREvaluator": ("mrr", "one over the first relevant rank"),
     "DocumentMAPEvaluator": ("map", "average precision over all known relevant contexts"),
-    "DocumentNDCGEvaluator": (
-        'ndcg(gain="linear", ideal="pool")',
-        "linear gain and the ideal of all judged contexts",
-    ),
+    "DocumentNDCGEvaluator": ("ndcg", "linear gain and the ideal of all judged contexts"),
     "document_recall": ("recall", "known relevant contexts that were retrieved"),
     "AnswerExactMatchEvaluator": (
         "exact_match",
@@ -335,10 +328,7 @@ ALIASES: dict[str, tuple[str, str]] = {
     "recip_rank": ("mrr(trec_eval=True)", "one over the first relevant rank, by known ids alone"),
     "success": ("hit", "whether the top k hold a known relevant context"),
     "map_cut": ("map", "average precision over all known relevant contexts"),
-    "ndcg_cut": (
-        'ndcg(gain="linear", ideal="pool")',
-        "linear gain and the ideal of all judged contexts, as in trec_eval",
-    ),
+    "ndcg_cut": ("ndcg", "linear gain and the ideal of all judged contexts, as in trec_eval"),
 }
 """Names that other tools use, each with the text form of the metric here and a note."""
 

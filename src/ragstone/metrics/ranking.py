@@ -1,4 +1,4 @@
-"""Ranking: how relevant the retrieved contexts are, and whether relevant ones come first; NDCG.
+"""Ranking: how relevant the retrieved contexts are, and whether relevant ones come first.
 
 Contexts are in the retriever's order. Without ``k``, the whole list counts.
 
@@ -17,11 +17,12 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Contexts, KnownContexts, View, weight
+from ragstone.judgements import Contexts, View, weight
 
 from .metric import Metric, Part, Undefined
 
 Gaps = Literal["strict", "zero", "condense"]
+Gain = Literal["exponential", "linear"]
 
 
 def check_whole(metric: str, name: str, value: int | None) -> None:
@@ -32,6 +33,18 @@ def check_whole(metric: str, name: str, value: int | None) -> None:
     """
     if value is not None and (not isinstance(value, int) or not 1 <= value < 1 << 31):
         raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
+
+
+def check_gain(metric: str, gain: str) -> None:
+    """Reject a gain that is neither exponential nor linear."""
+    if gain not in ("exponential", "linear"):
+        raise InputError(f"{metric}: gain must be exponential or linear, not {gain!r}.")
+
+
+def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
+    """What a grade adds to the DCG at the first rank."""
+    grade = grade.cast(pl.Float64)
+    return grade if gain == "linear" else 2.0**grade - 1
 
 
 @dataclass(frozen=True)
@@ -295,48 +308,45 @@ ideal order has exactly the same sum as the ideal."""
 
 
 @dataclass(frozen=True)
-class NDCG(RankingMetric):
-    """Normalised discounted cumulative gain: rewards good contexts, most at the top.
+class ListNDCG(RankingMetric):
+    """Normalised discounted cumulative gain beside the best order of the example's own list.
 
-        ndcg(k) = DCG(k) / ideal DCG(k)
-        DCG(k)  = sum over the top k of gain(w) / log2(rank + 1)
+        list_ndcg(k) = DCG(k) / ideal DCG(k)
+        DCG(k)       = sum over the top k of gain(w) / log2(rank + 1)
 
-    Weight w: 2 sufficient, 1 relevant, else 0. ``gain``: ``exponential``, 2^w - 1, or
-    ``linear``, w. ``ideal`` orders all labelled contexts of the list (``list``), those of its
-    top k (``topk``), or all contexts whose grade is known by id (``pool``; with linear gain,
-    trec_eval's ndcg_cut). If nothing is relevant, 0, flagged ``ideal_dcg_zero``; in a pool
-    undefined, and 0 with ``trec_eval``.
+    Says whether the best of what was retrieved comes first, not whether it was retrieved: so it
+    ranks orders of one list, not retrievers, which ``ndcg`` does. Weight w: 2 sufficient, 1
+    relevant, else 0. ``gain``: ``exponential``, 2^w - 1, or ``linear``, w. ``ideal`` orders all
+    labelled contexts of the list (``list``) or those of its top k (``topk``). 0, flagged
+    ``ideal_dcg_zero``, if nothing is relevant.
 
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """
 
-    name: ClassVar[str] = "ndcg"
+    name: ClassVar[str] = "list_ndcg"
     undefined: ClassVar[str] = "list_too_long"
 
-    gain: Literal["exponential", "linear"] = "exponential"
-    ideal: Literal["list", "topk", "pool"] = "list"
-    trec_eval: bool = False
+    gain: Gain = "exponential"
+    ideal: Literal["list", "topk"] = "list"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.gain not in ("exponential", "linear"):
-            raise InputError(f"ndcg: gain must be exponential or linear, not {self.gain!r}.")
-        if self.ideal not in ("list", "topk", "pool"):
-            raise InputError(f"ndcg: ideal must be list, topk or pool, not {self.ideal!r}.")
-        if self.trec_eval and self.ideal != "pool":
-            raise InputError('ndcg: trec_eval=True goes with ideal="pool".')
+        check_gain(self.name, self.gain)
+        if self.ideal not in ("list", "topk"):
+            raise InputError(
+                f"list_ndcg: ideal must be list or topk, not {self.ideal!r}. The ideal of all "
+                "contexts that are known to be relevant is that of ndcg."
+            )
 
     def parts(self) -> dict[str, Part]:
         """DCG, and how many contexts reach each grade, from which the ideal is computed."""
-        if self.ideal == "pool":
-            return self._pool_parts()
         weights = self._weights()
         top = weights if self.k is None else weights.filter(self._rank() <= self.k)
         rank = self._rank() if self.k is None else self._rank().filter(self._rank() <= self.k)
-        discounted = (self._gain(top) * _discount(rank)).sum()
+        discounted = (self._gain(top) * discount(rank)).sum()
         if self.gaps != "condense" and self.k is not None:
             inside = pl.when(Contexts.rank <= self.k)
-            discounted = inside.then(self._gain(weights) * _discount(Contexts.rank)).sum()
+            discounted = inside.then(self._gain(weights) * discount(Contexts.rank)).sum()
         ideal = top if self.ideal == "topk" else weights
         counts = {
             f"reach_{grade}": self._part((ideal >= grade).sum()) for grade in range(1, COUNTED + 1)
@@ -349,13 +359,11 @@ class NDCG(RankingMetric):
 
     def combine(self) -> pl.Expr:
         """DCG divided by the ideal DCG; 0 if the ideal is 0."""
-        ideal = pl.col("ideal") if self.ideal == "pool" else self._ideal_from_counts()
+        ideal = self._ideal_from_counts()
         return pl.when(ideal > 0).then(pl.col("value") / ideal).when(ideal == 0).then(0.0)
 
     def flags(self) -> dict[str, pl.Expr]:
         """Flags an ideal DCG of zero."""
-        if self.ideal == "pool":
-            return {"ideal_dcg_zero": pl.col("ideal") == 0}
         return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
 
     def _part(self, rule: pl.Expr) -> Part:
@@ -373,9 +381,9 @@ class NDCG(RankingMetric):
         best = Contexts.weight.sort(descending=True)
         if self.k is not None:
             best = best.head(self.k)
-        discount = _discount(pl.int_range(1, best.len() + 1))
+        discounts = discount(pl.int_range(1, best.len() + 1))
         more = self._gain(best) - self._gain(pl.lit(COUNTED))
-        return Part(Contexts, (more * discount).sum(), 0.0, pl.lit(value=True), only=high)
+        return Part(Contexts, (more * discounts).sum(), 0.0, pl.lit(value=True), only=high)
 
     def _weights(self) -> pl.Expr:
         if self.gaps == "zero":
@@ -389,9 +397,7 @@ class NDCG(RankingMetric):
         return self.rank(Contexts.weight)
 
     def _gain(self, grade: pl.Expr) -> pl.Expr:
-        return (
-            grade.cast(pl.Float64) if self.gain == "linear" else 2.0 ** grade.cast(pl.Float64) - 1
-        )
+        return gain_of(grade, self.gain)
 
     def _ideal_from_counts(self) -> pl.Expr:
         # The ideal order needs no sort: each grade adds its increase in gain to the first n ranks,
@@ -405,26 +411,8 @@ class NDCG(RankingMetric):
             total = total + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
         return total
 
-    def _pool_parts(self) -> dict[str, Part]:
-        found = KnownContexts.rank.is_not_null()
-        if self.k is not None:
-            found = found & (KnownContexts.rank <= self.k)
-        gain = self._gain(KnownContexts.grade.clip(lower_bound=0))
-        best = gain.sort(descending=True)
-        if self.k is not None:
-            best = best.head(self.k)
-        place = pl.int_range(1, best.len() + 1)
-        none = 0.0 if self.trec_eval else Undefined("nothing_known_relevant")
-        relevant = KnownContexts.grade >= 1
-        return {
-            "value": Part(
-                KnownContexts, (gain * _discount(KnownContexts.rank)).filter(found).sum(), 0.0
-            ),
-            "ideal": Part(KnownContexts, (best * _discount(place)).sum(), none, only=relevant),
-        }
 
-
-def _discount(rank: pl.Expr) -> pl.Expr:
+def discount(rank: pl.Expr) -> pl.Expr:
     """1 / log2(rank + 1), to the nearest multiple of ``STEP``."""
     return (1 / STEP / (rank + 1).log(2)).round() * STEP
 
@@ -433,5 +421,5 @@ def _discount(rank: pl.Expr) -> pl.Expr:
 def _discounts(k: int | None) -> pl.Series:
     """The sums of the first n discounts, for n = 0, 1, 2, …"""
     ranks = pl.int_range(1, min(k or LONGEST, LONGEST) + 1)
-    sums = pl.select(_discount(ranks).cum_sum()).to_series()
+    sums = pl.select(discount(ranks).cum_sum()).to_series()
     return pl.concat([pl.Series(sums.name, [0.0]), sums])

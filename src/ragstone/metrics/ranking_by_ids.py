@@ -1,4 +1,4 @@
-"""Ranking by ids: how much of what is known to be relevant was found?
+"""Ranking by ids: how much of what is known to be relevant was found, and how early?
 
 Against ``reference_context_ids`` or qrels: a context is relevant from grade ``level`` on; an
 unlisted one counts as not relevant (see ``unjudged_rate``). Undefined if nothing is known to
@@ -6,14 +6,15 @@ be relevant, and 0 with ``trec_eval``.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 
+from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, KnownContexts, View
 
 from .metric import Metric, Part, Range, Undefined, share
-from .ranking import check_whole
+from .ranking import Gain, check_gain, check_whole, discount, gain_of
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,63 @@ class MAP(ByIds):
         ranks = KnownContexts.rank.filter(self.found()).sort()
         precision = pl.int_range(1, ranks.len() + 1) / ranks
         return share(precision.sum(), self.relevant().sum())
+
+
+@dataclass(frozen=True)
+class NDCG(Metric):
+    """Normalised discounted cumulative gain: rewards good contexts, most at the top.
+
+        ndcg(k) = DCG(k) / ideal DCG(k)
+        DCG(k)  = sum over the top k of gain(grade) / log2(rank + 1)
+
+    The ideal orders all contexts whose grade is known by id, retrieved or not: what is missing
+    costs. ``gain``: ``linear``, the grade, as trec_eval has it, or ``exponential``, 2^grade - 1.
+    Undefined if nothing is known to be relevant, and 0 with ``trec_eval``; the order of a list whose contexts only a judge
+    or people graded has ``list_ndcg``.
+
+    Source: Järvelin & Kekäläinen (2002); trec_eval's ndcg and ndcg_cut. Exponential gain: Burges
+    et al. (2005).
+    """
+
+    name: ClassVar[str] = "ndcg"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = KnownContexts
+    empty: ClassVar[float | Undefined] = Undefined("nothing_known_relevant")
+    undefined: ClassVar[str] = "nothing_known_relevant"
+
+    k: int | None = None
+    gain: Gain = "linear"
+    ideal: Literal["pool"] = "pool"
+    trec_eval: bool = False
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "k", self.k)
+        check_gain(self.name, self.gain)
+        if self.ideal != "pool":
+            raise InputError(
+                f"ndcg: ideal must be pool, not {self.ideal!r}. The ideal of the list itself, or "
+                "of its top k, is that of list_ndcg."
+            )
+
+    def parts(self) -> dict[str, Part]:
+        """DCG and the ideal DCG."""
+        gain = gain_of(KnownContexts.grade.clip(lower_bound=0), self.gain)
+        best = gain.sort(descending=True)
+        found = KnownContexts.rank.is_not_null()
+        if self.k is not None:
+            best, found = best.head(self.k), found & (KnownContexts.rank <= self.k)
+        ideal = (best * discount(pl.int_range(1, best.len() + 1))).sum()
+        gained = (gain * discount(KnownContexts.rank)).filter(found).sum()
+        none = 0.0 if self.trec_eval else self.empty
+        return {
+            "value": Part(KnownContexts, gained, none),
+            "ideal": Part(KnownContexts, ideal, none),
+        }
+
+    def combine(self) -> pl.Expr:
+        """DCG divided by the ideal DCG."""
+        quotient = share(pl.col("value"), pl.col("ideal"))
+        return quotient.fill_null(0.0) if self.trec_eval else quotient
 
 
 @dataclass(frozen=True)

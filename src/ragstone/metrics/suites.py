@@ -154,7 +154,7 @@ _RETRIEVAL = (
     "sufficiency_rate",
     "misleading_rate",
     "mrr",
-    "ndcg",
+    "list_ndcg",
 )
 
 SUITES: dict[str, Suite] = {
@@ -348,14 +348,14 @@ QUICK_METRICS: tuple[str, ...] = (
     "context_precision",
     "precision",
     "mrr",
-    "ndcg",
+    "list_ndcg",
     "graded_relevance",
     "sufficiency_hit",
     "sufficiency_rate",
     "misleading_rate",
     "recall(k=10)",
     "map",
-    'ndcg(k=10, gain="linear", ideal="pool")',
+    "ndcg(k=10)",
     "unjudged_rate",
     "context_recall",
     "evidence_recall",

@@ -44,7 +44,7 @@ class DataFacts:
 
 
 CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
-    "ndcg": lambda facts: not facts.by_ids,
+    "list_ndcg": lambda facts: not facts.by_ids,
     "graded_relevance": lambda facts: not facts.by_ids,
     "sufficiency_hit": lambda facts: facts.labelled,
     "sufficiency_rate": lambda facts: facts.labelled,

@@ -23,7 +23,7 @@ METRICS = (
     "context_recall",
     "factual_accuracy",
     "precision",
-    "ndcg(k=2)",
+    "list_ndcg(k=2)",
     "answer_outcome",
     'composite(weights="faithfulness:2 precision:1")',
     'composite(weights="faithfulness:1 context_recall:1", missing="renormalise")',

@@ -38,7 +38,7 @@ def test_a_label_left_open_in_a_labelled_context_stays_a_gap() -> None:
     block = examples({**BASE, "labels": {"contexts": [{"topically_relevant": 1}] * 2}})
     judged = judge_block(block, JUDGES, ["relevance"])
     assert judged.tables.of("relevance")["sufficient"].to_list() == [None, None]
-    ndcg = score(judged.tables, [parse_metric("ndcg")])["ndcg"]
+    ndcg = score(judged.tables, [parse_metric("list_ndcg")])["list_ndcg"]
     assert ndcg.select("status", "reason").row(0) == (MISSING, "unlabelled_in_top_k")
 
 

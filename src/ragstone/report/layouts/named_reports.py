@@ -279,7 +279,7 @@ FAMILIES = {
         ReportColumn("SufficiencyRate@K", "sufficiency_rate"),
         ReportColumn("MisleadingContextRate@K", "misleading_rate"),
         ReportColumn("MRR@K", "mrr"),
-        ReportColumn("NDCG@K", "ndcg"),
+        ReportColumn("NDCG@K", "list_ndcg"),
     ),
     "grounding": (
         ReportColumn("GroundingPresenceRate", "grounding_presence"),

@@ -81,7 +81,7 @@ BETS = np.sin(np.pi * (np.arange(100) + 0.5) / 200) ** 2
 """The means that are bet on, with equal capital each: a grid of the Beta(1/2, 1/2) distribution."""
 
 EDGE = 1e-9
-"""No candidate mean lies nearer to an end of the scale: there the first other label rules it out."""
+"""No candidate mean lies nearer to an end: there the first label elsewhere rules it out."""
 
 
 @dataclass(frozen=True, eq=False)
