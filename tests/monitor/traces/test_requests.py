@@ -239,7 +239,7 @@ def test_a_call_is_known_to_write_a_title_by_its_name(say: Kind) -> None:
 @pytest.mark.parametrize(
     "told",
     [
-        {"gen_ai.system_instructions": dumps([{"type": "text", "content": "Schreib einen Titel."}])},
+        {"gen_ai.system_instructions": dumps([{"type": "text", "content": "Titel, bitte."}])},
         {"gen_ai.input.messages": dumps(
             [{"role": "system", "content": "Escribe un título."}, *user(Q)])},
     ],
@@ -311,3 +311,26 @@ def test_a_call_with_the_passages_goes_before_one_that_was_only_asked_the_same()
                                              *user(Q)])}  # fmt: skip
     spans = turn(langfuse, 10, 0, 0, 0, mute=True)
     assert read_of(*spans, span(30, 10, named, start=5, end=9)) == REQUESTS[:1]
+
+
+def test_calls_under_a_parent_that_is_lost_are_steps_of_one_request() -> None:
+    said = ((2, "Plan the work.", "First search."), (3, Q, A))
+    calls = [span(id, 99, genai("call", *texts, ()), start=id, end=id + 1) for id, *texts in said]
+    assert read_of(*calls) == [(Q, A, ())]
+
+
+def test_an_orphan_that_begins_before_its_root_ends_belongs_to_it() -> None:
+    spans = [*turn(openinference, 10, 0, 0, 0), *turn(openinference, 20, 99, 1, 1)]
+    assert read_of(*spans) == [(Q, A, (LAKE, RHINE))]
+
+
+@pytest.mark.parametrize("where", ["a call", "a chain"])
+def test_what_names_a_chat_beside_a_request_is_none(where: str) -> None:
+    asked = "Three words, please."
+    beside = {
+        "a call": [span(30, 1, openinference("call", asked, "Deep lake", ()), start=4)],
+        "a chain": [span(30, 1, openinference("turn", asked, "Deep lake", ()), start=4,
+                         name="TitleChain")],
+    }[where]  # fmt: skip
+    spans = [span(1, 0, end=99), *turn(openinference, 10, 1, 0, 0), *beside]
+    assert read_of(*spans) == REQUESTS[:1]
