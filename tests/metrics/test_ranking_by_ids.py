@@ -49,9 +49,7 @@ def test_where_nothing_is_relevant_there_is_nothing_to_find() -> None:
 
 
 @pytest.mark.parametrize("grades", [[], [0], [0, 0]])
-@pytest.mark.parametrize(
-    "name", ["recall{}", "hit{}", "map{}", "ndcg(k=5{})", "recall(k=2{})"]
-)
+@pytest.mark.parametrize("name", ["recall{}", "hit{}", "map{}", "ndcg(k=5{})", "recall(k=2{})"])
 def test_where_nothing_is_known_relevant_there_is_no_score_and_for_trec_eval_zero(
     name: str, grades: list[int]
 ) -> None:
