@@ -13,7 +13,10 @@ NO_POWER = r"(?<!\d)(?<!\b[A-Za-z])" + "".join(
 )
 """What stands before a raised number that is no power: not `10`, `x` or `km`."""
 
-MARKERS = (
+MARKERS = r"\[\^?([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】"
+"""Stands for the forms that are known here, in settings and in the runs that keep them."""
+
+_FORMS = re.compile(
     r"\[([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】|［([^［］\n]{1,60})］"
     rf"|[(（]([^()（）\n]{{1,60}})[)）]|{NO_POWER}<sup>([^<>\n]{{1,60}})</sup>"
 )
@@ -89,7 +92,7 @@ def each_marker(
 
 def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
     """Where a pattern finds what may be a marker."""
-    return re.finditer(pattern, answer)
+    return _FORMS.finditer(answer) if pattern == MARKERS else re.finditer(pattern, answer)
 
 
 def _of_note(note: str, inside: str, ids: set[str]) -> list[str]:
