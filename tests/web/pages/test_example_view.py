@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone.data import Context, Example, Turn
 from ragstone.web.page_request import run_path
+from ragstone.web.pages.example_view import _facets
 from ragstone.web.parts.highlight import (
     Span,
     answer_pieces,
@@ -223,3 +224,8 @@ def test_a_quote_far_behind_what_is_shown_is_shown_between_what_is_left_out() ->
 
 def test_the_address_of_an_example_is_percent_encoded() -> None:
     assert run_path("a b", "examples", "x/y") == f"/runs/a%20b/examples/{quote('x/y', safe='')}"
+
+
+def test_other_data_of_an_example_is_written_as_people_write_it() -> None:
+    example = Example("a", "a", "shop", answer="Here.", meta={"latency": 1.3999998569488525})
+    assert _facets(example) == [("latency", "1.4 s")]
