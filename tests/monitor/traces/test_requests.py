@@ -314,9 +314,9 @@ def test_a_call_with_the_passages_goes_before_one_that_was_only_asked_the_same()
 
 
 def test_calls_under_a_parent_that_is_lost_are_steps_of_one_request() -> None:
-    said = ((2, "Plan the work.", "First search."), (3, Q, A))
-    calls = [span(id, 99, genai("call", *texts, ()), start=id, end=id + 1) for id, *texts in said]
-    assert read_of(*calls) == [(Q, A, ())]
+    plan = span(2, 99, genai("call", "Plan the work.", "First search.", ()), start=2, end=3)
+    answer = span(3, 99, genai("call", Q, A, ()), start=3, end=4)
+    assert read_of(plan, answer) == [(Q, A, ())]
 
 
 def test_an_orphan_that_begins_before_its_root_ends_belongs_to_it() -> None:
