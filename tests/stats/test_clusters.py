@@ -302,3 +302,26 @@ def test_cluster_t_holds_the_true_mean(sizes: NDArray[np.int64]) -> None:
     sums = sizes * shared + np.sqrt(sizes) * rng.normal(size=(draws, len(sizes)))
     held = sum(low <= 0 <= high for low, high in (ends(cluster_t_mean(s, sizes)) for s in sums))
     assert held / draws >= 0.92
+
+
+@pytest.mark.parametrize(("a", "b"), [(8, 1), (4, 0.5), (0.5, 5)])
+@pytest.mark.parametrize("n", [5, 8, 20])
+def test_a_mean_of_few_skewed_scores_is_held(a: float, b: float, n: int) -> None:
+    samples = np.random.default_rng(1).beta(a, b, (600, n))
+    held = []
+    for rows in samples:
+        found = bounded_wilson(rows, np.ones(n), rows * rows, low=0, high=1)
+        assert found is not None
+        held.append(found.low <= a / (a + b) <= found.high)
+    assert np.mean(held) >= 0.93
+
+
+def test_rows_near_an_end_count_for_less_and_those_in_the_middle_as_they_are() -> None:
+    # m = .9, s² = .01, N = 4: effect = (.16/3 + h q) / (.04 + h q), q = 1/9, h = 1/2.
+    rows = np.array([0.8, 0.8, 1.0, 1.0])
+    q, distant = 1 / 9, 0.5 * 0.8**2
+    independent = 4 / ((0.16 / 3 + 0.5 * q) / (0.04 + 0.5 * q))
+    expected = independent * (independent + distant) / (independent * q + distant)
+    assert effective_rows(read_clusters(rows, np.ones(4), rows**2).moments) == pytest.approx(
+        expected
+    )

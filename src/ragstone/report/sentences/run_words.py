@@ -410,6 +410,9 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         "Costs are those of batches; the first question of each stage is asked singly, at the full "
         "price."
     ),
+    "no_reference_contexts": plain(
+        "no ids of relevant contexts are known; list_ndcg needs judged contexts alone"
+    ),
     "asked_later": plain("it is asked in a batch"),
     "worker_ended": plain("set aside: it ended the worker that judged it"),
     "worker_out_of_memory": plain(
