@@ -279,6 +279,7 @@ DECIDED = {
 AVERAGED = {
     "relevance": ("probability",),
     "lexical": ("exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l"),
+    "squad_words": ("squad_f1",),
     "ngrams": ("bleu", "chrf"),
     "support": ("probability",),
     "conversation_support": ("probability",),

@@ -148,6 +148,7 @@ def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
         "answer_sentences": ("index",),
         "importance": ("origin", "author", "reference", "index"),
         "lexical": ("reference",),
+        "squad_words": ("reference",),
         "ngrams": ("reference",),
         "preference": ("rival", "order"),
         "probes": ("index",),

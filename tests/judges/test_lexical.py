@@ -14,6 +14,7 @@ from ragstone.judges.text_counts import (
     normalised,
     overlap,
     plain_forms,
+    squad_f1,
     text_tokens,
 )
 
@@ -146,3 +147,22 @@ def test_the_bits_find_what_the_table_finds(one: list[str], other: list[str]) ->
                 table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
             )
     assert longest_common_subsequence(one, other) == table[-1][-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        ("The Eiffel Tower", "Eiffel Tower", 1),
+        ("eiffel tower!", "The tower", 2 / 3),
+        ("It is a well-known state-of-the-art", "wellknown", 2 / 5),
+        ("no no yes", "no yes yes", 2 / 3),
+        ("the", "a", 1),
+        ("", "Bath", 0),
+        ("東京タワー", "東京", 4 / 7),
+        ("Der Eiffelturm.", "der Eiffelturm", 1),
+        ("L’été à Łódź", "l'été à łódź", 1),
+    ],
+)
+def test_squad_f1_by_hand(answer: str, reference: str, expected: float) -> None:
+    assert squad_f1(answer, reference) == pytest.approx(expected)
+    assert squad_f1(reference, answer) == pytest.approx(expected)

@@ -108,6 +108,7 @@ reference  share+  token_f1              lexical                       no_refere
 reference  share+  token_f1_set          lexical                       no_reference
 reference  share+  rouge_2               lexical                       no_reference
 reference  share+  rouge_l               lexical                       no_reference
+reference  share+  squad_f1              squad_words                   no_reference
 reference  share+  bleu                  ngrams                        no_reference
 reference  share+  chrf                  ngrams                        no_reference
 """

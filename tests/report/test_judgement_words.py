@@ -24,6 +24,7 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
     "citations": ({"sentence": 0, "marker": "[1]", "context": "d7"}, "cites: [1], context d7"),
     "lexical": ({"reference": 0, "exact_match": 0.0, "token_f1": 0.5},
                 "lexical: exact_match 0.000, token_f1 0.500"),
+    "squad_words": ({"reference": 0, "squad_f1": 0.5}, "squad_words: squad_f1 0.500"),
     "ngrams": ({"reference": 0, "bleu": 0.25, "chrf": 0.5},
                "ngrams: bleu 0.250, chrf 0.500"),
     "entities": ({"reference": 0, "index": 1, "text": "1859", "found": False},

@@ -39,6 +39,7 @@ from .relevance import Relevance
 from .counts import Citation
 from .counts import Lexical
 from .counts import Ngrams
+from .counts import SquadWords
 from .entities import Entities, EntitiesByModel, Entity
 from .counts import Phrases
 from .support import SUPPORT_VERDICTS, ConversationSupport, Support
@@ -113,6 +114,7 @@ __all__ = [
     "Response",
     "Sentences",
     "Similarity",
+    "SquadWords",
     "Statement",
     "Statements",
     "Support",

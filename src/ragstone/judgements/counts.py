@@ -27,6 +27,16 @@ class Lexical(Kind):
     rouge_l = Column(pl.Float64, "F1 of the longest common subsequence of tokens", role="number")
 
 
+class SquadWords(Kind):
+    """One row per answer and reference."""
+
+    name = "squad_words"
+    asks = (Ask(over=References, requires=("answer", "reference"), by=("counting",)),)
+
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    squad_f1 = Column(pl.Float64, "F1 over the words after SQuAD normalisation", role="number")
+
+
 class Ngrams(Kind):
     """One row per answer and reference."""
 

@@ -25,6 +25,7 @@ from ragstone.judgements import (
     Lexical,
     Ngrams,
     Phrases,
+    SquadWords,
     Support,
     kind_of,
 )
@@ -46,7 +47,7 @@ from .judge import (
 from .local.response_type import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
 from .markers import MARKERS, markers
-from .text_counts import bleu, chrf, entities, held_by, overlap
+from .text_counts import bleu, chrf, entities, held_by, overlap, squad_f1
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class RulesJudge:
             return self._citations(block, rows)
         if kind is Lexical:
             return self._lexical(block, rows)
+        if kind is SquadWords:
+            return self._squad_words(block, rows)
         if kind is Ngrams:
             return self._ngrams(block, rows)
         if kind is Entity:
@@ -145,6 +148,18 @@ class RulesJudge:
                     rouge_2=counted.rouge_2,
                     rouge_l=counted.rouge_l,
                 )
+        return sheet.filled()
+
+    def _squad_words(self, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = RowBuilder(SquadWords.name, self.name)
+        for row in rows:
+            example = block.examples[row]
+            answer = example.answer or ""
+            subject = fingerprint(SquadWords.name, answer, example.reference)
+            if not sheet.done(row, subject):
+                continue
+            for number, reference in enumerate(example.reference):
+                sheet.add(subject, reference=number, squad_f1=squad_f1(answer, reference))
         return sheet.filled()
 
     def _ngrams(self, block: Block, rows: Sequence[int]) -> Filled:

@@ -213,6 +213,23 @@ def normalised(text: str) -> str:
     return " ".join(word for word in words if word not in ARTICLES)
 
 
+def squad_f1(answer: str, reference: str) -> float:
+    """F1 over the normalised words, with their counts; if one text has none, whether both do.
+
+    A character alone in scripts without spaces between words.
+
+    Source: the evaluation of SQuAD 2.0 (Rajpurkar, Jia & Liang 2018, "Know What You Don't Know").
+    """
+    ours, theirs = (
+        [part for word in normalised(text).split()
+         for part in ([word] if word.isascii() else text_tokens(word))]
+        for text in (answer, reference)
+    )  # fmt: skip
+    if not ours or not theirs:
+        return float(ours == theirs)
+    return _f1(_shared(ours, theirs), len(ours), len(theirs))
+
+
 def overlap(answer: str, reference: str) -> TextOverlap:
     """All measures of one pair."""
     ours, theirs = text_tokens(answer), text_tokens(reference)

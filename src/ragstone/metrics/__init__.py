@@ -91,6 +91,7 @@ from .text_overlap import (
     RougeL,
     SemanticSimilarity,
     SemanticSimilarityCrossEncoder,
+    SquadF1,
     TokenF1,
     TokenF1Set,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "SentenceRelevance",
     "Setting",
     "SourceAttribution",
+    "SquadF1",
     "SteppedFaithfulness",
     "SufficiencyHit",
     "SufficiencyRate",

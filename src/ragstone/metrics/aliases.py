@@ -127,8 +127,7 @@ ALIASES: dict[str, tuple[str, str]] = {
         "exact_match",
         "after SQuAD normalisation; promptfoo compares the texts as they are",
     ),
-    "f1": ("token_f1", "over rouge-score's tokens"),
-    "squad_f1": ("token_f1", "over rouge-score's tokens"),
+    "f1": ("squad_f1", "over words after SQuAD normalisation"),
     # Ragas
     "LLMContextPrecisionWithReference": (
         "context_precision",

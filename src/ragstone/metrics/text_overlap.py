@@ -51,6 +51,21 @@ class ExactMatch(Overlap):
 
 
 @dataclass(frozen=True)
+class SquadF1(Overlap):
+    """F1 over the words of answer and reference after SQuAD normalisation, with their counts.
+
+    Normalised as ``exact_match``, so that what matches exactly has an F1 of 1. In scripts without
+    spaces between words each character is one. Where one text has no word left, 1 if both have
+    none, else 0.
+
+    Source: Rajpurkar et al. (2016), "SQuAD".
+    """
+
+    name: ClassVar[str] = "squad_f1"
+    column: ClassVar[str] = "squad_f1"
+
+
+@dataclass(frozen=True)
 class TokenF1(Overlap):
     """F1 over the tokens of answer and reference, with their counts; ROUGE-1.
 
@@ -60,7 +75,9 @@ class TokenF1(Overlap):
     scripts and typographic apostrophes; superscripts, subscripts and fractions stay: 10² is not
     102, nor is CO₂ CO2.
 
-    Source: Lin (2004), "ROUGE"; Rajpurkar et al. (2016) for the token F1.
+    SQuAD's own F1 is ``squad_f1``.
+
+    Source: Lin (2004), "ROUGE".
     """
 
     name: ClassVar[str] = "token_f1"

@@ -16,7 +16,16 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, FailFast
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import ASKS, BERTSCORES, MISSING, VALUE, Lexical, Ngrams, Similarity
+from ragstone.judgements import (
+    ASKS,
+    BERTSCORES,
+    MISSING,
+    VALUE,
+    Lexical,
+    Ngrams,
+    Similarity,
+    SquadWords,
+)
 from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
 T = TypeVar("T")
@@ -104,7 +113,7 @@ def _needs_contexts(metric: Metric) -> bool:
 
 
 BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
-TEXT_ASKS = frozenset({Lexical.name, Ngrams.name})
+TEXT_ASKS = frozenset({Lexical.name, SquadWords.name, Ngrams.name})
 """Asks that count the words and letters of two texts."""
 
 
