@@ -25,6 +25,7 @@ FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 GIVEN_BY_THE_USER = {
     ("judges/local/languages.py", "compile"),
     ("judges/rules.py", "compile"),
+    ("judges/llm/claim_tasks.py", "sub"),
     ("judges/markers.py", "finditer"),
     ("guard/guard_input.py", "compile"),
     ("guard/guard_input.py", "fullmatch"),

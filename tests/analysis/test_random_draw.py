@@ -161,7 +161,7 @@ def test_labels_left_open_are_shown_at_their_worst_and_best(piers: Run, labels: 
         calibrate(piers, file).notes,
         gate(piers, f"{METRIC} <= 0.9", labels=[file]).notes,
     ):
-        (note,) = [explain(one) for one in notes if "labels_left_open" in one]
+        (note,) = [explain(one) for one in notes if "labels_not_given" in one]
         assert "left 13 of 80 examples open" in note
         assert "would be 0.312 if these were as bad as can be, 0.150 if as good" in note
 
@@ -170,7 +170,7 @@ def test_rows_that_wait_for_labels_are_not_left_open(piers: Run, labels: Write) 
     rows = [said(number, "a") for number in range(60)]
     for row in rows[20:]:
         row["unsupported_claim_present"] = ""
-    assert not any("labels_left_open" in one for one in calibrate(piers, labels(rows)).notes)
+    assert not any("labels_not_given" in one for one in calibrate(piers, labels(rows)).notes)
 
 
 def test_what_all_were_asked_needs_no_draw(piers: Run, labels: Write) -> None:

@@ -266,7 +266,7 @@ def test_narrow_screens_have_two_decimals_and_wide_ones_a_drawing(demo: Run) -> 
         lines = as_text(page_of(demo), width).splitlines()
         return next(line for line in lines if line.startswith("token_f1"))
 
-    assert ".645 .499–.768" in row(100).replace("  ", " ")
+    assert ".645 .496–.770" in row(100).replace("  ", " ")
     assert ".64 .50–.77" in row(82).replace("  ", " ")
     assert row(160).count("●") == 3
     assert row(100).count("●") == 0

@@ -253,7 +253,7 @@ class LabelledRun:
             ends = (labelled := self.labelled(metric, {}, scores)).if_open()
             if ends is not None:
                 yield reason(
-                    "labels_left_open", of=metric, n=labelled.n_open,
+                    "labels_not_given", of=metric, n=labelled.n_open,
                     asked=labelled.n_open + labelled.n_labels,
                     worst=f"{ends[0]:.3f}", best=f"{ends[1]:.3f}",
                 )  # fmt: skip

@@ -342,7 +342,7 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "labelled_without_score": lambda facts: (
         f"no score of the judge for {counted(facts, 'labelled example')}."
     ),
-    "labels_left_open": lambda facts: (
+    "labels_not_given": lambda facts: (
         f"people left {count(facts)} of {count(facts, 'asked')} examples open. The labels' "
         f"mean would be {facts['worst']} if these were as bad as can be, {facts['best']} if as "
         "good: believe an interval only if chance left them open."
