@@ -30,12 +30,14 @@ def said_to(prompt: str) -> str:
     request = ChatRequest("", (prompt,), {}, "")
     last = prompt.rpartition("\nThe texts end here")[2]
     verdict = re.findall(r"^verdict: ([\w]+)", last, re.MULTILINE)
+    sentence = re.search(r"^\[s1\] ([^\[\n]+)", prompt, re.MULTILINE)
+    claim = f"s1: {sentence[1].strip()}" if sentence else "s1: The pier is 90 m."
     detail = {"c": ["s1"], "p": ["c01: The pier"], "q": GIVEN}
     items = {
         one: {
             "reason": "It is so.",
             "verdict": verdict[0] if verdict else "",
-            "details": detail.get(one[0], ["s1: The pier is 90 m."]),
+            "details": detail.get(one[0], [claim]),
         }
         for one in asked(request)
     }

@@ -288,7 +288,8 @@ def read_conversation(
     last = asked[-1]
     said = [turn.text for turn in turns[last + 1 :] if turn.role == "assistant" and turn.text]
     # An empty text is an answer, and no text, as beside the call of a tool, is none.
-    empty = any("" in map(one.get, TURN_TEXT_KEYS) for one in messages[last + 1 :])
+    later = (one for one in messages[last + 1 :] if isinstance(one, dict))
+    empty = any("" in map(one.get, TURN_TEXT_KEYS) for one in later)
     return turns[last].text, tuple(turns[:last]), said[-1] if said else "" if empty else None
 
 

@@ -21,16 +21,21 @@ Reply = dict[str, Any]
 
 
 def reply(prompt: str) -> Reply:
-    """An item for every id: the first of the verdicts that are allowed, and one detail."""
+    """An item for every id: the first of the verdicts that are allowed, and one detail.
+
+    The claim of an answer is its first sentence, for a claim of other words is none of it.
+    """
     request = ChatRequest("", (prompt,), {}, "")
     last = prompt.rpartition("\nThe texts end here")[2]
     verdict = re.findall(r"^verdict: ([\w]+)", last, re.MULTILINE)
+    sentence = re.search(r"^\[s1\] ([^\[\n]+)", prompt, re.MULTILINE)
+    claim = f"s1: {sentence[1].strip()}" if sentence else "s1: The pier is 90 m."
     detail = {"c": "s1", "p": "c01: The pier"}
     said = {
         one: {
             "reason": "It is so.",
             "verdict": verdict[0] if verdict else "",
-            "details": [detail.get(one[0], "s1: The pier is 90 m.")] * (3 if one[0] == "n" else 1),
+            "details": [detail.get(one[0], claim)] * (3 if one[0] == "n" else 1),
         }
         for one in asked(request)
     }

@@ -34,7 +34,7 @@ def test_a_run_prints_numbers_and_show_prints_how_they_came_about(
     assert done.status == 0, done.err
     assert f"judged by  {server.judge}" in done.out
     assert Counter(server.asked) == {
-        "claims": 6, "agreement": 6, "statements": 3, "relevance": 3, "support": 3,
+        "claims": 6, "agreement": 6, "statements": 3, "relevance": 3, "support": 6,
     }, "equal questions are asked once"  # fmt: skip
     shown = ragstone("show", run, "pier-a").out
     for words in ("Questions to models", "claims", "support", "1,000 tokens sent, 100 received"):

@@ -72,7 +72,7 @@ def test_a_reply_is_paid_for_by_one_machine_alone(
     assert judge.single == len(judge.paid) > 2
     assert len(files(s3, bucket)) == 1
     machine("two")
-    assert forecast(ROWS, **given).total.known == 2, "those whose questions are known before"
+    assert forecast(ROWS, **given).total.known == 4, "those whose questions are known before"
     second = evaluate(ROWS, out=tmp_path / "two", **given)
     assert set(judge.paid.values()) == {1}
     assert first.estimate_list == second.estimate_list

@@ -183,7 +183,9 @@ def plain_interval(
         shape = min(1.0, variance / (mean * (1 - mean)))
         between = c / (c - 1) * ((sums - mean * counts) ** 2).sum()
         half = 0.5 * n / c * shape
-        size = n / (max(1.0, (between + half * n / c) / (n * variance + half)) * shape)
+        alone = n / max(1.0, (between + half * n / c) / (n * variance + half))
+        distant = 0.5 * (2 * mean - 1) ** 2
+        size = alone * (alone + distant) / (alone * shape + distant)
     return wilson_ends(min(1.0, max(0.0, mean)), size, t_quantile(0.975, max(1.0, kish - 1)))
 
 
