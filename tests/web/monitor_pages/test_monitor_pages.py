@@ -410,7 +410,7 @@ def test_the_first_screen_says_how_to_get_labels_and_what_they_say_of_the_judge(
     (address,) = re.findall(r'action="([^"]+)"', before)
     sent = client.post(address, data={"secret": SECRET, "take": "random", "n": "5"})
     assert sent.headers["location"] == f"/annotate/{DRAWN}/progress"
-    assert "0 of 5 answers labelled" in people_of(shown(client, "/monitor?last=7d"))
+    assert "0 of 10 items labelled" in people_of(shown(client, "/monitor?last=7d"))
     with store.database.transaction() as run:
         run(
             "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "

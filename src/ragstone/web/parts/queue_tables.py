@@ -22,7 +22,7 @@ from ragstone.monitor.series.baselines import MeanWithInterval
 from ragstone.monitor.series.overview import CorrectedNow, MetricNow
 from ragstone.report.number_format import counted, ends, number, short_name
 from ragstone.report.reason_words import words
-from ragstone.report.sentences.judge_words import asked_in_words
+from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
 from ragstone.web.page_request import queue_path
 from ragstone.web.runs_folder import RunsFolder
@@ -231,7 +231,7 @@ def _work(place: RunsFolder) -> QueueWork | None:
 
 
 def _far(work: QueueWork) -> str:
-    sent = counted(work.items, "answer" if work.form.together else "item")
+    sent = counted(work.items, item_noun(work.form))
     return f"{work.labelled:,} of {sent} labelled"
 
 
