@@ -46,6 +46,10 @@ def test_every_code_with_facts_has_words_or_says_what_was_said() -> None:
     assert codes() - SENTENCES.keys() == {"no_answer"}, "told by what was said"
 
 
+def test_a_null_answer_is_named_in_words() -> None:
+    assert words("exact_match: no_answer") == "exact_match: the system gave no answer"
+
+
 def test_no_words_are_kept_for_a_code_that_nobody_gives() -> None:
     given = set()
     for file in SOURCE.rglob("*.py"):

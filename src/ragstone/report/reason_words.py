@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import SAID, Reason, argument, call, in_python, marked
+from ragstone.judgements import NO_ANSWER
 
 from .sentences import Facts, Sentence
 from .sentences.analysis_words import ANALYSIS_SENTENCES
@@ -125,7 +126,7 @@ def _in_full(why: Reason) -> str:
         except (KeyError, ValueError):
             return str(Reason(why.code, why.facts))
     if said is None:
-        return why.code
+        return "the system gave no answer" if why.code == NO_ANSWER else why.code
     if why.facts.get("tries"):
         return f"{said}, however often it was asked; {AGAIN}"
     return said

@@ -15,7 +15,7 @@ from ragstone.report.sentences.run_words import summary_sentences
 ALONE = Summary(
     examples=24,
     questions=8,
-    answered=True,
+    answered=24,
     systems=("a",),
     metrics=5,
     themselves={},
@@ -48,16 +48,17 @@ def said(summary: Summary) -> str:
 
 def test_what_was_measured_comes_first() -> None:
     assert said(ALONE) == "24 answers to 8 questions, 5 metrics."
-    assert said(replace(ALONE, examples=1, questions=1, metrics=1)) == (
+    assert said(replace(ALONE, examples=1, answered=1, questions=1, metrics=1)) == (
         "1 answer to 1 question, 1 metric."
     )
-    assert said(replace(ALONE, answered=False)) == "24 rankings to 8 questions, 5 metrics."
-    assert said(replace(ALONE, null=4)) == (
+    assert said(replace(ALONE, answered=0)) == "24 rankings to 8 questions, 5 metrics."
+    assert said(replace(ALONE, answered=20, null=4)) == (
         "20 answers to 8 questions, 5 metrics. 4 answers are missing."
     )
-    assert said(replace(TWO, tested=(), null=1)) == (
+    assert said(replace(TWO, tested=(), answered=23, null=1)) == (
         "23 answers by 2 systems to 8 questions, 5 metrics. 1 answer is missing."
     )
+    assert said(replace(TWO, tested=(), answered=12)).startswith("12 answers by 2 systems")
     assert said(replace(TWO, tested=())) == "24 answers by 2 systems to 8 questions, 5 metrics."
 
 

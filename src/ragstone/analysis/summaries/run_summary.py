@@ -43,7 +43,7 @@ class Summary:
 
     Attributes:
         examples, questions: How many there are.
-        answered: Whether any example has an answer; a ranking has none.
+        answered: How many examples have an answer; rankings have none.
         null: How many answers are null, of systems that answer elsewhere.
         systems: In the order of the data.
         metrics: How many metrics have a value.
@@ -70,7 +70,7 @@ class Summary:
 
     examples: int
     questions: int
-    answered: bool
+    answered: int
     systems: tuple[str, ...]
     metrics: int
     themselves: Mapping[str, tuple[str, ...]]
@@ -128,7 +128,7 @@ def summarise(run: Run) -> Summary:
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
-        answered=bool(run.examples([pl.col("answer").is_not_null().any()])["answer"].any()),
+        answered=run.examples(["id"], pl.col("answer").is_not_null()).height,
         systems=scored.systems,
         metrics=sum(one.value is not None for one in whole),
         themselves=themselves,

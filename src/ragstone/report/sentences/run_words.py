@@ -134,7 +134,7 @@ def summary_sentences(summary: "Summary") -> list[str]:
 
 def _measured(summary: "Summary") -> list[str]:
     questions = number_format.counted(summary.questions, "question")
-    n = summary.examples - summary.null
+    n = summary.answered or summary.examples
     answers = number_format.counted(n, "answer" if summary.answered else "ranking")
     metrics = number_format.counted(summary.metrics, "metric")
     null = number_format.counted(summary.null, "answer")

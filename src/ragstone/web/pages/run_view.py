@@ -246,7 +246,7 @@ def _facts(run: Run) -> RunFacts:
     form, data = run.form, run.form.data
     whole = [one for one in run.estimate_list if not one.group]
     counts = [
-        (data.examples, "answer"),
+        (data.examples, "row"),
         (data.questions, "question"),
         (data.systems, "system"),
     ]
