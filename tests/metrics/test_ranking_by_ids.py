@@ -102,16 +102,19 @@ def test_the_names_of_trec_eval_read_known_ids_whoever_judges() -> None:
         {"question": "How long is the pier?", "contexts": ["Granite is grey."], "id": "2"},
     ]
     names = {"P_2": 0.0, "P.3": 1 / 3, "set_P": 1 / 3, "recip_rank": 1 / 3, "map": 1 / 6}
-    run = evaluate(rows, metrics=[*names, "P@3", "mrr"], judge="local:strings")
+    mixed = 'composite(weights="mrr map")'
+    run = evaluate(rows, metrics=[*names, "P@3", "mrr", "set_F", mixed], judge="local:strings")
     found = {one.metric: one for one in run.estimate_list if not one.group}
     for name, value in names.items():
         one = found[str(parse_metric(name))]
         assert one.value == pytest.approx(value)
         assert (one.n, one.reasons) == (1, {"no_reference_contexts": 1})
     assert [found[name].value for name in ("precision(k=3)", "mrr")] == [0, 0]
+    assert found[str(parse_metric("set_F"))].value == pytest.approx(2 / 5)
     texts = row_names(found.values())
     assert (texts["map"], texts["mrr"]) == ("map by ids", "mrr by local:strings")
-    alone = [one for one in found.values() if one.metric != "mrr" and "k=3)" not in one.metric]
+    assert texts[mixed] == f"{mixed} by ids and a judge"
+    alone = [found[str(parse_metric(name))] for name in names]
     assert row_names(alone)["map"] == "map"
 
 

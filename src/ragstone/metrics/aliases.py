@@ -316,8 +316,8 @@ ALIASES: dict[str, tuple[str, str]] = {
     "set_P": ("precision(trec_eval=True)", "relevant contexts over contexts, by known ids alone"),
     "set_recall": ("recall", "known relevant contexts that were retrieved"),
     "set_F": (
-        'composite(weights="precision recall", kind="harmonic")',
-        "harmonic mean of precision and recall, 0 if one is 0",
+        'composite(weights="precision(trec_eval=True) recall", kind="harmonic")',
+        "harmonic mean of precision and recall by known ids alone, 0 if one is 0",
     ),
     "all_score": ("nugget_score", _NUGGETS),
     "strict_all_score": ("nugget_score(strict=True)", _NUGGETS),

@@ -12,6 +12,7 @@ from ragstone.metrics import (
     SUITES,
     AspectVerdict,
     Bands,
+    Composite,
     Limit,
     Range,
     RubricScore,
@@ -219,10 +220,15 @@ def _relevance_by(one: Estimate) -> str:
         metric = read_metric(one.metric)
     except RagstoneError:
         return ""
-    if "known_contexts" in metric.requires:
-        return "ids"
-    parts = one.signature.split("|") if metric.asks == {Relevance.name} else ()
-    return next((part[6:] for part in parts if part.startswith("judge:")), "")
+    by = one.signature.split("|")
+    judge = next((part[6:] for part in by if part.startswith("judge:")), "a judge")
+    parts = metric.components().values() if isinstance(metric, Composite) else (metric,)
+    sources = {
+        "ids" if "known_contexts" in part.requires else judge
+        for part in parts
+        if "known_contexts" in part.requires or part.asks == {Relevance.name}
+    }
+    return " and ".join(sorted(sources, reverse=True))
 
 
 def _called(topic: str, definition: str) -> str:
