@@ -129,6 +129,10 @@ def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_
         (["doc-9", "doc-2"], ["doc-7"], ["doc-7"]),  # nothing of it was retrieved
         (["doc-9", "doc-2"], ["doc-9", "doc-123"], ["doc-9", "doc-123"]),
         (["doc-9"], "doc-9", ["doc-9"]),
+        (["doc-9"], "doc-9, doc-3", ["doc-9", "doc-3"]),  # in one cell
+        (["doc-9"], "doc-7;doc-3;", ["doc-7", "doc-3"]),
+        (["文書-1"], "文書-2|文書-1", ["文書-2", "文書-1"]),
+        (["doc-9"], [" doc-9 "], ["doc-9"]),
         ([17, 230], ["17", "8"], ["17", "8"]),
         ([], ["doc-9"], ["doc-9"]),
         (["wiki/Bath.md#2"], ["wiki/Pier.md#14"], ["wiki/Pier.md#14"]),
@@ -140,6 +144,9 @@ def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_
         (["doc-9", "doc-2"], ["90 m"], []),
         (["doc-9", "doc-2"], ["9.5%"], []),
         (["doc-9"], ["Bath"], []),
+        (["doc-9"], "Bath, Truro", []),
+        (["doc-9"], "doc-3; the pier", []),
+        (["a;1", "b;2"], "The pier; the mole", []),
         (["d1"], ["桟橋は1801年に建てられた"], []),
         (["文書1"], ["この桟橋は1801年に花崗岩で建てられた"], []),
         (["doc-9"], ["https://example.org/piers?year=1801"], []),
@@ -162,6 +169,11 @@ def test_gold_contexts_that_are_ids_are_ids(retrieved: Any, gold: Any, ids: list
         assert example.reference_contexts == (dict.fromkeys(ids, 1) or None)
         assert example.evidence == (() if ids else texts)
     assert one({**record, "evidence": gold}).reference_contexts is None
+    deepeval = {"input": "q", "retrieval_context": contexts, "actual_output": "a", "context": gold}
+    assert one(deepeval).reference_contexts == (dict.fromkeys(ids, 1) or None)
+    if isinstance(gold, str) and ids:
+        listed = one({**record, "reference_context_ids": gold})
+        assert listed.reference_contexts == dict.fromkeys(ids, 1)
 
 
 def test_ids_beside_texts_are_told() -> None:

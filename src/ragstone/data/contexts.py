@@ -1,5 +1,6 @@
 """Contexts: the retrieved contexts of a record, in the order of their ranks, and judged ones."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -200,6 +201,9 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
     return {id: grade for id, grade in grades.items() if grade >= 0}
 
 
+LISTS = re.compile("[,;|]")
+"""What stands between ids in one cell."""
+
 LONGER = 8
 """Characters by which an id may be longer than the longest of the others."""
 
@@ -220,6 +224,7 @@ def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[
     known = {one.id for one in contexts if one.id != str(one.rank)}
     if contexts and not known:
         return []
+    texts = [text.strip() for text in texts]
     words = max((len(one.split()) for one in known), default=1)
     longest = max(map(len, known), default=LONGER * 4) + LONGER
     sorts = set(map(_sort, "".join(known))) if known else None
@@ -236,6 +241,18 @@ def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[
         )
 
     return [text for text in texts if is_id(text)]
+
+
+def listed_ids(value: object, contexts: Sequence[Context] | None) -> object:
+    """The ids that a text lists in one cell, where all its parts are ids; else the value.
+
+    >>> listed_ids("doc-9; doc-2", [Context("doc-1", "The pier is long.", 1)])
+    ['doc-9', 'doc-2']
+    """
+    if not isinstance(value, str) or any(LISTS.search(one.id) for one in contexts or ()):
+        return value
+    parts = [part.strip() for part in LISTS.split(value) if part.strip()]
+    return parts if parts and ids_among(parts, contexts) == parts else value
 
 
 LETTERS = frozenset(("a", "ä", " "))

@@ -100,7 +100,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 GOLD_CONTEXTS = frozenset((
     "referencecontext", "groundtruthcontext", "groundtruthcontexts", "groundtruthdocuments",
-    "expectedchunks", "referencecontexts",
+    "expectedchunks", "referencecontexts", "context",
 ))  # fmt: skip
 """Names of evidence that are those of contexts, which may be named by their ids."""
 

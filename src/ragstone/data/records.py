@@ -11,7 +11,7 @@ from math import isfinite
 from operator import is_not
 from typing import Any
 
-from .contexts import ContextReader, ids_among, read_grades
+from .contexts import ContextReader, ids_among, listed_ids, read_grades
 from .example import (
     NOTHING,
     Context,
@@ -265,6 +265,8 @@ class RecordReader:
         if evidence is None and plan.evidence is ABSENT:
             evidence = meta.get("evidence")
         evidence = self._cell(evidence, "evidence", problems)
+        if plan.texts_or_ids:
+            evidence = listed_ids(evidence, contexts)
         if plan.splits_evidence and isinstance(evidence, str):
             evidence = [part.strip() for part in evidence.split(";")]
         texts = read_texts(evidence, "evidence", problems)
@@ -272,7 +274,7 @@ class RecordReader:
         if judged is None:
             column = plan.evidence
             return self._told_apart(texts, contexts, column) if plan.texts_or_ids else (texts, None)
-        judged = self._cell(judged, "reference_contexts", problems)
+        judged = listed_ids(self._cell(judged, "reference_contexts", problems), contexts)
         # Ragas calls texts so that others call evidence; elsewhere an empty list is one of ids.
         empty_means_texts = judged != [] or plan.layout.startswith("ragas")
         if plan.grades_or_texts and empty_means_texts and are_texts(judged):
@@ -288,7 +290,7 @@ class RecordReader:
         """Gold contexts that are texts, and the ids among them; a list of both is told."""
         if not (ids := dict.fromkeys(ids_among(texts, contexts), 1)):
             return texts, None
-        evidence = tuple(text for text in texts if text not in ids)
+        evidence = tuple(text for text in texts if text.strip() not in ids)
         self.mixed[column] += bool(evidence)
         return evidence, ids
 
