@@ -25,6 +25,12 @@ THINKING = (
     f"Okay, 80 m\n</think>\n\n{ANSWER}",
     f"可能是80米。</think>{ANSWER}",
     f"<think></think>\n\n{ANSWER}",
+    f"<|begin_of_thought|>\n80 m?\n<|end_of_thought|>\n\n{ANSWER}",
+    f"<|START_THINKING|>80 m?<|END_THINKING|>{ANSWER}",
+    "<|channel|>analysis<|message|>80 m?<|end|><|start|>assistant"
+    f"<|channel|>final<|message|>{ANSWER}",
+    f"<think>80 m?</think>\n<answer>\n{ANSWER}\n</answer>\n",
+    f"<|begin_of_thought|>80?<|end_of_thought|><|begin_of_solution|>{ANSWER}<|end_of_solution|>",
 )
 
 
@@ -54,6 +60,7 @@ def test_a_thought_between_lines_is_taken_off_and_one_that_never_ends_is_all() -
         "<thinker>Rodin</thinker> stands in Paris.",
         "[think]so[/think]",
         "[1] <b>so</b>",
+        "<answer>so</answer>",
         "",
     ],
 )

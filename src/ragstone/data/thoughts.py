@@ -1,8 +1,9 @@
 """Thoughts: what a reasoning model wrote in think tags before its answer is no part of it.
 
-Known are ``<think>``, ``<thinking>``, ``<thought>``, ``<reasoning>`` and the marks of Seed, Mistral
-and Kimi, each at the beginning of a line and outside of code. A tag that is never closed counts
-only where the answer begins with it: the model was cut off while it thought.
+Known are ``<think>``, ``<thinking>``, ``<thought>``, ``<reasoning>`` and the marks of Seed, Mistral,
+Kimi, Sky-T1, Cohere and gpt-oss, each at the beginning of a line and outside of code. A tag that is
+never closed counts only where the answer begins with it: the model was cut off while it thought.
+``<answer>`` tags around all that is left are taken off, too.
 """
 
 import re
@@ -14,6 +15,9 @@ TAGS = ("think", "thinking", "thought", "reasoning", "seed:think")
 _PAIRS = {f"<{tag}>": f"</{tag}>" for tag in TAGS} | {
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",
 }
 _ENDS = {tag: re.compile(re.escape(end), re.IGNORECASE) for tag, end in _PAIRS.items()}
 _LONGEST = max(map(len, _PAIRS.values()))
@@ -23,6 +27,11 @@ _FENCES = ("```", "~~~")
 _FIRST = ("", *{mark[0] for mark in (*_PAIRS, *_FENCES)})
 _LONE = re.compile(r"</(?:seed:)?think>|\[/THINK\]|◁/think▷")
 _OPENED = re.compile("|".join(map(re.escape, _PAIRS)), re.IGNORECASE)
+_WRAPPED = re.compile(
+    r"(\s*)(?:<answer>(.*)</answer>|<\|begin_of_solution\|>(.*)<\|end_of_solution\|>"
+    r"|<\|START_RESPONSE\|>(.*)<\|END_RESPONSE\|>)\s*",
+    re.DOTALL,
+)
 _SENTENCE_END = ".!?…。！？।؟\n"
 
 
@@ -148,7 +157,12 @@ def answer_and_thoughts(text: str, *, blank: bool = False) -> tuple[str, list[st
     elif _OPENED.search(text) is None:
         return text, []
     answer = before + filter.feed(text) + filter.close()
-    return answer if blank or not filter.thoughts else answer.strip(), filter.thoughts
+    if not filter.thoughts:
+        return answer, []
+    if wrapped := _WRAPPED.fullmatch(answer):
+        inside = wrapped.span(wrapped.lastindex or 0)
+        answer = " " * inside[0] + answer[slice(*inside)] + " " * (len(answer) - inside[1])
+    return answer if blank else answer.strip(), filter.thoughts
 
 
 def _ends_thoughts(text: str, lone: re.Match[str]) -> bool:
