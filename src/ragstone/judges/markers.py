@@ -17,25 +17,27 @@ MARKERS = r"\[\^?([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】"
 """Stands for the forms that are known here, in settings and in the runs that keep them."""
 
 _FORMS = re.compile(
-    r"\[([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】|［([^［］\n]{1,60})］"
-    rf"|[(（]([^()（）\n]{{1,60}})[)）]|{NO_POWER}<sup>([^<>\n]{{1,60}})</sup>"
+    r"\[([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】|［([^［］\n]{1,60})］|〔([^〔〕\n]{1,60})〕"
+    rf"|[(（]([^()（）\[\]【】［］\n]{{1,60}})[)）]|{NO_POWER}<sup>([^<>\n]{{1,60}})</sup>"
 )
 """What stands in square, lenticular or round brackets, or is raised."""
 
-INTRODUCERS = (
+_SOURCE = (
     r"(?:[Cc]itations?|[Cc]ite|[Ss]ources?|[Dd]ocs?|[Dd]ocuments?|[Rr]efs?|[Rr]eferences?"
     r"|[Pp]assages?|[Cc]ontexts?|[Cc]hunks?|[Qq]uellen?|[Bb]elege?|[Ff]uentes?|[Cc]itas?"
     r"|[Ff]onti|[Ff]onte|[Ии]сточники?|来源|來源|引用|出处|文献|出典|資料|출처|문서)"
-    r"(?:\s?[:：#]\s?|\s|(?<=[^\x00-\x7f])(?=\d))"
 )
+INTRODUCERS = rf"{_SOURCE}(?:\s?[:：#]\s?|\s|(?<=[^\x00-\x7f])(?=\d))"
 """Words before the name of a source, with what parts them from it."""
 
 _NUMBERS = re.compile(r"[1-9]\d{0,2}(?:\s*[-–]\s*[1-9]\d{0,2})?", re.ASCII)
 _ID_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z_])[\w.:#/-]+")
-_INTRODUCED = re.compile(rf"{INTRODUCERS}([^\s:#][^†]{{0,59}})")
+_JOINED = re.compile(rf"({_SOURCE})[-_]?([1-9]\d{{0,2}})", re.ASCII)
+"""A word joined with a number: a rank, unless an id begins with that word."""
+_INTRODUCED = re.compile(rf"(?:{INTRODUCERS}|[Ii][Dd]\s?[:：]\s?)([^\s:#][^†]{{0,59}})")
 _DAGGER = re.compile(r"(?:\d{1,3}:(\d{1,3})|([1-9]\d{0,2}))†([^†]{0,58})")
 """OpenAI's marks: of a message and a place in its results, from 0; or a number; and a name."""
-_SEVERAL = re.compile(r"[,;、]")
+_SEVERAL = re.compile(r"[,;、]|\s(?:and|und|et|y|e|&)\s")
 _ACRONYM = re.compile(r"[A-Z]{2,}-\d+")
 _WORD_OR_NUMBER = re.compile(r"[\W\d_]*|[^\W\d_]*")
 _DEFINED = re.compile(r"^[ \t]{0,3}(\[\^[^\[\]\n]{1,60}\]):(.{0,300})", re.MULTILINE)
@@ -119,6 +121,10 @@ def _named(part: str, ids: set[str]) -> list[str]:
         part = introduced[1]
     if part in ids:
         return [part]
+    if (joined := _JOINED.fullmatch(part)) and not any(
+        id.casefold().startswith(joined[1].casefold()) for id in ids
+    ):
+        part = joined[2]
     if dagger := _DAGGER.fullmatch(part):
         if dagger[3] in ids:
             return [dagger[3]]
