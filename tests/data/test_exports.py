@@ -150,6 +150,10 @@ def promptfoo(**other: Any) -> dict[str, Any]:
         ({"response": None, "output": ""}, ""),
         ({"response": None}, None),
         ({"response": {}}, None),
+        ({"response": {"output": "", "error": "429"}}, None),
+        ({"response": {"output": ""}, "failureReason": 2}, None),
+        ({"response": {"output": ""}, "failureReason": 1}, ""),
+        ({"response": {"output": "In part", "error": "cut off"}}, "In part"),
     ],
 )
 def test_a_test_of_promptfoo_that_failed_is_a_row_without_an_answer(

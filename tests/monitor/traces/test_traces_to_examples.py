@@ -462,6 +462,9 @@ def test_a_structured_answer_is_read_as_its_json(
         '{"name": "search", "arguments": {"q": "lake"}}',
         '{"answer": null, "sources": []}',
         '{"error": "timeout", "code": 5}',
+        '{"error": "timeout"}',
+        '{"result": null}',
+        "null",
     ],
 )
 def test_an_output_without_an_answer_counts_as_a_trace_without_texts(given: str) -> None:

@@ -138,6 +138,8 @@ def _output(record: Mapping[str, Any]) -> tuple[object, object]:
             contexts = _first(place, _CONTEXTS, contexts)
     if isinstance(output, dict):
         output = _first(output, _ANSWERS, output)
+    if output in ("", {}, []) and (response.get("error") or record.get("failureReason") == 2):
+        output = None  # A provider failed.
     output = spelled_out(output)
     if output is not None and not isinstance(output, str):
         output = json.dumps(output, ensure_ascii=False)

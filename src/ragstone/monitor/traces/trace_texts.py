@@ -73,7 +73,9 @@ _NO_RECORDS = frozenset(
 )
 """Names that the state of a pipeline, a message or a call of a tool has, and no answer."""
 
-_NO_TEXTS = frozenset(("role", "type", "id", "name", "model", "status", "finish_reason"))
+_NO_TEXTS = frozenset(
+    ("role", "type", "id", "name", "model", "status", "finish_reason", "error")
+)
 _TEXT_PARTS = (None, "text", "input_text", "output_text")
 
 
@@ -151,7 +153,7 @@ def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | No
     """What one of both said last, in messages or under one of these names."""
     given, value = value, opened(value)
     if isinstance(value, str):
-        return value if value.strip() else None
+        return value if value.strip() not in ("", "null") else None
     if not deep:
         return None
     if said := messages_in(value, deep):
@@ -191,6 +193,8 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
         inner = by_name.get(name)
         while name in _ALTERNATIVES and isinstance(inner, list):
             inner = next(iter(inner), None)
+        if name and inner is None and len(opens) == 1:
+            return None
         if name in _OWN_ANSWERS or isinstance(inner, (dict, list)):
             return structured_in(inner, deep - 1)
         if isinstance(inner, str):
