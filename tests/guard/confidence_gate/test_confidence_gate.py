@@ -358,7 +358,8 @@ def test_examples_are_scored_by_the_confidence_of_a_guard() -> None:
          "labels": {"faithful": at != 1}}
         for at, answer in enumerate(answers)
     ]  # fmt: skip
-    found = labelled_scores(data, guard=guard)
+    found = labelled_scores([*data, {**data[1], "id": "null", "answer": None}], guard=guard)
+    assert found.unlabelled == 1
     expected = [guard.assess("When?", answer, [context]).confidence for answer in answers]
     assert found.scores[:2].tolist() == expected[:2]
     assert expected[2] is None

@@ -344,7 +344,7 @@ class GateCalibration(Displayable):
         gate: The gate.
         others: What other promises would bring.
         risk_coverage: The share of unfaithful answers among those passed, by the share passed.
-        unlabelled: How many rows were left out, for nobody said whether they are faithful.
+        unlabelled: How many rows were left out, for they have no label or no answer.
         surplus: How many were left out at random, for they were likelier to be drawn than others.
     """
 
@@ -448,7 +448,7 @@ class GateCheck(Displayable):
         standing: Whether the gate was void, or scores have drifted.
         shares: What share of the new answers goes which way.
         unscored: New answers without a score.
-        unlabelled: Rows that were left out, for nobody said whether they are faithful.
+        unlabelled: Rows that were left out, for they have no label or no answer.
         surplus: As for ``GateCalibration``.
     """
 

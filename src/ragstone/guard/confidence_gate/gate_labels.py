@@ -112,7 +112,7 @@ class ScoredLabels:
         scores: Shape (n,), NaN for an answer without a score.
         faithful: Shape (n,).
         clusters: Shape (n,), a code for each cluster.
-        unlabelled: How many rows were left out, for nobody said whether they are faithful.
+        unlabelled: How many rows were left out, for they have no label or no answer.
         surplus: How many were left out at random, for they were likelier to be drawn than others.
     """
 
@@ -290,7 +290,7 @@ def _row(
 def _assessed(
     labelled: Labelled, name: str, guard: ConfidenceJudge, label: str, cluster: str
 ) -> Iterator[_Row | Fault | None]:
-    """Examples, scored by a guard; None for each without a label."""
+    """Examples, scored by a guard; None for each without a label or an answer."""
     for number, example in enumerate(read(labelled), start=1):
         places = (example.labels, example.slices, example.meta)
         said = next((place[label] for place in places if label in place), None)
@@ -298,7 +298,7 @@ def _assessed(
         faults = _no_labels(said, name, number, label) + _no_chance(drawn, name, number)
         if faults:
             yield from faults
-        elif (faithful := _majority(said)) is None:
+        elif (faithful := _majority(said)) is None or example.answer is None:
             yield None
         else:
             found = guard.assess(example.question, example.answer, example.contexts)

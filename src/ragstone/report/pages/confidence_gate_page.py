@@ -152,7 +152,7 @@ def _labels(n: int, clusters: int | None, unscored: int, found: GateCalibration 
     if unscored:
         said += f", {unscored:,} without a score"
     if found.unlabelled:
-        said += f"; {found.unlabelled:,} without a label left out"
+        said += f"; {found.unlabelled:,} without a label or an answer left out"
     if found.surplus:
         said += f"; {surplus_words(found.surplus)}"
     return said
