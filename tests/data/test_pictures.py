@@ -21,6 +21,13 @@ PICTURES = (
     f"data:image/png;base64,{PNG}",
     PNG,
     "![](chart.gif)",
+    '![](https://example.org/chart.png "Umsatz")',
+    '<img src="chart.png" alt="" width=90>',
+    "C:\\Berichte\\Umsatz 2024.png",
+    "/data/sales chart.jpg",
+    "chart.png\nlegend.png",
+    base64.encodebytes(b"\x89PNG\r\n\x1a\n" + bytes(200)).decode(),
+    base64.b64encode(b"RIFF\0\0\0\0WEBPVP8 " + bytes(100)).decode(),
 )
 
 
@@ -40,6 +47,10 @@ def test_a_file_name_an_address_and_data_are_pictures(text: str) -> None:
         "https://example.org/chart.png.html",
         "report.pdf",
         "![Sales rose by 5 %](chart.png)",
+        '<img src="chart.png" alt="Sales rose">',
+        "/data lists what chart.png shows.",
+        "chart.png\nThe sales.",
+        "iVBORw0KGgo is how a PNG begins in base 64, " + "whatever it shows " * 9,
         "Node.js",
         "data:text/plain,Sales",
     ],

@@ -1,5 +1,6 @@
 """Pictures: contexts that are no text but name a picture, or are one as data."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,14 @@ ENDINGS = tuple(
     for one in ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "heic", "avif")
 )
 _DATA = "data:image/"
-_BASE64 = ("iVBORw0KGgo", "/9j/4", "R0lGODlh", "R0lGODdh")
-"""How PNG, JPEG and GIF begin where they are written in base 64."""
+_BASE64 = ("iVBORw0KGgo", "/9j/4", "R0lGODlh", "R0lGODdh", "UklGR", "SUkqA", "TU0AK")
+"""How PNG, JPEG, GIF, WebP and TIFF begin where they are written in base 64."""
 _LEAST_DATA = 100
+_LEAST_LINE = 40
+_PATH = re.compile(r"(?:[A-Za-z]:[\\/]|\.{0,2}/|\\\\|[a-z][a-z0-9]{1,9}://)[^\n]*", re.ASCII)
+_MARKED = re.compile(r"!\[\]\((\S+)(?: \"[^\"\n]*\")?\)|<img\b[^<>]*>")
+"""A picture in Markdown or HTML."""
+_ALTERNATIVE = re.compile(r"\balt\s*=\s*[\"']?[^\s\"'>]")
 _SHOWN = 200
 
 PICTURES = "pictures"
@@ -20,7 +26,7 @@ PICTURES = "pictures"
 
 
 def is_picture(text: str) -> bool:
-    """Whether a text is nothing but a picture's file name, its address, or its data.
+    """Whether a text is nothing but file names or addresses of pictures, or the data of one.
 
     >>> is_picture("charts/sales.PNG"), is_picture("https://a.org/x.jpg?w=9"), is_picture("A .png")
     (True, True, False)
@@ -28,12 +34,19 @@ def is_picture(text: str) -> bool:
     text = text.strip()
     if text[: len(_DATA)].lower() == _DATA:
         return True
-    if len(text.split(None, 1)) != 1:
-        return False
+    pieces = text.split()
     if text.startswith(_BASE64):
-        return len(text) >= _LEAST_DATA
-    text = text.removeprefix("![](").removesuffix(")") if text.startswith("![](") else text
-    path = text.partition("?")[0].partition("#")[0].lower()
+        lines = all(len(piece) >= _LEAST_LINE for piece in pieces[:-1])
+        return lines and sum(map(len, pieces)) >= _LEAST_DATA
+    if marked := _MARKED.fullmatch(text):
+        return _ends_as_one(marked[1]) if marked[1] else not _ALTERNATIVE.search(text)
+    if _PATH.fullmatch(text):
+        return _ends_as_one(text)
+    return bool(pieces) and all(map(_ends_as_one, pieces))
+
+
+def _ends_as_one(address: str) -> bool:
+    path = address.partition("?")[0].partition("#")[0].lower()
     return path.endswith(ENDINGS) and path not in ENDINGS
 
 

@@ -1,9 +1,9 @@
 """Thoughts: what a reasoning model wrote in think tags before its answer is no part of it.
 
-Known are ``<think>``, ``<thinking>``, ``<thought>``, ``<reasoning>`` and the marks of Seed, Mistral,
-Kimi, Sky-T1, Cohere and gpt-oss, each at the beginning of a line and outside of code. A tag that is
-never closed counts only where the answer begins with it: the model was cut off while it thought.
-``<answer>`` tags around all that is left are taken off, too.
+Known are ``<think>``, ``<thinking>``, ``<thought>``, ``<reasoning>`` and the marks of Seed,
+Mistral, Kimi, Sky-T1, Cohere and gpt-oss, each at the beginning of a line and outside of code. A
+tag that is never closed counts only where the answer begins with it: the model was cut off while it
+thought. ``<answer>`` tags around all that is left are taken off, too.
 """
 
 import re

@@ -73,9 +73,7 @@ _NO_RECORDS = frozenset(
 )
 """Names that the state of a pipeline, a message or a call of a tool has, and no answer."""
 
-_NO_TEXTS = frozenset(
-    ("role", "type", "id", "name", "model", "status", "finish_reason", "error")
-)
+_NO_TEXTS = frozenset(("role", "type", "id", "name", "model", "status", "finish_reason", "error"))
 _TEXT_PARTS = (None, "text", "input_text", "output_text")
 
 
