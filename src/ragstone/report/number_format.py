@@ -207,11 +207,9 @@ def short_name(metric: str) -> str:
 def row_names(estimates: Iterable[Estimate]) -> dict[str, str]:
     """The short names of metrics; with who said what is relevant where not all heard the same."""
     by = {one.metric: _relevance_by(one) for one in estimates}
-    mixed = len({*by.values()} - {""}) > 1
-    return {
-        metric: f"{short_name(metric)} by {who}" if mixed and who else short_name(metric)
-        for metric, who in by.items()
-    }
+    if len({*by.values()} - {""}) < 2:
+        by = dict.fromkeys(by, "")
+    return {name: short_name(name) + (f" by {who}" if who else "") for name, who in by.items()}
 
 
 def _relevance_by(one: Estimate) -> str:
@@ -220,15 +218,11 @@ def _relevance_by(one: Estimate) -> str:
         metric = read_metric(one.metric)
     except RagstoneError:
         return ""
-    by = one.signature.split("|")
-    judge = next((part[6:] for part in by if part.startswith("judge:")), "a judge")
+    judge = next((by[6:] for by in one.signature.split("|") if by.startswith("judge:")), "a judge")
     parts = metric.components().values() if isinstance(metric, Composite) else (metric,)
-    sources = {
-        "ids" if "known_contexts" in part.requires else judge
-        for part in parts
-        if "known_contexts" in part.requires or part.asks == {Relevance.name}
-    }
-    return " and ".join(sorted(sources, reverse=True))
+    known = [part for part in parts if "known_contexts" in part.requires]
+    judged = [part for part in parts if part.asks == {Relevance.name} and part not in known]
+    return " and ".join(["ids"] * bool(known) + [judge] * bool(judged))
 
 
 def _called(topic: str, definition: str) -> str:
