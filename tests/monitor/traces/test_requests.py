@@ -273,6 +273,14 @@ def test_a_question_about_a_title_is_no_title(say: Kind) -> None:
     assert read_of(*spans) == [(asked, said, (LAKE,))]
 
 
+def test_a_request_that_failed_is_an_example_with_an_empty_answer() -> None:
+    asked = {"openinference.span.kind": "CHAIN", "input.value": Q2}
+    failed = [span(20, 1, asked, start=10, end=12, error="timeout"),
+              *steps(openinference, 21, 20, 10, 1)]  # fmt: skip
+    spans = [span(1, 0, end=99), *turn(openinference, 10, 1, 0, 0), *failed]
+    assert read_of(*spans) == [REQUESTS[0], (Q2, "", (RHINE,))]
+
+
 @every_convention
 def test_steps_of_one_request_that_all_retrieve_are_one_example(say: Kind) -> None:
     def step(id: int, said: str, passage: str) -> list[Any]:

@@ -75,6 +75,12 @@ class _Branch:
         asked = [text for one in self._seen if not calls_model(one) and (text := _asks(one))]
         return any(_titled(span, asked) for span in self._seen)
 
+    @cached_property
+    def failed(self) -> bool:
+        """Whether it asked and searched, and an error kept it from an answer."""
+        asks = self.span.role not in (*HIDDEN, "retriever") and bool(_asks(self.span))
+        return self.span.error is not None and asks and self.retrieves and not self.answers
+
     def about(self, other: "_Branch") -> bool:
         """Whether it works on the question or the answer of the other one."""
         texts = other.questions | {text for text in other.answers if len(text) >= _SHORTEST_ANSWER}
@@ -110,6 +116,7 @@ def _split(tree: Tree, span: TraceSpan, deep: int = _DEEPEST) -> list[TraceSpan]
         return [span]
     inside = [_Branch(tree, child) for child in tree.children.get(id(span), ())]
     answering = [one for one in inside if one.span.role not in HIDDEN and one.answers]
+    answering += [one for one in inside if one.failed and answering]
     whole = [one for one in answering if one.retrieves]
     calls = any(calls_model(one.span) and not one.titled for one in answering)
     if any(one.retrieves for one in inside if one not in whole) and (calls or not whole):
