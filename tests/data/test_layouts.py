@@ -246,6 +246,13 @@ def test_an_empty_message_is_an_empty_answer_and_the_call_of_a_tool_none(
     assert one({"messages": messages, "reference": "r"}).answer == answer
 
 
+def test_a_record_of_messages_alone_has_its_question_and_its_answer() -> None:
+    question, reply = {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}
+    assert one({"messages": [question, reply]}).answer == "a"
+    with pytest.raises(DataError, match="only messages"):
+        one({"messages": [question]})
+
+
 def test_a_response_goes_before_the_turn_after_the_question() -> None:
     messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "old"}]
     assert one({"user_input": messages, "response": "new"}).answer == "new"

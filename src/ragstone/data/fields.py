@@ -140,6 +140,9 @@ LAYOUT_NAMES = (
     "ragstone",
 )
 
+NEEDED = frozenset(("answer", "contexts", "context_ids", "reference"))
+"""Fields of which a record has at least one; a conversation has its answer in its messages."""
+
 NO_FIELD = "columns for an answer, contexts or a reference"
 """Expected where no column was recognised; said once for all records with the same columns."""
 
@@ -242,7 +245,8 @@ class _Columns:
         self._gold_texts(found)
         problem = self._rival_answer(found)
         self._query_id(found)
-        if not found.keys() & {"answer", "contexts", "context_ids", "reference"}:
+        is_conversation = squash(found.get("question", "")) == "messages"
+        if not is_conversation and not found.keys() & NEEDED:
             problem = self._nothing_found(found)
         taken = set(found.values())
         rest = [name for name in self.names if name not in taken]
