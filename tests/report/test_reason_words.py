@@ -122,6 +122,9 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
          "highest or lowest value to bound the mean."),
         (reason("few_clusters", least=3, most=7, enough=10, cluster="question_id"),
          "Intervals of 3 to 7 questions are rough; from 10 on they hold better."),
+        (reason("rare_scores", least=12, most=20, enough=30, cluster="question_id"),
+         "Intervals of 12 to 20 questions are too narrow where a few scores lie far from the "
+         "others, of which so small a sample may show none; from 30 on they hold better."),
         (reason("words_in_contexts", n=1, words=3, contexts="1,2", aligned="0.46", numbers="1895",
                 names="bath, truro", against=reason("context_says", word="1859")),
          "1 of 3 content words in contexts 1 and 2; aligned 0.46; new number 1895; new name bath, "

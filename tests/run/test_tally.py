@@ -304,11 +304,11 @@ def test_clusters_that_come_from_fewer_documents_are_told() -> None:
     }  # fmt: skip
 
 
-def estimate(metric: str, value: float | None, low: float | None, clusters: int, **group: str
-             ) -> Estimate:  # fmt: skip
+def estimate(metric: str, value: float | None, low: float | None, clusters: int,
+             method: str | None = None, **group: str) -> Estimate:  # fmt: skip
     nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
     return Estimate(**nothing | {"metric": metric, "value": value, "low": low, "high": low,
-                                 "clusters": clusters, "group": group})  # fmt: skip
+                                 "clusters": clusters, "method": method, "group": group})  # fmt: skip
 
 
 def test_means_without_an_interval_and_intervals_of_few_clusters_are_told() -> None:
@@ -329,3 +329,22 @@ def test_means_without_an_interval_and_intervals_of_few_clusters_are_told() -> N
         "least": "4", "most": "9", "enough": "10", "cluster": "question_id",
     }  # fmt: skip
     assert list(of_sizes(ones[4:-1], "question_id")) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "clusters", "code"),
+    [
+        ("bounded_wilson", 9, ["few_clusters"]),
+        ("bounded_wilson", 10, ["rare_scores"]),
+        ("bounded_wilson", 29, ["rare_scores"]),
+        ("bounded_wilson", 30, []),
+        ("wilson", 20, []),
+        ("cluster_wilson", 20, []),
+        ("t", 20, []),
+    ],
+)
+def test_intervals_of_few_scores_in_a_range_are_told(
+    method: str, clusters: int, code: list[str]
+) -> None:
+    ones = [estimate("f1", 0.9, 0.8, clusters, method)]
+    assert [Reason.read(one).code for one in of_sizes(ones, "question_id")] == code

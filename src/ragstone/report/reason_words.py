@@ -281,14 +281,14 @@ def _without_interval(facts: Facts) -> str:
     return f"No interval for {first}{more}"
 
 
-def _few_clusters(facts: Facts) -> str:
+def _few_clusters(facts: Facts, are: str = "are rough") -> str:
     least, most = facts["least"], facts["most"]
     known = ONE_TAKEN.get(facts["cluster"])
     one = known or "value"
     what = one if most == "1" else f"{one}s"
     what += "" if known else f" of {facts['cluster']}"
     counts = least if least == most else f"{least} to {most}"
-    return f"Intervals of {counts} {what} are rough; from {facts['enough']} on they hold better."
+    return f"Intervals of {counts} {what} {are}; from {facts['enough']} on they hold better."
 
 
 def _no_value_anywhere(facts: Facts) -> str:
@@ -355,6 +355,11 @@ SENTENCES: Mapping[str, Sentence] = {
     "answered_before": _answered_before,
     "not_independent": _not_independent,
     "few_clusters": _few_clusters,
+    "rare_scores": lambda facts: _few_clusters(
+        facts,
+        "are too narrow where a few scores lie far from the others, of which so small a sample "
+        "may show none",
+    ),
     "clustered_by_session": lambda _: (
         "Intervals are by session: the turns of a conversation are not taken as independent."
     ),

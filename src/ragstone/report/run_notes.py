@@ -79,6 +79,7 @@ MISLEADING = (
     "bertscore_cut",
     "pairs_cut",
     "few_clusters",
+    "rare_scores",
     "no_interval",
     "no_interval_alike",
 )

@@ -199,7 +199,8 @@ def bounded_wilson(
     ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range.
     The t interval is symmetric, so its coverage is poor for a mean near an end of
     the range, which depends on a few distant rows; this one extends further
-    inwards. In the middle of the range they agree.
+    inwards. In the middle of the range they agree. Too narrow where a few scores lie far
+    from the others and fewer than about 30 clusters happen to have none of them.
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster.

@@ -90,6 +90,9 @@ ENGLISH, FOREIGN, RARE = "English", 0.1, 0.005
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
+FEW_SCORES = 30
+"""The same for a mean of scores in a range: of 20, one in ten that is far off is absent in 12 %."""
+
 PAIRS = (
     "question_context",
     "reference_context",
@@ -218,9 +221,16 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
                 more=len(without) - 1,
                 cluster=cluster,
             )
-    few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
-    if few:
-        yield reason("few_clusters", least=min(few), most=max(few), enough=FEW, cluster=cluster)
+    there = [one for one in shown if one.low is not None]
+    few = [one.clusters for one in there if one.clusters < FEW]
+    scores = [
+        one.clusters
+        for one in there
+        if one.method == "bounded_wilson" and FEW <= one.clusters < FEW_SCORES
+    ]
+    for code, sizes, enough in (("few_clusters", few, FEW), ("rare_scores", scores, FEW_SCORES)):
+        if sizes:
+            yield reason(code, least=min(sizes), most=max(sizes), enough=enough, cluster=cluster)
 
 
 def _of_languages(tally: RunTally) -> Iterator[str]:
