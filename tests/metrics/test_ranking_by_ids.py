@@ -5,11 +5,14 @@ from math import log2
 
 import pytest
 
-from ragstone import evaluate
+from ragstone import compare, evaluate, gate
 from ragstone.core.errors import InputError
 from ragstone.data import Context, Example
 from ragstone.metrics import Score, Undefined, parse_metric
 from ragstone.report.number_format import row_names
+from ragstone.report.pages.comparison_page import comparison_page
+from ragstone.report.pages.release_gate_page import gate_page
+from ragstone.report.render.terminal import as_text
 from ragstone.testing import known_contexts, score_one
 
 Scored = Callable[..., dict[str, list[Score]]]
@@ -116,6 +119,26 @@ def test_the_names_of_trec_eval_read_known_ids_whoever_judges() -> None:
     assert texts[mixed] == f"{mixed} by ids and a judge"
     alone = [found[str(parse_metric(name))] for name in names]
     assert row_names(alone)["map"] == "map"
+
+
+def test_comparisons_and_gates_of_relevance_by_two_sources_name_them_in_each_row() -> None:
+    rows = [
+        {"question": f"How long is pier {place}?", "system": system, "reference_contexts": {"a": 1}}
+        | {"contexts": [{"id": id, "text": f"Pier {id} is 90 m long."} for id in order]}
+        for place in "uvw"
+        for system, order in (("x", "ab"), ("y", "ba"), ("z", "cb"))
+    ]
+    run = evaluate(rows, metrics=["map", "mrr"], judge="local:strings")
+    found, by = compare(run), {"map": "ids", "mrr": "local:strings"}
+    assert {one["metric"]: one["relevance_by"] for one in found.to_dict()["comparisons"]} == by
+    text = as_text(comparison_page(found), width=120)
+    assert "map by ids" in text
+    assert "mrr by local:strings" in text
+    result = gate(run, ["map >= 0.1", "mrr >= 0.1"])
+    assert {one["metric"]: one["relevance_by"] for one in result.to_dict()["requirements"]} == by
+    assert "map >= 0.1 (by ids)" in as_text(gate_page(run, result, {}), width=120)
+    assert {one.relevance_by for one in compare(run, metrics=["map"]).comparisons} == {""}
+    assert {one.relevance_by for one in gate(run, "mrr >= 0.1").requirements} == {""}
 
 
 def test_without_reference_ids_nothing_is_known(scored: Scored) -> None:

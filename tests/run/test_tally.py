@@ -308,7 +308,8 @@ def estimate(metric: str, value: float | None, low: float | None, clusters: int,
              method: str | None = None, **group: str) -> Estimate:  # fmt: skip
     nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
     return Estimate(**nothing | {"metric": metric, "value": value, "low": low, "high": low,
-                                 "clusters": clusters, "method": method, "group": group})  # fmt: skip
+                                 "clusters": clusters, "method": method,
+                                 "group": group})  # fmt: skip
 
 
 def test_means_without_an_interval_and_intervals_of_few_clusters_are_told() -> None:

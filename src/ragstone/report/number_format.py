@@ -7,12 +7,11 @@ from math import floor, isclose, log10
 from typing import TYPE_CHECKING, Protocol
 
 from ragstone.core.errors import RagstoneError
-from ragstone.judgements import Relevance, name_for
+from ragstone.judgements import name_for
 from ragstone.metrics import (
     SUITES,
     AspectVerdict,
     Bands,
-    Composite,
     Limit,
     Range,
     RubricScore,
@@ -21,6 +20,7 @@ from ragstone.metrics import (
     suite_named,
 )
 from ragstone.run import Estimate
+from ragstone.run.estimates.cautions import relevance_by
 from ragstone.stats import Interval
 
 from .page import IntervalCell, Mark, Note, Scale, Tone, strong
@@ -206,23 +206,12 @@ def short_name(metric: str) -> str:
 
 def row_names(estimates: Iterable[Estimate]) -> dict[str, str]:
     """The short names of metrics; with who said what is relevant where not all heard the same."""
-    by = {one.metric: _relevance_by(one) for one in estimates}
-    if len({*by.values()} - {""}) < 2:
-        by = dict.fromkeys(by, "")
-    return {name: short_name(name) + (f" by {who}" if who else "") for name, who in by.items()}
+    return {metric: row_name(metric, who) for metric, who in relevance_by(estimates).items()}
 
 
-def _relevance_by(one: Estimate) -> str:
-    """Who says which contexts are relevant; empty if the metric is about something else, too."""
-    try:
-        metric = read_metric(one.metric)
-    except RagstoneError:
-        return ""
-    judge = next((by[6:] for by in one.signature.split("|") if by.startswith("judge:")), "a judge")
-    parts = metric.components().values() if isinstance(metric, Composite) else (metric,)
-    known = [part for part in parts if "known_contexts" in part.requires]
-    judged = [part for part in parts if part.asks == {Relevance.name} and part not in known]
-    return " and ".join(["ids"] * bool(known) + [judge] * bool(judged))
+def row_name(metric: str, by: str) -> str:
+    """The short name of a metric, with who says what is relevant if that has to be told."""
+    return f"{short_name(metric)} by {by}" if by else short_name(metric)
 
 
 def _called(topic: str, definition: str) -> str:

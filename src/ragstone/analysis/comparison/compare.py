@@ -11,6 +11,7 @@ from ragstone.analysis.scored_run import Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.run import Run
+from ragstone.run.estimates.cautions import relevance_by
 from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
@@ -149,6 +150,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     found: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
     same = SameInputs()
+    sources = relevance_by(one for one in first.run.estimate_list if one.metric in plan.metrics)
     for metric in plan.metrics:
         scale = first.scale(metric)
         made = first.metric(metric)
@@ -171,7 +173,10 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                     differ = same_inputs_reason(one.wins + one.losses, one.n_pairs)
                     one = replace(one, reasons=(*one.reasons, differ))
                 only_a, only_b = _alone(values, where if group else None)
-                found.append((place, replace(one, n_only_a=only_a, n_only_b=only_b)))
+                one = replace(
+                    one, n_only_a=only_a, n_only_b=only_b, relevance_by=sources.get(metric, "")
+                )
+                found.append((place, one))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
                 if equal and group is None:

@@ -170,7 +170,8 @@ class Comparison:
     ``wins`` counts the pairs on which a is better, or higher if the metric has no better
     direction. ``n_needed`` is the total number of pairs that it takes, for what ``needed_for``
     says; if None, ``n_needed_reason`` says why. ``n_only_a`` and ``n_only_b`` count the questions
-    on which only that side has a value, so that they are not paired.
+    on which only that side has a value, so that they are not paired. ``relevance_by`` says who
+    judged relevance, where not all metrics of a comparison have that from the same source.
     ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
     differences over their standard deviation. ``reasons`` say what the numbers cannot
     show, see ``ragstone.core.messages``.
@@ -213,6 +214,7 @@ class Comparison:
     reasons: tuple[str, ...]
     n_only_a: int = 0
     n_only_b: int = 0
+    relevance_by: str = ""
 
     @property
     def leaves_zero_out(self) -> bool:

@@ -15,6 +15,7 @@ from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, Renamed, reason
 from ragstone.run import Run
+from ragstone.run.estimates.cautions import relevance_by
 from ragstone.run.request import checked
 from ragstone.stats.distributions import Side
 from ragstone.stats.planning.sample_size import SIZE_ROUNDING, needed_n
@@ -83,6 +84,7 @@ class Decided:
             and alike, so that it holds and nothing is estimated.
         notes: What to know beside.
         worst: The examples furthest on the wrong side, where it does not pass: id and score.
+        relevance_by: Who judged relevance, where not all metrics have that from the same source.
     """
 
     text: str
@@ -110,6 +112,7 @@ class Decided:
     same: bool
     notes: tuple[str, ...]
     worst: tuple[tuple[str, float], ...]
+    relevance_by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; what is not there is null."""
@@ -139,6 +142,7 @@ class Decided:
             "same": self.same,
             "notes": list(self.notes),
             "worst": [{"example_id": name, "value": value} for name, value in self.worst],
+            "relevance_by": self.relevance_by,
         }
 
 
@@ -297,8 +301,13 @@ def gate(
         found = standings(checks, level=level, on=on)
         turned = turned_by_missing(checks, found, level=level, on=on)
         family = sum(not one.same for one in checks)
+        metrics = {check.metric for check in checks}
+        sources = relevance_by(one for one in of.estimate_list if one.metric in metrics)
         decided = tuple(
-            _decided(check, one, turn, family, level, max_missing, on)
+            replace(
+                _decided(check, one, turn, family, level, max_missing, on),
+                relevance_by=sources.get(check.metric, ""),
+            )
             for check, one, turn in zip(checks, found, turned, strict=True)
         )
         outcomes = {one.decision for one in decided}

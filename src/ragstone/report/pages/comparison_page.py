@@ -18,7 +18,7 @@ from ragstone.report.number_format import (
     needed_notes,
     percent,
     reach_of,
-    short_name,
+    row_name,
 )
 from ragstone.report.page import (
     Bar,
@@ -118,7 +118,7 @@ def corrected_lines(ones: Iterable[Comparison], found: Comparisons) -> Iterator[
     for one in ones:
         means = {system: found.corrected(one, system) for system in (one.a, one.b)}
         if shown := [f"{name} {with_interval(mean)}" for name, mean in means.items() if mean]:
-            name = short_name(one.metric)
+            name = row_name(one.metric, one.relevance_by)
             yield f"{name} corrected by people, over all answers: {', '.join(shown)}"
 
 
@@ -134,7 +134,8 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
 def _same(ones: Sequence[Comparison]) -> str:
     """The metrics whose inputs are the same, in one line; empty if there are none."""
     names = [
-        short_name(one.metric) + (f" ({', '.join(one.slice.values())})" if one.slice else "")
+        row_name(one.metric, one.relevance_by)
+        + (f" ({', '.join(one.slice.values())})" if one.slice else "")
         for one in ones
         if one.verdict == "same"
     ]
@@ -169,7 +170,7 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
 
 def _cells(one: Comparison, reach: float, needed: Sequence[str], *, sliced: bool) -> Iterator[Cell]:
     word, tone = VERDICTS[one.verdict]
-    yield RowName(short_name(one.metric), one.better)
+    yield RowName(row_name(one.metric, one.relevance_by), one.better)
     if sliced:
         yield (
             RowName("all", strong=True)
@@ -193,6 +194,7 @@ def _cells(one: Comparison, reach: float, needed: Sequence[str], *, sliced: bool
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
     """The systems side by side on each metric."""
     systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
+    by = {one.metric: one.relevance_by for one in found.comparisons}
     columns = [
         Heading("metric"),
         *(Heading(name, level=found.level, peer=True) for name in systems),
@@ -201,7 +203,12 @@ def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
     for ones in ranked:
         of = {one.system: one for one in ones}
         rows.append(
-            Row((RowName(short_name(ones[0].metric)), *(_chance(of[name]) for name in systems)))
+            Row(
+                (
+                    RowName(row_name(ones[0].metric, by.get(ones[0].metric, ""))),
+                    *(_chance(of[name]) for name in systems),
+                )
+            )
         )
     return table(columns, rows)
 

@@ -300,7 +300,8 @@ def _same(result: GateResult) -> tuple[str, ...]:
 
 def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
     _, word, tone = VERDICTS[one.decision]
-    yield RowName(one.text, strong=True)
+    by = f" (by {one.relevance_by})" if one.relevance_by else ""
+    yield RowName(f"{one.text}{by}", strong=True)
     yield RowName(one.group["system"])
     yield Verdict(one.decision, word, tone)
     yield IntervalCell(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),

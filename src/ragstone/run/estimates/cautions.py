@@ -1,16 +1,23 @@
 """Cautions: caveats on a run's numbers, as reason codes, and the groups and clusters in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import reason
 from ragstone.data.example import SESSION
 from ragstone.judgements import BERTSCORES, Relevance, Response
 from ragstone.judges.judge import LOCAL
-from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
+from ragstone.metrics import (
+    Composite,
+    EmbeddingContextSufficiency,
+    EmbeddingHallucination,
+    Metric,
+    read_metric,
+)
 from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 from ragstone.run.folder.checksums import collect
@@ -204,6 +211,26 @@ def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
             systems="\n".join(f"{share:.0%}={system}" for system, share in there),
             unequal=len({share for _, share in there}) > 1,
         )
+
+
+def relevance_by(estimates: Iterable[Estimate]) -> dict[str, str]:
+    """Who says which contexts are relevant, for each metric; all empty if there is one source."""
+    by = {one.metric: _relevance_by(one) for one in estimates}
+    return by if len({*by.values()} - {""}) > 1 else dict.fromkeys(by, "")
+
+
+def _relevance_by(estimate: Estimate) -> str:
+    """Empty if the metric is about something else, too."""
+    try:
+        metric = read_metric(estimate.metric)
+    except RagstoneError:
+        return ""
+    signature = estimate.signature.split("|")
+    judge = next((by[6:] for by in signature if by.startswith("judge:")), "a judge")
+    parts = metric.components().values() if isinstance(metric, Composite) else (metric,)
+    known = [part for part in parts if "known_contexts" in part.requires]
+    judged = [part for part in parts if part.asks == {Relevance.name} and part not in known]
+    return " and ".join(["ids"] * bool(known) + [judge] * bool(judged))
 
 
 def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:

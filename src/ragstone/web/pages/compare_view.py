@@ -10,7 +10,7 @@ from ragstone.analysis.comparison.comparison_result import Comparison, Compariso
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.report.number_format import short_name
+from ragstone.report.number_format import row_name, short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
 from ragstone.web.background_cache import SOON
@@ -96,7 +96,7 @@ def compare_page(place: RunsFolder, asked: Asked) -> WebPage:
             ),
             "slices": [(field, _slice(found, pair, metric, field)) for field in wanted.by],
             "notes": [words(note) for note in found.notes if _about(note, pair)],
-            "metrics": [(one.metric, short_name(one.metric)) for one in ones],
+            "metrics": [(one.metric, row_name(one.metric, one.relevance_by)) for one in ones],
             "metric": metric,
             "metric_name": short_name(metric),
             "changed": changed,

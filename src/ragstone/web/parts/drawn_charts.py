@@ -28,7 +28,7 @@ from ragstone.report.number_format import (
     p_word,
     percent,
     reach_of,
-    short_name,
+    row_name,
 )
 from ragstone.report.page import Tone
 from ragstone.report.pages.comparison_page import ADJUSTED, corrected_lines
@@ -238,7 +238,7 @@ def forest_of(
     ones: Sequence[Comparison],
     found: Comparisons,
     *,
-    named: Callable[[Comparison], str] = lambda one: short_name(one.metric),
+    named: Callable[[Comparison], str] = lambda one: row_name(one.metric, one.relevance_by),
     path: Callable[[Comparison], str] = lambda _: "",
     first: str = "metric",
     all_of: bool = False,
@@ -257,7 +257,7 @@ def forest_of(
     reach = reach_of(shown)
     axis = charts.axis(difference_scale(reach, None), signed=True, quarters=True) if reach else ""
     rows = tuple(_forest_row(one, reach, named(one), path(one)) for one in shown)
-    same = tuple(short_name(one.metric) for one in ones if one.verdict == "same")
+    same = tuple(row_name(one.metric, one.relevance_by) for one in ones if one.verdict == "same")
     counts = Counter[str](one.verdict for one in ones)
     small = tuple(_small(ones, found)) if ones else ()
     a, b = ones[0].a, ones[0].b
