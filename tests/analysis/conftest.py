@@ -38,7 +38,8 @@ class MadeRun(Run):
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:
         nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
-        return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
+        nothing |= {"group": {}, "signature": ""}
+        return tuple(Estimate(**nothing | {"metric": name}) for name in self.names)
 
     def examples(
         self,

@@ -81,21 +81,22 @@ def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Complete
     given: dict[str, dict[tuple[str, str | None], set[str]]] = {}
     for annotator, id, unit, kind, column in labels.select(*UNIT, "kind", "column").iter_rows():
         label = named(kind, column).shown
-        sorts.setdefault(label, set()).add(_about(unit))
+        sorts.setdefault(label, set()).add(sort_of_unit(unit))
         given.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
     for annotator, id, unit in blank.iter_rows():
         given.setdefault(annotator, {}).setdefault((id, unit), set())
     found = []
     for annotator, units in given.items():
         for label, of in sorts.items():
-            asked = [said for (_, unit), said in units.items() if _about(unit) in of]
+            asked = [said for (_, unit), said in units.items() if sort_of_unit(unit) in of]
             if asked:
                 n = sum(label in said for said in asked)
                 found.append(Completeness(annotator, label, n, len(asked)))
     return tuple(found)
 
 
-def _about(unit: str | None) -> str:
+def sort_of_unit(unit: str | None) -> str:
+    """``answer``, ``context``, ``claim`` or ``statement``."""
     return "answer" if unit is None else unit_kind(unit)
 
 

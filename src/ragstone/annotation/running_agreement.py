@@ -20,7 +20,7 @@ from ragstone.stats.distributions import FIRST_LOOK, Interval, ends_of
 
 from .annotator_agreement import MOST_LABELS, Annotator, ColumnAgreement, agreement_of
 from .label_names import Ends, Scale, metric_named
-from .label_table import LabelTable
+from .label_table import LabelTable, sort_of_unit
 from .queue.form import QueueForm
 from .queue.labels_store import LabelDatabase
 from .queue.queue import Queue
@@ -36,6 +36,7 @@ RISKIEST_FIRST = "riskiest_first"
 CHANCES_IN_PART = "chances_known_in_part"
 ALL_SPLIT = "all_split"
 OF_THE_LIKELIER = "of_the_likelier"
+LEFT_OPEN = "left_open_so_far"
 """Why an interval is none for all looks, and why there is no mean."""
 
 
@@ -171,7 +172,11 @@ def labels_so_far(
     return tuple(
         _label(
             one,
-            _means(one, combined, ends or {}, clusters or {}, coming, level),
+            _with_open_ones(
+                _means(one, combined, ends or {}, clusters or {}, coming, level),
+                _ends(one, ends or {}),
+                *_left_open(one, table, combined),
+            ),
             coming,
             level,
             uneven=(one.kind, one.column) in uneven,
@@ -271,6 +276,35 @@ def _means(
             for label in labels
         }
     return {"": _mean(rows, rows["number"], one.scale, _ends(one, ends), clusters, coming, level)}
+
+
+def _left_open(one: ColumnAgreement, table: LabelTable, combined: pl.DataFrame) -> tuple[int, int]:
+    """How many of the units that people were shown have no label, and how many have."""
+    rows = combined.filter(pl.col("kind") == one.kind, pl.col("column") == one.column)
+    labelled = set(rows.select("example_id", "unit").iter_rows())
+    sorts = {sort_of_unit(unit) for _, unit in labelled}
+    blank = {(id, unit) for _, id, unit in table.blank.iter_rows() if sort_of_unit(unit) in sorts}
+    return len(blank - labelled), len(labelled)
+
+
+def _with_open_ones(
+    means: Mapping[str, FigureSoFar], ends: tuple[float | None, float | None], n: int, labelled: int
+) -> dict[str, FigureSoFar]:
+    """The means, with a caution where people left some open, for chance is seldom the reason.
+
+    Where more are open than labelled, they are still to come.
+    """
+    found = dict(means)
+    for label, mean in means.items():
+        low, high = (0.0, 1.0) if label else ends
+        if 0 < n <= labelled and mean.value is not None and low is not None and high is not None:
+            share = n / (n + labelled)
+            least, most = (mean.value + share * (end - mean.value) for end in (low, high))
+            why = reason(
+                LEFT_OPEN, n=n, asked=n + labelled, least=f"{least:.3f}", most=f"{most:.3f}"
+            )
+            found[label] = replace(mean, caution=why)
+    return found
 
 
 def _ends(one: ColumnAgreement, ends: Mapping[str, Ends]) -> tuple[float | None, float | None]:

@@ -69,6 +69,28 @@ def test_labels_of_a_queue_are_looked_at_as_they_come(database: LabelDatabase) -
     assert done.kappa.caution is None
 
 
+def test_skipped_items_widen_what_the_mean_can_be(database: LabelDatabase) -> None:
+    queue = made(database, 10)
+    queue.invite("ann")
+    for _ in range(10):
+        one = queue.next("ann")
+        assert one is not None
+        if one.item in (0, 3):
+            queue.skip("ann", one.item)
+        else:
+            said = {"helpful": "yes" if one.item % 3 else "no", "tone": TONES[one.item % 5]}
+            queue.save("ann", one.item, ItemAnswers({("answer", ""): said}), f"ann {one.item}")
+    helpful, tone = queue_so_far(database, queue)
+    # 6 of 8 are yes; of 10 from 6 to 8. Eight tones are 3.125.
+    expected = [(helpful.means["true"], "0.600", "0.800"), (tone.means[""], "2.700", "3.500")]
+    for mean, least, most in expected:
+        assert Reason.read(mean.caution or "").facts == {
+            "n": "2", "asked": "10", "least": least, "most": most,
+        }  # fmt: skip
+    label(queue, "ben", 10)
+    assert "left_open" not in str(queue_so_far(database, queue)[0].means["true"].caution)
+
+
 def test_ratings_have_the_ends_of_their_choices(database: LabelDatabase) -> None:
     queue = made(database, 70)
     label(queue, "ann", 55)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +279,38 @@ def test_rows_are_linked_by_question_and_by_contexts() -> None:
     assert found.scores.tolist()[:2] == [0.1, 0.2]
     assert np.isnan(found.scores[2])
     assert found.unlabelled == 2
+    assert found.left_open == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "worst", "best"),
+    [
+        # Of 45 unfaithful answers none passes, from .7 on. These four would, and these six not.
+        ([0.95] * 4 + [0.2] * 6, 4 / 49, 0),
+        ([0.2] * 50, 0, 0),
+        ([0.95] * 50, 50 / 95, 0),
+        ([0.95] * 51, None, None),
+        ([None] * 4, None, None),
+    ],
+)
+def test_answers_that_people_left_open_are_shown_at_their_worst_and_best(
+    scores: list[float | None], worst: float | None, best: float | None
+) -> None:
+    open_ones = [{"score": score, "faithful": ""} for score in scores]
+    found = calibrate_gate([*FIFTY, *open_ones])
+    assert found.gate == replace(calibrate_gate(FIFTY).gate, date=found.gate.date)
+    assert [one.worst for one in found.if_open] == pytest.approx([] if worst is None else [worst])
+    assert [one.best for one in found.if_open] == ([] if best is None else [best])
+    assert found.to_dict()["if_open"] == [asdict(one) for one in found.if_open]
+
+
+def test_a_promise_to_block_seldom_is_shown_at_its_worst_and_best_too() -> None:
+    labelled = rows((False, spread(60, 0, 0.6)), (True, spread(60, 0.3, 1)))
+    gate = calibrate_gate(labelled, max_false_block=0.05).gate
+    below = sum(score < (gate.block_below or 0) for score in spread(60, 0.3, 1))
+    check = gate.check([*labelled, *({"score": 0.0, "faithful": None} for _ in range(20))])
+    assert check.if_open[1].worst == pytest.approx((below + 20) / 80)
+    assert check.if_open[1].best == pytest.approx(below / 60)
 
 
 def test_labels_likelier_to_be_drawn_are_thinned_out_to_those_drawn_least() -> None:

@@ -95,6 +95,17 @@ def test_check_says_what_new_labels_show() -> None:
     assert "the scores of 60 answers are not distributed as" in text(gate_check_page(broken, "new"))
 
 
+def test_answers_left_open_are_a_caution() -> None:
+    left_open = [{"score": 0.95, "faithful": None}] * 5
+    found = calibrate_gate([*LABELS, *left_open])
+    said = text(gate_calibration_page(found))
+    assert "caution people left 5 answers open. Of unfaithful answers 10 % pass if these" in said
+    assert "caution people left 5 answers open" in text(
+        gate_check_page(found.gate.check([*LABELS, *left_open]))
+    )
+    assert "caution" not in text(gate_calibration_page(calibrate_gate(LABELS)))
+
+
 def test_check_of_labels_without_an_unfaithful_answer_cannot_tell() -> None:
     found = calibrate_gate(LABELS).gate.check(rows(0.7, 0.9, 3, faithful=True))
     assert "no unfaithful answer with a score" in text(gate_check_page(found, "new"))

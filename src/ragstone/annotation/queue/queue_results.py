@@ -220,7 +220,8 @@ def _label(part: Part, label: str, said: Sequence[SavedItem]) -> tuple[DividedLa
 def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str, Any]]:
     """A row for each person and part of an item, as ``read_label_table`` reads them.
 
-    An adjudicator has rows for the parts of which they said something, and is named as one.
+    An adjudicator has rows for the parts of which they said something, and is named as one. Who
+    skipped an item has rows without labels.
 
     Args:
         database: The store.
@@ -254,8 +255,13 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
-    questions = queue.questions()
-    for one in queue.said():
+    questions, said_of = queue.questions(), queue.said()
+    skipped = {(int(one.about), one.person) for one in queue.events() if one.what == "skipped"}
+    left_open = [
+        SavedItem(item, places[item][0], person, "annotator", "", ItemAnswers())
+        for item, person in sorted(skipped.difference((one.item, one.person) for one in said_of))
+    ]
+    for one in (*said_of, *left_open):
         for part in places[one.item][1]:
             given = one.answers.labels.get((part.unit, part.name), {})
             decides = one.role == "adjudicator"

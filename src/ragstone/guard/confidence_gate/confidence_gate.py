@@ -32,6 +32,7 @@ from .gate_thresholds import (
     CheckedPromise,
     Count,
     GateShare,
+    OpenPromise,
     OtherPromise,
     PromiseState,
     Share,
@@ -42,6 +43,7 @@ from .gate_thresholds import (
     false_pass,
     find_block_below,
     find_pass_at,
+    if_open,
     other_promises,
     shares_of,
 )
@@ -346,6 +348,7 @@ class GateCalibration(Displayable):
         risk_coverage: The share of unfaithful answers among those passed, by the share passed.
         unlabelled: How many rows were left out, for they have no label or no answer.
         surplus: How many were left out at random, for they were likelier to be drawn than others.
+        if_open: What the rows without a label could make of the promises.
     """
 
     gate: Gate
@@ -353,6 +356,7 @@ class GateCalibration(Displayable):
     risk_coverage: RiskCoverage
     unlabelled: int
     surplus: int
+    if_open: tuple[OpenPromise, ...] = ()
 
     def __repr__(self) -> str:
         return f"GateCalibration({self.gate!r})"
@@ -365,6 +369,7 @@ class GateCalibration(Displayable):
             "gate": self.gate.to_dict(),
             "unlabelled": self.unlabelled,
             "surplus": self.surplus,
+            "if_open": [asdict(one) for one in self.if_open],
             "others": [
                 {
                     "max_false_pass": promise.max_false_pass,
@@ -431,6 +436,7 @@ def calibrate_gate(
         risk_coverage(scored.scores, ~scored.faithful),
         rows.unlabelled,
         rows.surplus,
+        if_open(rows, pass_at, block_below),
     )
 
 
@@ -449,7 +455,7 @@ class GateCheck(Displayable):
         shares: What share of the new answers goes which way.
         unscored: New answers without a score.
         unlabelled: Rows that were left out, for they have no label or no answer.
-        surplus: As for ``GateCalibration``.
+        surplus: As for ``GateCalibration``, and so is ``if_open``.
     """
 
     gate: Gate
@@ -459,6 +465,7 @@ class GateCheck(Displayable):
     unscored: int
     unlabelled: int
     surplus: int
+    if_open: tuple[OpenPromise, ...] = ()
 
     def __repr__(self) -> str:
         return f"GateCheck({self.state!r})"
@@ -501,6 +508,7 @@ class GateCheck(Displayable):
             "unscored": self.unscored,
             "unlabelled": self.unlabelled,
             "surplus": self.surplus,
+            "if_open": [asdict(one) for one in self.if_open],
         }  # fmt: skip
 
 
@@ -540,6 +548,7 @@ def check_gate(
         len(rows) - len(scored),
         rows.unlabelled,
         rows.surplus,
+        if_open(rows, gate.pass_at, gate.block_below),
     )
 
 

@@ -114,6 +114,7 @@ class ScoredLabels:
         clusters: Shape (n,), a code for each cluster.
         unlabelled: How many rows were left out, for they have no label or no answer.
         surplus: How many were left out at random, for they were likelier to be drawn than others.
+        left_open: The scores of those that nobody labelled, NaN where a guard would have to judge.
     """
 
     scores: NDArray[np.float64]
@@ -121,6 +122,7 @@ class ScoredLabels:
     clusters: NDArray[np.int64]
     unlabelled: int = 0
     surplus: int = 0
+    left_open: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -175,41 +177,45 @@ def labelled_scores(
         found = _given(labelled, name, label, cluster or CLUSTER)
     else:
         found = _assessed(labelled, name, guard, label, cluster or CLUSTER)
-    rows, faults, unlabelled = list[_Row](), list[Fault](), 0
+    rows, left_open, faults = list[_Row](), list[_Row](), list[Fault]()
     for one in found:
         if isinstance(one, Fault):
             faults.append(one)
-        elif one is None:
-            unlabelled += 1
         else:
-            rows.append(one)
+            (left_open if one.faithful is None else rows).append(one)
     if not rows and not faults:
         faults.append(Fault(name, None, label, "at least one label", "none"))
     if faults:
         named = any(one.field == label for one in faults)
         hint = f"Name the field that has the labels with {argument('label', 'NAME')}."
         raise DataError(faults, hint=hint if named else "")
-    labelled_rows, rows = rows, _equally_likely(rows)
+    n_labelled, n_open = len(rows), len(left_open)
+    likely = _equally_likely([*rows, *left_open])
+    rows = [row for row in likely if row.faithful is not None]
     return ScoredLabels(
         np.array([np.nan if row.score is None else row.score for row in rows], dtype=np.float64),
         np.array([row.faithful for row in rows], dtype=np.bool_),
         linked_clusters(*zip(*(row.links for row in rows), strict=True)),
-        unlabelled,
-        len(labelled_rows) - len(rows),
+        n_open,
+        n_labelled - len(rows),
+        tuple(row.score for row in likely if row.faithful is None and row.score is not None),
     )
 
 
 def _equally_likely(rows: list["_Row"]) -> list["_Row"]:
     """The rows that are left where those likelier to be drawn are thinned out."""
-    chances = [row.chance for row in rows if row.chance is not None]
+    labelled = [row for row in rows if row.faithful is not None]
+    chances = [row.chance for row in labelled if row.chance is not None]
     if not chances:
         return rows
-    if unknown := len(rows) - len(chances):
+    if unknown := len(labelled) - len(chances):
         raise InputError(
-            f"{unknown} of {len(rows)} labelled answers have no {CHANCE}, the others do. Give it "
-            "for all of them, as ragstone sample writes it, or for none."
+            f"{unknown} of {len(labelled)} labelled answers have no {CHANCE}, the others do. Give "
+            "it for all of them, as ragstone sample writes it, or for none."
         )
-    drawn = np.random.default_rng(0).random(len(rows)) < min(chances) / np.array(chances)
+    least = min(chances)
+    surely = least / np.array([row.chance or least for row in rows])
+    drawn = np.random.default_rng(0).random(len(rows)) < surely
     return [row for row, stays in zip(rows, drawn, strict=True) if stays]
 
 
@@ -221,13 +227,15 @@ def has_scores(path: str | PathLike[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A labelled row; ``links`` are what it shares with others of its cluster.
+    """A row; ``links`` are what it shares with others of its cluster.
 
+    ``faithful`` is None if nobody labelled it, then ``score`` is NaN where a guard did not assess it;
+    both are None if there is no answer.
     ``chance`` is the probability with which it was drawn to be labelled, None if it is not known.
     """
 
     score: float | None
-    faithful: bool
+    faithful: bool | None
     links: tuple[Hashable, Hashable, Hashable]
     chance: float | None = None
 
@@ -237,10 +245,8 @@ def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
     return (None, question, contexts) if cluster is None else (cluster, None, None)
 
 
-def _given(
-    labelled: Labelled, name: str, label: str, cluster: str
-) -> Iterator[_Row | Fault | None]:
-    """The rows whose scores are there already; None for each without a label."""
+def _given(labelled: Labelled, name: str, label: str, cluster: str) -> Iterator[_Row | Fault]:
+    """The rows whose scores are there already."""
     for line, record in _records(labelled):
         match record:
             case LabelledScore(score, faithful, of):
@@ -263,7 +269,7 @@ def _given(
 
 def _row(
     record: Mapping[str, Any], name: str, line: int | None, label: str, links: Any
-) -> Iterator[_Row | Fault | None]:
+) -> Iterator[_Row | Fault]:
     field, faults = _score_field(record), list[Fault]()
     score = None
     if field is None:
@@ -283,14 +289,13 @@ def _row(
     if faults:
         yield from faults
     else:
-        faithful = _majority(said)
-        yield None if faithful is None else _Row(score, faithful, links, chance)
+        yield _Row(score, _majority(said), links, chance)
 
 
 def _assessed(
     labelled: Labelled, name: str, guard: ConfidenceJudge, label: str, cluster: str
-) -> Iterator[_Row | Fault | None]:
-    """Examples, scored by a guard; None for each without a label or an answer."""
+) -> Iterator[_Row | Fault]:
+    """Examples, scored by a guard if they have a label."""
     for number, example in enumerate(read(labelled), start=1):
         places = (example.labels, example.slices, example.meta)
         said = next((place[label] for place in places if label in place), None)
@@ -298,8 +303,10 @@ def _assessed(
         faults = _no_labels(said, name, number, label) + _no_chance(drawn, name, number)
         if faults:
             yield from faults
-        elif (faithful := _majority(said)) is None or example.answer is None:
-            yield None
+        elif example.answer is None:
+            yield _Row(None, None, _links(None, None, None), number_of(drawn))
+        elif (faithful := _majority(said)) is None:
+            yield _Row(np.nan, None, _links(None, None, None), number_of(drawn))
         else:
             found = guard.assess(example.question, example.answer, example.contexts)
             contexts = example.contexts

@@ -149,6 +149,21 @@ class CheckedPromise:
     needed: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenPromise:
+    """What share of the answers goes the wrong way, whatever those are that nobody labelled.
+
+    Attributes:
+        promise: What must seldom happen to these answers.
+        worst: If all that could go wrong are such answers, and the others are not.
+        best: If it is the other way round.
+    """
+
+    promise: Promise
+    worst: float
+    best: float
+
+
 def check_promises(max_false_pass: float, confidence: float, max_false_block: float | None) -> None:
     """Check that promises and their confidence are shares in their ranges.
 
@@ -252,6 +267,33 @@ def checked_promise(promise: Promise, risk: ShownRisk, confidence: float) -> Che
         return CheckedPromise(promise, risk, "broken", None)
     needed = rows_needed(risk.promised, confidence=confidence, hits=risk.hits)
     return CheckedPromise(promise, risk, "cannot_tell", needed)
+
+
+def if_open(
+    rows: ScoredLabels, pass_at: float, block_below: float | None
+) -> tuple[OpenPromise, ...]:
+    """What those that nobody labelled could make of each promise; nothing if there are none.
+
+    Nothing either where more are open than labelled: these are still to come. An answer without a
+    score never goes wrong.
+    """
+    scores = np.array(rows.left_open)
+    if not 0 < len(scores) <= len(rows):
+        return ()
+    unknown = np.isnan(scores)
+    sides: list[tuple[Promise, NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]] = [
+        ("max_false_pass", ~rows.faithful, rows.scores >= pass_at, scores >= pass_at)
+    ]
+    if block_below is not None:
+        below = rows.scores < block_below, scores < block_below
+        sides.append(("max_false_block", rows.faithful, *below))
+    found = []
+    for promise, these, goes_wrong, could in sides:
+        hits, n = int((these & goes_wrong).sum()), int(these.sum())
+        worst, best = int((could | unknown).sum()), int((~could).sum())
+        bounds = (hits + worst) / max(1, n + worst), hits / max(1, n + best)
+        found.append(OpenPromise(promise, *bounds))
+    return tuple(found)
 
 
 def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]:

@@ -12,6 +12,7 @@ from ragstone.core.messages import argument
 from ragstone.guard.assessment import WAYS_OUT
 from ragstone.guard.confidence_gate.confidence_gate import Gate, GateCalibration, GateCheck
 from ragstone.guard.confidence_gate.gate_thresholds import (
+    WORDS,
     CheckedPromise,
     GateShare,
     OtherPromise,
@@ -104,6 +105,7 @@ def gate_check_page(found: GateCheck, title: str = "") -> Page:
     same = "distributed as those of the gate's labels were, as far as these show"
     facts = [
         Note("labels", _labels(n, None, found.unscored, found)),
+        *_left_open(found),
         Note("scores", "; ".join(drifted) or same),
     ]
     body = [
@@ -125,6 +127,7 @@ def _thresholds(found: GateCalibration, out: Path | None) -> Iterator[Note]:
     if gate.false_block is not None:
         yield Note("promise", _promise("max_false_block", gate.false_block, gate))
     yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, found))
+    yield from _left_open(found)
     if gate.judge.name:
         yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
     else:
@@ -156,6 +159,19 @@ def _labels(n: int, clusters: int | None, unscored: int, found: GateCalibration 
     if found.surplus:
         said += f"; {surplus_words(found.surplus)}"
     return said
+
+
+def _left_open(found: GateCalibration | GateCheck) -> Iterator[Note]:
+    """What the answers that nobody labelled could make of the promises, which are seldom chance."""
+    ends = [
+        f"of {WORDS[one.promise].of} answers {percent(one.worst)} {WORDS[one.promise].goes} if "
+        f"these are as bad as can be, {percent(one.best)} if as good"
+        for one in found.if_open
+    ]
+    if ends:
+        left = f"people left {counted(found.unlabelled, 'answer')} open"
+        said = f"{'; '.join(ends).capitalize()}: believe a promise only if chance left them open"
+        yield Note("caution", f"{left}. {said}")
 
 
 def _shares(shares: Sequence[GateShare]) -> Table:

@@ -240,6 +240,10 @@ LABEL_SENTENCES: Mapping[str, Sentence] = {
     "riskiest_first": plain(
         "the riskiest are labelled first, so until all are labelled this is of them and not of all"
     ),
+    "left_open_so_far": lambda facts: (
+        f"people left {count(facts)} of {count(facts, 'asked')} open, seldom by chance: the mean "
+        f"of all lies from {facts['least']} to {facts['most']}, whatever these are"
+    ),
     "of_the_likelier": plain(
         "some were likelier to be labelled than others, such as those on which the judge is in "
         "doubt, so agreement is of these more than of all"
