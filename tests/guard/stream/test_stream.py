@@ -694,6 +694,19 @@ def test_thoughts_do_not_leave_and_are_noted(size: int, policy: str) -> None:
     assert (whole.ok, whole.notes) == (True, ("thoughts_taken_off",))
 
 
+@pytest.mark.parametrize("policy", ["hold_all", "hold_sentence"])
+def test_thoughts_without_an_opening_tag_are_judged_unless_the_reader_gives_it(policy: str) -> None:
+    text = THOUGHT.replace("<think>", "") + GOOD
+    found = stream([text], policy=policy)
+    assert "Zanzibar" not in "".join(map(str, found))
+    assert found.assessment is not None
+    assert found.assessment.ok is False
+    told = stream(["<think>", text], policy=policy)
+    assert "".join(map(str, told)).strip() == GOOD
+    assert told.assessment is not None
+    assert (told.assessment.ok, told.assessment.notes) == (True, ("thoughts_taken_off",))
+
+
 def test_thoughts_can_be_judged_with_the_answer() -> None:
     keeping = Guard(Checks(citations=False, keep_thoughts=True))
     found = stream([THOUGHT + GOOD], guard=keeping, policy="flag_after")
