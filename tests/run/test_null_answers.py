@@ -51,6 +51,16 @@ def test_a_null_answer_of_a_system_that_answers_elsewhere_is_missing(
     assert outcome(one(run, "exact_match")) == (4, 0, 0, 0.5, 0.5)
 
 
+@pytest.mark.parametrize("at", [0, -1])
+def test_a_null_answer_counts_in_whichever_shard_it_is(at: int, tmp_path: Path) -> None:
+    """No data are read ahead before the first null answer."""
+    answers: list[str | None] = ["x"] * 2600
+    answers[at] = None
+    run = evaluate(asked(*answers), metrics="exact_match", judge="rules", out=tmp_path / "run")
+    assert outcome(one(run, "exact_match"))[:3] == (2599, 0, 1)
+    assert run.form.settings.partly_answered == ["s"]
+
+
 def test_a_system_that_never_answers_only_retrieves() -> None:
     rows = [*asked("x", None), *asked(None, None, system="r", contexts=["x"])]
     run = evaluate(rows, metrics=["exact_match", "context_recall"])

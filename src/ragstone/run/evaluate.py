@@ -309,6 +309,7 @@ def _carry_out(
         spec.settings.data,
         None if prepared.survey is None else prepared.survey.examples,
     )
+    evaluation.owes(prepared.examples, at_once=held is not None or address is not None)
     if not again:
         evaluation.begin()
         facts.write(evaluation.shards.path)
@@ -324,7 +325,9 @@ def _carry_out(
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
             evaluation.asks_by(asking)
-            engine = _on_cluster(address, request, prepared, spec, asking, held if again else None)
+            engine = _on_cluster(
+                address, request, prepared, evaluation.spec, asking, held if again else None
+            )
             engine.judge(evaluation, data, fraction)
         return data
 

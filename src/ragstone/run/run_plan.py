@@ -4,7 +4,6 @@
 run. The settings that ``run.json`` keeps are made here and nowhere else.
 """
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from .folder.input_survey import (
     known_file,
     known_input,
     look_through,
-    partly_answered,
 )
 from .folder.run_tally import VERSION
 from .judging.judge_blocks import LabelFiles
@@ -200,7 +198,6 @@ def _settings(
     fingerprint: str,
 ) -> RunSettings:
     llm = chat.settings()
-    partly = partly_answered(examples.ahead(sys.maxsize))
     return RunSettings.model_validate(
         {
             "ragstone": VERSION,
@@ -218,7 +215,6 @@ def _settings(
             "limit": None if request.limit is None else int(request.limit),
             "skip_bad": request.skip_bad,
             **({"keep_thoughts": True} if request.keep_thoughts else {}),
-            **({"partly_answered": partly} if partly else {}),
         }
     )
 

@@ -78,6 +78,13 @@ class RunSpec:
         """The judges that are chat models."""
         return [] if self.settings.llm is None else list(self.settings.llm.judges)
 
+    def owing(self, partly_answered: list[str]) -> "RunSpec":
+        """The same where null answers of these systems are missing."""
+        if not partly_answered:
+            return self
+        update = {"partly_answered": partly_answered}
+        return replace(self, settings=self.settings.model_copy(update=update))
+
     def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
         """The same with metrics that were added to the run later.
 

@@ -5,6 +5,7 @@ reported numbers.
 """
 
 import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.messages import marked
 from ragstone.core.parquet import scan_parquet
-from ragstone.data import Example
+from ragstone.data import Example, Examples
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric
@@ -24,6 +25,7 @@ from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
 from ragstone.run.estimates.estimates import LEVEL, estimate_run
 from ragstone.run.folder.checksums import File
 from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.input_survey import partly_answered
 from ragstone.run.folder.run_list import Heartbeat, Progress, Report
 from ragstone.run.folder.run_tally import RunTally, calls_of, manifest
 from ragstone.run.folder.schemas import Counted, PieceForm, ShardForm
@@ -61,7 +63,25 @@ class Evaluation:
         self.progress = progress
         self.tally = RunTally()
         self._asking: Asking | None = None
+        self._unread: Examples | None = None
         self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
+
+    def owes(self, examples: Examples, *, at_once: bool) -> None:
+        """Find out which systems answer some questions and not others, which owe these answers.
+
+        Args:
+            examples: The data, which are read for it.
+            at_once: Needed where blocks are scored elsewhere, or were in another process. Else they
+                are read at the first null answer, for most data have none.
+        """
+        self._unread = examples
+        if at_once:
+            self._read_ahead()
+
+    def _read_ahead(self) -> None:
+        if self._unread is not None:
+            self.spec = self.spec.owing(partly_answered(self._unread.ahead(sys.maxsize)))
+            self._unread = None
 
     def begin(self) -> None:
         """Write an unfinished manifest, so that the run can be resumed from now on."""
@@ -103,6 +123,7 @@ class Evaluation:
             tables = []
             done = self.tally.examples
             for block in blocks:
+                self._heed_nulls(block.examples)
                 tables.append(block_tables(self.spec, number, block.examples, block.judged))
                 if debug and asking is None:
                     live = Live(self.folder, block.judged, tables[-1]["scores"])
@@ -111,6 +132,10 @@ class Evaluation:
                 done += len(block.examples)
                 self._report("judging", done, fraction(done))
             self._keep_all(number, done - self.tally.examples, shard_tables(tables), data)
+
+    def _heed_nulls(self, examples: Sequence[Example]) -> None:
+        if any(example.answer is None for example in examples):
+            self._read_ahead()
 
     def asks_by(self, asking: "Asking | None") -> None:
         """Tell whose calls are counted in progress reports and remarks."""
@@ -241,6 +266,7 @@ class Evaluation:
 
     def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
         """Judge an example by itself, before its block, from the replies received."""
+        self._heed_nulls([example])
         judged = judge_block([example], judges, self.spec.asks)
         scores = block_scores(self.spec, 0, [example], judged)["scores"]
         if debug:
