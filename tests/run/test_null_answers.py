@@ -51,13 +51,10 @@ def test_a_null_answer_of_a_system_that_answers_elsewhere_is_missing(
     assert outcome(one(run, "exact_match")) == (4, 0, 0, 0.5, 0.5)
 
 
-@pytest.mark.parametrize("at", [0, -1])
-def test_a_null_answer_counts_in_whichever_shard_it_is(at: int, tmp_path: Path) -> None:
+def test_a_null_answer_counts_in_the_last_shard_too(tmp_path: Path) -> None:
     """No data are read ahead before the first null answer."""
-    answers: list[str | None] = ["x"] * 2600
-    answers[at] = None
-    run = evaluate(asked(*answers), metrics="exact_match", judge="rules", out=tmp_path / "run")
-    assert outcome(one(run, "exact_match"))[:3] == (2599, 0, 1)
+    run = evaluate(asked(*["x"] * 2500, None), metrics="exact_match", out=tmp_path / "run")
+    assert outcome(one(run, "exact_match"))[:3] == (2500, 0, 1)
     assert run.form.settings.partly_answered == ["s"]
 
 
