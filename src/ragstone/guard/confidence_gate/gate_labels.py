@@ -229,8 +229,8 @@ def has_scores(path: str | PathLike[str]) -> bool:
 class _Row:
     """A row; ``links`` are what it shares with others of its cluster.
 
-    ``faithful`` is None if nobody labelled it, then ``score`` is NaN where a guard did not assess it;
-    both are None if there is no answer.
+    ``faithful`` is None if nobody labelled it; then ``score`` is NaN if a guard did not assess it,
+    and None if there is no answer.
     ``chance`` is the probability with which it was drawn to be labelled, None if it is not known.
     """
 
