@@ -95,6 +95,9 @@ def test_an_axis_says_its_ends_and_zero() -> None:
     ]  # fmt: skip
     assert "".join(read(svg).itertext()) == "-0.50+0.5"
     assert "".join(read(charts.axis(Scale(0, 1), percent=True)).itertext()) == "0100"
+    whole, half = Scale(-1, 1, ZERO), Scale(-0.5, 0.5, ZERO)
+    words = ["".join(read(charts.axis(one, quarters=True)).itertext()) for one in (whole, half)]
+    assert words == ["-1-0.500.51", "-0.500.5"], "longer words do not fit beside each other"
     about_bar = charts.axis(Scale(0.6, 1, (Mark(0.8, "bar"),)))
     assert "".join(read(about_bar).itertext()) == "bar"
     assert charts.axis(Scale(0, float("inf"))) == ""

@@ -69,7 +69,8 @@ def axis(
 ) -> str:
     """The ends and marks of a scale, for the head of a column; a threshold is shown as a word.
 
-    ``quarters`` adds what lies between the ends.
+    ``quarters`` adds what lies between the ends, if their words are short enough to stand side by
+    side.
     """
     if not scale.drawable:
         return ""
@@ -78,7 +79,7 @@ def axis(
         return _svg(_text(f"{_figure(place)}%", 12, "bar", "middle"), 16, "axis")
     shown = [scale.low, scale.high]
     inner = [scale.low + share * (scale.high - scale.low) for share in QUARTERS[1:-1]]
-    shown += inner if quarters else []
+    shown += inner if quarters and all(len(f"{at:g}") <= 4 for at in inner) else []
     shown += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
     body = ""
     for at in sorted(set(shown)):
