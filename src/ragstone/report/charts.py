@@ -69,8 +69,7 @@ def axis(
 ) -> str:
     """The ends and marks of a scale, for the head of a column; a threshold is shown as a word.
 
-    ``quarters`` adds what lies between the ends, if their words are short enough to stand side by
-    side.
+    ``quarters`` adds what lies between the ends, if the words are short enough for a narrow chart.
     """
     if not scale.drawable:
         return ""
