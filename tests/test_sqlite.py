@@ -101,6 +101,19 @@ def test_a_file_that_is_not_as_we_made_it_is_refused(
 
 
 @pytest.mark.parametrize("door", [open_file, open_to_read])
+def test_a_file_of_a_later_version_is_left_as_it_is(door: Open, file: Path) -> None:
+    run_on(file, "ALTER TABLE notes ADD COLUMN more TEXT", "PRAGMA user_version = 12030401")
+    before = file.read_bytes()
+    with pytest.raises(sqlite3.DatabaseError) as caught:
+        door(file, LAYOUT)
+    assert not is_damaged(caught.value)
+    assert str(explained(caught.value, file)) == (
+        f"{file}: a later version of Ragstone wrote it: install Ragstone 12.3.4 or newer."
+    )
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("door", [open_file, open_to_read])
 @pytest.mark.parametrize("content", [b"no database" * 99, b"SQLite format 3\0" + b"\xff" * 9999])
 def test_a_damaged_file_is_known_as_such(door: Open, content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "notes.sqlite"

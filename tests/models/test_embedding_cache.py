@@ -221,10 +221,13 @@ def other_program(file: Path) -> None:
     connection.close()
 
 
-def later_version(file: Path) -> None:
+def of_version(version: int, file: Path) -> None:
+    """A cache as another version of Ragstone might have it."""
+    file.parent.mkdir()
     CachedEncoder(ScriptedEncoder(), file, note=print).embed(["tin"])
     with sqlite3.connect(file) as connection:
-        connection.execute("PRAGMA user_version = 9")
+        connection.execute("ALTER TABLE embeddings RENAME COLUMN vector TO numbers")
+        connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
 
 
@@ -248,9 +251,7 @@ def cut_short(file: Path) -> None:
         handle.write(b"\xff" * 8 * 4096)
 
 
-@pytest.mark.parametrize(
-    "spoil", [other_program, later_version, other_tables, no_database, cut_short]
-)
+@pytest.mark.parametrize("spoil", [other_program, other_tables, no_database, cut_short])
 def test_a_file_that_cannot_be_used_is_set_aside(
     spoil: Callable[[Path], None], file: Path, notes: list[str]
 ) -> None:
@@ -267,6 +268,37 @@ def test_a_file_that_cannot_be_used_is_set_aside(
     again.embed(["tin"])
     assert asked == []
     assert len(notes) == 1
+
+
+def test_a_cache_of_an_earlier_version_is_emptied_with_a_note(file: Path, notes: list[str]) -> None:
+    of_version(1, file)
+    assert (kept().vectors, kept().size > 0) == (0, True)
+    for asked_for in (["tin"], []):
+        encoder, asked = cached(notes)
+        assert encoder.embed(["tin"]).tobytes() == ScriptedEncoder().embed(["tin"]).tobytes()
+        assert asked == asked_for
+    assert notes == [f"The cache {file} was of an earlier version of Ragstone and was emptied."]
+    assert kept().vectors == 1
+    assert not file.with_name(f"{file.name}.damaged").exists()
+
+
+def test_a_cache_of_a_later_version_is_left_as_it_is(file: Path, notes: list[str]) -> None:
+    of_version(4_02_00, file)
+    before = file.read_bytes()
+    encoder, _ = cached(notes)
+    assert encoder.embed(["tin"]).tobytes() == ScriptedEncoder().embed(["tin"]).tobytes()
+    (note,) = notes
+    assert note.endswith("later version of Ragstone wrote it: install Ragstone 0.4.2 or newer.")
+    assert file.read_bytes() == before
+    with pytest.raises(ModelError, match=r"0\.4\.2"):
+        clear()
+
+
+def test_a_cache_of_an_earlier_version_can_be_cleared(file: Path) -> None:
+    of_version(1, file)
+    size = kept().size
+    assert clear().vectors == 0
+    assert 0 < kept().size <= size
 
 
 def test_a_damaged_file_that_cannot_be_renamed_is_gone_on_without(

@@ -8,94 +8,25 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import InputError, MissingDependency, StoreAway
 from .messages import argument
-from .sqlite import SqliteLayout, explained, is_damaged, open_file, storable
+from .sqlite import (
+    check_not_later,
+    copies,
+    explained,
+    is_damaged,
+    needs,
+    open_file,
+    storable,
+)
+from .store_layout import DatabaseLayout
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """A trigger.
-
-    Args:
-        name: Of its own.
-        table: Whose rows are watched.
-        event: What happens to one.
-        does: A statement, with the row as ``NEW`` and as it was as ``OLD``.
-    """
-
-    name: str
-    table: str
-    event: Literal["INSERT", "UPDATE", "DELETE"]
-    does: str
-
-    @property
-    def in_sqlite(self) -> tuple[str, ...]:
-        """The statements that create it."""
-        return (
-            f"CREATE TRIGGER {self.name} AFTER {self.event} ON {self.table} BEGIN {self.does}; END",
-        )
-
-    @property
-    def in_postgres(self) -> tuple[str, ...]:
-        """The statements that create it."""
-        return (
-            f"CREATE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN {self.does}; RETURN NULL; END $$",
-            f"CREATE TRIGGER {self.name} AFTER {self.event} ON {self.table} "
-            f"FOR EACH ROW EXECUTE FUNCTION {self.name}()",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseLayout:
-    """What a database holds.
-
-    Args:
-        holds: In a word or two, such as ``labels``.
-        irreplaceable: What would be lost with it, as the end of a sentence.
-        argument: The name of the argument that says where it is.
-        owner: The ``application_id`` in SQLite, and the advisory lock of writers in PostgreSQL.
-        version: Of the tables.
-        tables: The statements that create them, with ``{serial}`` for a primary key that counts
-            up and ``{blob}`` for bytes.
-        reactions: What it does by itself when rows change.
-    """
-
-    holds: str
-    irreplaceable: str
-    argument: str
-    owner: int
-    version: int
-    tables: tuple[str, ...]
-    reactions: tuple[Reaction, ...] = ()
-
-    @property
-    def in_sqlite(self) -> SqliteLayout:
-        """The layout of the file; every commit survives a power cut."""
-        tables = tuple(one.format(serial="INTEGER PRIMARY KEY", blob="BLOB") for one in self.tables)
-        reactions = tuple(made for one in self.reactions for made in one.in_sqlite)
-        return SqliteLayout(self.owner, self.version, tables + reactions, "FULL")
-
-    @property
-    def in_postgres(self) -> tuple[str, ...]:
-        """The statements that create the tables."""
-        serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        tables = tuple(one.format(serial=serial, blob="BYTEA") for one in self.tables)
-        return tables + tuple(made for one in self.reactions for made in one.in_postgres)
-
-    @property
-    def version_table(self) -> str:
-        """The table in PostgreSQL that holds the version alone."""
-        return f"ragstone_{self.holds}"
 
 
 POSTGRES = ("postgresql://", "postgres://")
@@ -196,11 +127,7 @@ def open_database(place: str | Path, layout: DatabaseLayout) -> KeptDatabase:
         MissingDependency: The extra ``postgres`` is not installed.
     """
     if str(place).startswith(POSTGRES):
-        pass
-
         return PostgresDatabase(str(place), layout)
-    pass
-
     return SqliteDatabase(Path(place), layout)
 
 
@@ -264,6 +191,8 @@ class SqliteDatabase:
                 f"{self.name}: another program reads it all the while, so that what was deleted is "
                 "still in its log of writes. Run the same command again."
             )
+        for copy in copies(self._file):
+            copy.unlink()
 
     def close(self) -> None:
         # SQLite crashes where a connection is closed that another thread is using.
@@ -283,6 +212,7 @@ class SqliteDatabase:
         try:
             connection.execute(begin)
             try:
+                check_not_later(connection, self._layout.version)
                 yield SqliteRun(connection)
                 connection.execute("COMMIT")
             except BaseException:
@@ -305,6 +235,9 @@ def sqlite_fault(error: sqlite3.Error, file: Path, layout: DatabaseLayout) -> In
 
 
 _CREATES = re.compile("CREATE TABLE ([a-z_]+)")
+TRIGGERS = """SELECT proname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+WHERE tgname = proname AND tgrelid::regclass::text = ANY(?)"""
+"""The triggers of tables that a ``Reaction`` made, each with a function of its name."""
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -389,18 +322,22 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
     return psycopg.connect(address, autocommit=autocommit, connect_timeout=10)
 
 
-def check_version(run: Sql, name: str, layout: DatabaseLayout) -> bool:
-    """Whether the tables are there; asked where that of the version is.
+def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
+    """The version of the tables, the layout's or an earlier one; None if there are no tables.
 
     Raises:
-        InputError: They are of another version.
+        InputError: They are of a version that this program does not know.
+        StoreAway: A later version of Ragstone made them.
     """
-    versions = [version for (version,) in run(f"SELECT version FROM {layout.version_table}")]
-    if versions not in ([], [layout.version]):
-        raise InputError(
-            f"{name}: its {layout.holds} are of version {versions[0]}, expected {layout.version}."
-        )
-    return bool(versions)
+    version = None
+    for (version,) in run(f"SELECT version FROM {layout.version_table}"):
+        if version > layout.version:
+            raise StoreAway(f"{name}: {needs(version)}.")
+        if version not in {layout.version, *layout.steps}:
+            raise InputError(
+                f"{name}: its {layout.holds} are of version {version}, expected {layout.version}."
+            )
+    return version
 
 
 class PostgresDatabase:
@@ -419,11 +356,21 @@ class PostgresDatabase:
         self._writer, self._reader = _PostgresLine(address), _PostgresLine(address, reads=True)
         self._layout = layout
         self.name = without_password(address)
-        with self.transaction() as run:
-            self._create(run)
+        try:
+            with self._writing() as run:
+                self._create(run)
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[Sql]:
+        with self._writing() as run:
+            version_of(run, self.name, self._layout)
+            yield run
+
+    @contextmanager
+    def _writing(self) -> Iterator[Sql]:
         with self._within(self._writer) as run:
             run("SELECT pg_advisory_xact_lock(?)", self._layout.owner)
             yield run
@@ -468,17 +415,26 @@ class PostgresDatabase:
         self._writer.is_broken = self._reader.is_broken = True
 
     def _create(self, run: Sql) -> None:
-        """Make the tables if there are none.
+        """Make the tables if there are none; take those of an earlier version to this one.
 
         Raises:
-            InputError: There are tables of another version.
+            InputError: There are tables of a version that this program does not know.
+            StoreAway: A later version of Ragstone made them.
         """
-        table = self._layout.version_table
+        layout, table = self._layout, self._layout.version_table
         run(f"CREATE TABLE IF NOT EXISTS {table} (version INTEGER NOT NULL)")
-        if not check_version(run, self.name, self._layout):
-            for one in self._layout.in_postgres:
-                run(one)
-            run(f"INSERT INTO {table} VALUES (?)", self._layout.version)
+        version = version_of(run, self.name, layout)
+        if version == layout.version:
+            return
+        statements = layout.in_postgres
+        if version is not None:
+            for (name,) in run(TRIGGERS, self._tables()):
+                run(f"DROP FUNCTION {name}() CASCADE")
+            statements = layout.steps_in_postgres(version)
+        for statement in statements:
+            run(statement)
+        run(f"DELETE FROM {table}")
+        run(f"INSERT INTO {table} VALUES (?)", layout.version)
 
 
 class _PostgresLine:

@@ -3,12 +3,16 @@
 A file is created for this user alone and uses a write-ahead log (WAL), so that several processes
 can use it at once. It may have been damaged or written by another program: application id, version
 and tables are checked before anything is read, and the type of each value when it is read.
+
+Whoever opens a file of an earlier version to write takes it to this one, in one transaction and
+after a copy beside it. Whoever opens it to read reads a temporary copy that was taken there.
 """
 
 import sqlite3
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Literal
@@ -18,6 +22,8 @@ from .files import private_file
 
 BUSY = 30.0
 """Seconds to wait for another program that is writing."""
+COPY = ".layout-"
+"""What follows a file's name in that of its copy, before the version."""
 
 FAULTS = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room",
@@ -51,11 +57,16 @@ class SqliteLayout:
 
     Args:
         owner: The ``application_id``.
-        version: The ``user_version``.
+        version: The ``user_version``. Ragstone 0.1.0 began with 1 or 2; a later one is the release
+            that it comes with, such as ``1_02_03_00`` for 1.2.3 and ``1_02_03_01`` for another
+            change before that release.
         tables: The statements that create the tables.
         synchronous: ``FULL``: every commit survives a power cut. ``NORMAL``: the last ones may be
             lost, but the file stays consistent.
         page: The page size of a new file, in bytes.
+        steps: For each earlier version, the statements that lead from it to the next one. Triggers
+            do not fire meanwhile; those of the layout are created after the last step.
+        is_cache: A file of an earlier version without steps is emptied.
     """
 
     owner: int
@@ -63,27 +74,64 @@ class SqliteLayout:
     tables: tuple[str, ...]
     synchronous: Literal["FULL", "NORMAL"]
     page: int = 4096
+    steps: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    is_cache: bool = False
 
 
-def open_file(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
+class LaterLayout(sqlite3.DatabaseError):
+    """A later version of Ragstone wrote the file."""
+
+
+def steps_from(steps: Mapping[int, Sequence[str]], version: int) -> list[str]:
+    """The statements that lead from a version to the newest."""
+    return [one for start in sorted(steps) if start >= version for one in steps[start]]
+
+
+def needs(version: int) -> str:
+    """What to do about a layout of a later version, whose number is that of a release."""
+    release = f"{version // 1_00_00_00}.{version // 1_00_00 % 100}.{version // 1_00 % 100}"
+    return f"a later version of Ragstone wrote it: install Ragstone {release} or newer"
+
+
+def open_file(
+    file: Path, layout: SqliteLayout, note: Callable[[str], None] | None = None
+) -> sqlite3.Connection:
     """Open a database for writing; if the file does not exist, create it for this user alone.
 
+    Args:
+        file: Where it is.
+        layout: Its layout; a file of an earlier version is taken to it.
+        note: Called with one line if a cache of an earlier version was emptied.
+
     Raises:
+        LaterLayout: A later version of Ragstone wrote it.
         sqlite3.Error: It cannot be opened, or has another layout.
     """
     private_file(file)
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
-        if not _is_ours(connection, layout):
+        emptied = False
+        if _version(connection, layout) != layout.version:
             connection.execute(f"PRAGMA page_size = {layout.page}")
             _write_ahead(connection)
             connection.execute("BEGIN IMMEDIATE")
-            if not _is_ours(connection, layout):
+            version = _version(connection, layout)
+            if version is None:
                 for table in layout.tables:
                     connection.execute(table)
                 connection.execute(f"PRAGMA application_id = {layout.owner}")
                 connection.execute(f"PRAGMA user_version = {layout.version}")
+            elif version != layout.version:
+                emptied = version not in layout.steps
+                if not emptied:
+                    # Nobody can write between the copy and the steps.
+                    copy = file.with_name(f"{file.name}{COPY}{version}")
+                    private_file(copy)
+                    copy_database(file, copy)
+                _upgrade(connection, layout, version)
             connection.execute("COMMIT")
+        if emptied and note:
+            note(f"The cache {file} was of an earlier version of Ragstone and was emptied.")
         connection.execute(f"PRAGMA synchronous = {layout.synchronous}")
     except BaseException:
         connection.close()
@@ -95,15 +143,20 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
     """Open a database read-only, even on a file system that cannot be written to.
 
     Raises:
-        sqlite3.Error: It cannot be opened, or has another layout.
+        LaterLayout: A later version of Ragstone wrote it.
+        sqlite3.Error: It cannot be opened, has another layout, or is empty, as is a cache of an
+            earlier version.
     """
     for query in ("mode=ro", "immutable=1"):
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?{query}", uri=True, timeout=BUSY, check_same_thread=False
         )
         try:
-            if not _is_ours(connection, layout):
+            version = _version(connection, layout)
+            if version not in {layout.version, *layout.steps}:
                 raise _fault("it is empty", sqlite3.SQLITE_EMPTY)
+            if version is not None and version != layout.version:
+                connection = _upgraded_copy(connection, layout, version)
         except sqlite3.Error as error:
             connection.close()
             if query == "immutable=1" or _code(error) != sqlite3.SQLITE_CANTOPEN:
@@ -126,8 +179,15 @@ def copy_database(file: Path, into: Path) -> None:
         here.backup(there)
 
 
+def copies(file: Path) -> list[Path]:
+    """The copies beside a file, of the versions from which it was taken to the next."""
+    return [one for one in file.parent.iterdir() if one.name.startswith(f"{file.name}{COPY}")]
+
+
 def explained(error: Exception, file: Path) -> InputError:
     """The error as a message that says what is wrong with the file, and what to do."""
+    if isinstance(error, LaterLayout):
+        return InputError(f"{file}: {error}.")
     if isinstance(error, UnicodeDecodeError):
         fault = FAULTS[sqlite3.SQLITE_CORRUPT]
     elif not isinstance(error, sqlite3.Error):
@@ -217,41 +277,92 @@ def _encoded(value: str) -> str | bytes:
     return value
 
 
-def _is_ours(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
-    """Whether the file has the layout; False if it is empty.
+def check_not_later(connection: sqlite3.Connection, newest: int) -> int:
+    """The version of the file, which is at most the newest that this program knows.
 
     Raises:
-        sqlite3.DatabaseError: It belongs to another program or version, or has other tables.
+        LaterLayout: A later version of Ragstone wrote it.
+    """
+    ((version,),) = connection.execute("PRAGMA user_version")
+    if version > newest:
+        raise LaterLayout(needs(version))
+    return int(version)
+
+
+def _version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None:
+    """The version of the file: the layout's, or an earlier one; None if it is empty.
+
+    Raises:
+        LaterLayout: A later version of Ragstone wrote it.
+        sqlite3.DatabaseError: It belongs to another program, or has other tables.
     """
     begun = not connection.in_transaction
     if begun:
         # All is read at one moment, or a file that another process is just making looks foreign.
         connection.execute("BEGIN")
     try:
-        return _has_layout(connection, layout)
+        return _checked_version(connection, layout)
     finally:
         if begun and connection.in_transaction:
             connection.execute("ROLLBACK")
 
 
-def _has_layout(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
+def _checked_version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None:
     ((owner,),) = connection.execute("PRAGMA application_id")
-    ((version,),) = connection.execute("PRAGMA user_version")
-    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
-    if not tables and not owner:
-        return False
+    there = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+    if not there and not owner:
+        return None
     if owner != layout.owner:
         raise _not_ours("it belongs to another program")
+    version = check_not_later(connection, layout.version)
     if version != layout.version:
+        if version in layout.steps or layout.is_cache:
+            return version
         raise _not_ours(f"it is of version {version}, expected {layout.version}")
-    there = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    if sorted(_plain(sql) for (sql,) in there) != sorted(map(_plain, layout.tables)):
+    if sorted(_plain(sql) for (sql,) in there if sql) != sorted(map(_plain, layout.tables)):
         raise _not_ours("its tables are others than ours")
-    return True
+    return version
 
 
-def _plain(sql: object) -> str:
-    return " ".join(str(sql).split())
+def _upgrade(connection: sqlite3.Connection, layout: SqliteLayout, version: int) -> None:
+    """Take the tables of an earlier version to the layout, within the caller's transaction.
+
+    Raises:
+        sqlite3.Error: The steps do not lead from these tables to the layout's.
+    """
+    if version in layout.steps:
+        kind = "trigger"
+        triggers = [one for one in layout.tables if one.startswith("CREATE TRIGGER")]
+        statements = [*steps_from(layout.steps, version), *triggers]
+    else:
+        kind, statements = "table", [*layout.tables]
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = ?", (kind,)).fetchall()
+    for statement in (*(f"DROP {kind} {name}" for (name,) in names), *statements):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {layout.version}")
+    _checked_version(connection, layout)
+
+
+def _upgraded_copy(
+    connection: sqlite3.Connection, layout: SqliteLayout, version: int
+) -> sqlite3.Connection:
+    """A temporary copy, taken to the layout; the connection is closed."""
+    copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    try:
+        with closing(connection):
+            connection.backup(copy)
+        copy.execute("BEGIN")
+        _upgrade(copy, layout, version)
+        copy.execute("COMMIT")
+    except BaseException:
+        copy.close()
+        raise
+    return copy
+
+
+def _plain(sql: str) -> str:
+    # SQLite quotes the name of a table that a step renamed.
+    return " ".join(sql.replace('"', "").split())
 
 
 def _not_ours(words: str) -> sqlite3.DatabaseError:

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.files import cache_folder, private_folder
-from ragstone.core.sqlite import UNREADABLE, SqliteLayout, is_damaged, open_file
+from ragstone.core.sqlite import (
+    UNREADABLE,
+    SqliteLayout,
+    is_damaged,
+    is_empty,
+    open_file,
+    open_to_read,
+)
 
 from .encoder import Encoder, TokenMemory, TokenVectors, Vectors
 from .model_store import Note, locked
@@ -27,6 +34,7 @@ LAYOUT = SqliteLayout(
     tables=("CREATE TABLE embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL)",),
     synchronous="NORMAL",
     page=16_384,
+    is_cache=True,
 )
 CHECKSUM = 8
 """Length in bytes of the checksum stored after each vector."""
@@ -51,7 +59,7 @@ def embeddings_file() -> Path:
 
 
 def kept() -> CachedTexts:
-    """The size of the embedding cache.
+    """The size of the embedding cache; one of an earlier version has no vectors for this one.
 
     Raises:
         ModelError: The file is damaged, or not an embedding cache.
@@ -59,11 +67,13 @@ def kept() -> CachedTexts:
     file = embeddings_file()
     if not file.is_file():
         return CachedTexts(file, 0, 0)
+    vectors = 0
     try:
-        with closing(open_file(file, LAYOUT)) as connection:
+        with closing(open_to_read(file, LAYOUT)) as connection:
             ((vectors,),) = connection.execute("SELECT count(*) FROM embeddings")
     except UNREADABLE as error:
-        raise ModelError(f"{file} cannot be read: {error}. It can be deleted") from error
+        if not is_empty(error):
+            raise ModelError(f"{file} cannot be read: {error}. It can be deleted") from error
     files = (file, file.with_name(f"{file.name}-wal"))
     return CachedTexts(file, vectors, sum(one.stat().st_size for one in files if one.is_file()))
 
@@ -75,7 +85,7 @@ def clear() -> CachedTexts:
         ModelError: The file cannot be read or written.
     """
     before = kept()
-    if not before.vectors:
+    if not before.size:
         return before
     try:
         with closing(open_file(before.file, LAYOUT)) as connection:
@@ -90,9 +100,9 @@ def clear() -> CachedTexts:
 class CachedVectors:
     """Vectors by key, in a file whose faults never stop a run.
 
-    A file that is damaged or not an embedding cache is renamed, and a new one is started. A file
-    that cannot be written is only read; one that cannot be read is no longer used. Each of these
-    events gives a one-line note.
+    A file that is damaged or not an embedding cache is renamed, and a new one is started; one of an
+    earlier version is emptied. A file that cannot be written is only read; one that cannot be read,
+    or that a later version wrote, is no longer used. Each of these events gives a one-line note.
     """
 
     def __init__(self, file: Path, note: Note) -> None:
@@ -160,7 +170,7 @@ class CachedVectors:
         if self._connection is None or self._process != os.getpid():
             private_folder(self._file.parent)
             try:
-                self._connection = open_file(self._file, LAYOUT)
+                self._connection = open_file(self._file, LAYOUT, self._note)
             finally:
                 self._opened = _identity(self._file)
             self._process = os.getpid()

@@ -109,11 +109,11 @@ def test_who_may_only_read_a_database_reads_it(postgres: "PostgresServer") -> No
     assert "s3cret" not in f"{found!r} {found.to_dict()} {found.labels!r}"
 
 
-def test_labels_of_another_version_are_not_read(postgres: "PostgresServer") -> None:
+def test_labels_of_a_later_version_are_not_read(postgres: "PostgresServer") -> None:
     import psycopg
 
     address = postgres.database()
     with answered(address), psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("UPDATE ragstone_labels SET version = 99")
-    with pytest.raises(InputError, match="version 99"):
+        connection.execute("UPDATE ragstone_labels SET version = 2010300")
+    with pytest.raises(InputError, match=r"Ragstone 2\.1\.3 or newer"):
         read_label_table(address)

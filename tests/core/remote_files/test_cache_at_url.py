@@ -58,6 +58,23 @@ def known(bucket: str, *keys: str) -> set[str]:
     return found
 
 
+def test_a_copy_of_an_earlier_version_is_made_anew_from_the_url(
+    bucket: str, machine: Callable[[str], None]
+) -> None:
+    machine("one")
+    kept(bucket, "aa")
+    (copy,) = (cache_folder() / "replies").glob(f"*/{FILE}")
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("ALTER TABLE replies RENAME COLUMN reply TO said")
+        connection.execute("PRAGMA user_version = 1")
+    notes: list[str] = []
+    replies = open_replies(f"{bucket}/cache", notes.append)
+    assert replies.get("aa") is not None
+    replies.close()
+    (note,) = map(explain, notes)
+    assert "earlier version of Ragstone" in note
+
+
 def test_a_reply_is_paid_for_by_one_machine_alone(
     s3: s3fs.S3FileSystem, bucket: str, judge: BatchProvider, machine: Callable[[str], None],
     tmp_path: Path,

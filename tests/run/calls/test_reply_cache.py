@@ -85,6 +85,31 @@ def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> N
     assert "Move it away" in note
 
 
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (1, "asked and paid again. The cache {} was of an earlier version of Ragstone and was"),
+        (4_02_00, "not kept across runs. {}: a later version of Ragstone wrote it: install "),
+    ],
+)
+def test_a_cache_of_another_version_is_told_of_once(
+    version: int, words: str, tmp_path: Path
+) -> None:
+    first = ReplyCache(tmp_path, print)
+    first.put("aa", REPLY)
+    first.close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    notes: list[str] = []
+    for _ in range(2 if version == 1 else 1):
+        second = ReplyCache(tmp_path, notes.append)
+        assert second.get("aa") is None
+        second.put("bb", REPLY)
+        second.close()
+    (note,) = map(explain, notes)
+    assert words.format(tmp_path / FILE) in note
+
+
 def test_a_folder_that_cannot_be_made_is_gone_on_without(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     notes: list[str] = []

@@ -19,7 +19,6 @@ from ragstone.annotation.adjudication import is_adjudicator
 from ragstone.core.database import (
     POSTGRES,
     Database,
-    DatabaseLayout,
     KeptDatabase,
     Sql,
     is_readable,
@@ -27,6 +26,7 @@ from ragstone.core.database import (
     without_password,
 )
 from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.store_layout import DatabaseLayout
 
 from .form import PlacedItem, QueueItem, Role
 

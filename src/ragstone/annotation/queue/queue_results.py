@@ -30,13 +30,13 @@ from ragstone.core.database import (
     PostgresRun,
     Sql,
     SqliteRun,
-    check_version,
     connect,
     postgres_in_words,
     sqlite_fault,
+    version_of,
     without_password,
 )
-from ragstone.core.errors import DataError, Fault, UnknownName
+from ragstone.core.errors import DataError, Fault, InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.core.sqlite import is_empty, open_to_read
 from ragstone.data import majority
@@ -343,8 +343,13 @@ def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
         try:
             run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             ((there,),) = run(f"SELECT to_regclass('{LAYOUT.version_table}')")
-            is_there = there is not None and check_version(run, name, LAYOUT)
-            yield LabelSnapshot(name, run) if is_there else None
+            version = None if there is None else version_of(run, name, LAYOUT)
+            if version not in {None, LAYOUT.version}:
+                raise InputError(
+                    f"{name}: an earlier version of Ragstone made its labels. Once nobody uses "
+                    "that version any more, open them with `ragstone annotate` of this one."
+                )
+            yield None if version is None else LabelSnapshot(name, run)
         finally:
             connection.close()
 

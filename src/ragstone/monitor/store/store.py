@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from ragstone.core.database import POSTGRES, DatabaseLayout, KeptDatabase, Reaction, open_database
+from ragstone.core.database import POSTGRES, KeptDatabase, open_database
 from ragstone.core.errors import InputError
 from ragstone.core.files import private_folder
 from ragstone.core.messages import argument
+from ragstone.core.store_layout import DatabaseLayout, Reaction
 
 WIDTH = 120
 """Seconds of a slot."""

@@ -476,6 +476,7 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         "effect."
     ),
     "replies_not_kept": lambda facts: f"Replies are not kept across runs. {facts['said']}",
+    "replies_emptied": lambda facts: f"Known questions are asked and paid again. {facts['said']}",
     "reasoning_heard": _reasoning_heard,
     "reasoning_not_counted": plain(
         "no reasoning is counted, for the name sets no effort; a model that reasons all the same "

@@ -54,6 +54,7 @@ LAYOUT = SqliteLayout(
         """,
     ),
     synchronous="NORMAL",
+    is_cache=True,
 )
 
 Row = tuple[object, ...]
@@ -78,7 +79,7 @@ class ReplyCache:
         self._noted = False
         try:
             private_folder(folder)
-            self._reader = open_file(self._file, LAYOUT)
+            self._reader = open_file(self._file, LAYOUT, self._emptied)
             self._commits = Commits(open_file(self._file, LAYOUT), write_replies, self._failed)
         except UNREADABLE as error:
             self._failed(error)
@@ -117,6 +118,9 @@ class ReplyCache:
             self._reader.close()
             self._reader = None
         return self._commits is None or self._commits.close(seconds)
+
+    def _emptied(self, why: str) -> None:
+        self._note(reason("replies_emptied", said=why))
 
     def _failed(self, error: Exception) -> Exception:
         explanation = explained(error, self._file)
@@ -193,8 +197,8 @@ class _SharedReplies(ReplyCache):
     """Replies at a URL: fetched when it is opened, given when it is closed."""
 
     def __init__(self, url: str, note: Callable[[str], None]) -> None:
-        self._copy = _Copy(url)
-        super().__init__(self._copy.fetch().parent, note)
+        self._note, self._copy = note, _Copy(url)
+        super().__init__(self._copy.fetch(self._emptied).parent, note)
 
     def close(self, seconds: float | None = None) -> bool:
         """As in ``ReplyCache``; what cannot be given now is given by the next run."""
@@ -217,22 +221,30 @@ class _Copy:
         self._have, self._mark = self._folder / "have", self._folder / "given"
         private_folder(self._have)
 
-    def fetch(self) -> Path:
+    def fetch(self, emptied: Callable[[str], None] | None = None) -> Path:
         """Take the replies that only the URL has; gives the file of all."""
         file = self._folder / FILE
-        if not file.exists():
-            # It may be deleted like any cache. Then what was taken has to be taken again.
+
+        def forget(why: str) -> None:
+            # What was taken has to be taken again.
             self._mark.unlink(missing_ok=True)
             for known in self._have.iterdir():
                 known.unlink(missing_ok=True)
-        with TemporaryDirectory(dir=self._folder) as scratch:
+            if why and emptied:
+                emptied(why)
+
+        if not file.exists():
+            forget("")  # It may be deleted like any cache.
+        with (
+            TemporaryDirectory(dir=self._folder) as scratch,
+            closing(open_file(file, LAYOUT, forget)) as mine,
+        ):
             new = list(self._fetched(Path(scratch)))
-            with closing(open_file(file, LAYOUT)) as mine:
-                mine.execute("BEGIN IMMEDIATE")
-                before = _last_row(mine)
-                taken = [one for one in new if _took(mine, one)]
-                after = _last_row(mine)
-                mine.execute("COMMIT")
+            mine.execute("BEGIN IMMEDIATE")
+            before = _last_row(mine)
+            taken = [one for one in new if _took(mine, one)]
+            after = _last_row(mine)
+            mine.execute("COMMIT")
         for one in taken:
             (self._have / one.name).touch()
         if self._given() == before:

@@ -1,0 +1,1 @@
+CREATE TABLE embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL);

@@ -1,0 +1,3 @@
+CREATE TABLE parts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE requests ( key TEXT PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, example TEXT NOT NULL, vote INTEGER NOT NULL, name TEXT NOT NULL, parts TEXT NOT NULL, schema TEXT NOT NULL);
+CREATE TABLE attempts ( key TEXT NOT NULL, attempt INTEGER NOT NULL, source TEXT NOT NULL, at REAL NOT NULL, seconds REAL NOT NULL, trouble TEXT, words TEXT, http INTEGER, reply TEXT NOT NULL, finish TEXT, model TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER, usd REAL, PRIMARY KEY (key, attempt));

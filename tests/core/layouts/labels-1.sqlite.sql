@@ -1,0 +1,13 @@
+CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL);
+CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, question TEXT NOT NULL, shown TEXT NOT NULL, hidden TEXT NOT NULL, parts TEXT NOT NULL, probability DOUBLE PRECISION, people INTEGER NOT NULL, doubt DOUBLE PRECISION, place DOUBLE PRECISION NOT NULL, weight DOUBLE PRECISION NOT NULL, passed DOUBLE PRECISION NOT NULL, earlier INTEGER NOT NULL, wanted INTEGER NOT NULL, taken INTEGER NOT NULL, PRIMARY KEY (queue, item));
+CREATE INDEX open_items ON items (queue, place, item) WHERE taken < wanted;
+CREATE TABLE people (queue TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person));
+CREATE TABLE turns (queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, state TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, PRIMARY KEY (queue, person, item));
+CREATE INDEX turns_of ON turns (queue, item);
+CREATE INDEX turns_given ON turns (queue, until) WHERE state = 'given';
+CREATE TABLE said (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, UNIQUE (queue, person, once));
+CREATE INDEX said_of ON said (queue, item, person);
+CREATE TABLE decided (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, UNIQUE (queue, person, once));
+CREATE INDEX decided_of ON decided (queue, item, person);
+CREATE TABLE tagged (queue TEXT NOT NULL, item INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (queue, item, tag));
+CREATE TABLE events (number INTEGER PRIMARY KEY, queue TEXT NOT NULL, at TEXT NOT NULL, person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL);

@@ -1,0 +1,1 @@
+CREATE TABLE replies ( key TEXT PRIMARY KEY, reply TEXT NOT NULL, model TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER, checksum TEXT NOT NULL);
