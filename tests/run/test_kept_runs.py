@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ragstone import compare, evaluate, rescore
 from ragstone.cli.app import app
-from ragstone.core.errors import DamagedRun, InputError
+from ragstone.core.errors import DamagedRun, InputError, RunConflict
 from ragstone.run import Run
 from ragstone.run.folder.checksums import CHECKSUM, signed
 from ragstone.run.folder.run_tally import VERSION
@@ -46,12 +46,12 @@ ASKED: dict[str, Any] = {
 PRECISION, EXACT_MATCH = (1 / 2 + 1) / 2, 1 / 2
 
 
-def kept(name: str, tmp_path: Path) -> Path:
-    """A copy of a folder, as if this version of Ragstone had begun it."""
+def kept(name: str, tmp_path: Path, version: str = VERSION) -> Path:
+    """A copy of a folder, as if this version of Ragstone had begun it, or another one."""
     folder = shutil.copytree(KEPT / name, tmp_path / name)
     manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     del manifest[CHECKSUM]
-    manifest["settings"]["ragstone"] = VERSION
+    manifest["settings"]["ragstone"] = version
     (folder / "run.json").write_text(json.dumps(signed(manifest)), encoding="utf-8")
     return folder
 
@@ -75,6 +75,15 @@ def test_the_same_call_leaves_a_kept_run_as_it_is(tmp_path: Path) -> None:
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     run = evaluate(DATA, **ASKED, out=folder)
     assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH}
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_a_run_of_an_earlier_version_is_read_and_not_rewritten(tmp_path: Path) -> None:
+    folder = kept("finished", tmp_path, "0.0.9")
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    assert values(Run.open(folder)) == {"precision": PRECISION, "exact_match": EXACT_MATCH}
+    with pytest.raises(RunConflict, match=r'"0\.0\.9"'):
+        evaluate(DATA, **ASKED, out=folder)
     assert {file: file.read_bytes() for file in before} == before
 
 

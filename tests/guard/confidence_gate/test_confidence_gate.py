@@ -604,6 +604,15 @@ def test_gate_is_the_same_after_it_was_written_and_read(tmp_path: Path) -> None:
     assert Gate.from_dict(gate.to_dict()) == gate
 
 
+def test_a_gate_that_the_first_version_wrote_is_read_as_it_is() -> None:
+    file = Path(__file__).with_name("gate-0.1.0.json")
+    before = file.read_bytes()
+    gate = Gate.read(file)
+    assert [gate.decide(score) for score in (0.7, 0.5, 0.2)] == ["pass", "ask", "block"]
+    assert gate.to_dict().items() >= json.loads(before).items()
+    assert file.read_bytes() == before
+
+
 def test_every_fault_of_a_gate_is_listed(tmp_path: Path) -> None:
     told = judged().to_dict()
     told["pass_at"], told["n"], told["date"] = "high", -1, None
