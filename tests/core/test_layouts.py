@@ -4,6 +4,7 @@ To change a layout, see ``ragstone.core.store_layout``. ``layouts`` holds the ta
 of each store, ``NAME-VERSION.DATABASE.sql``, as they were when stores were first made so.
 """
 
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -282,6 +283,20 @@ def test_where_no_copy_can_be_made_nothing_is_changed(tmp_path: Path) -> None:
     copy_of(place, "labels").mkdir()
     with pytest.raises(StoreAway, match="unable to open"):
         open_database(place, LATER_LABELS)
+    assert is_as_before(place, "labels")
+
+
+def test_a_disk_without_room_for_the_copy_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    place = str(tmp_path / "labels.sqlite")
+    fill(place, "labels")
+    with closing(open_database(place, LABELS)) as store, store.transaction() as run:
+        run("INSERT INTO queues VALUES ('large', '', ?)", "x" * 2_000_000)
+    command = shlex.join([sys.executable, later_layouts.__file__, place, "labels", "0", "SELECT 1"])
+    full = subprocess.run(
+        ["sh", "-c", f"ulimit -f 1000; {command}"], capture_output=True, text=True, check=False
+    )
+    assert "it may be full. Make room" in full.stderr
+    assert [file.name for file in tmp_path.glob("*layout*")] == []
     assert is_as_before(place, "labels")
 
 

@@ -11,7 +11,7 @@ after a copy beside it. Whoever opens it to read reads a temporary copy that was
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -125,9 +125,7 @@ def open_file(
                 emptied = version not in layout.steps
                 if not emptied:
                     # Nobody can write between the copy and the steps.
-                    copy = file.with_name(f"{file.name}{COPY}{version}")
-                    private_file(copy)
-                    copy_database(file, copy)
+                    _copy_beside(file, version)
                 _upgrade(connection, layout, version)
             connection.execute("COMMIT")
         if emptied and note:
@@ -177,6 +175,19 @@ def copy_database(file: Path, into: Path) -> None:
         closing(sqlite3.connect(into)) as there,
     ):
         here.backup(there)
+
+
+def _copy_beside(file: Path, version: int) -> None:
+    copy = file.with_name(f"{file.name}{COPY}{version}")
+    private_file(copy)
+    try:
+        copy_database(file, copy)
+    except sqlite3.Error:
+        # The disk may be full: half a copy would take what room there is.
+        for half in (copy, copy.with_name(f"{copy.name}-journal")):
+            with suppress(OSError):
+                half.unlink()
+        raise
 
 
 def copies(file: Path) -> list[Path]:
