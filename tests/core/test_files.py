@@ -12,7 +12,7 @@ import pytest
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import queues
 from ragstone.core.errors import InputError
-from ragstone.core.files import write_result
+from ragstone.core.files import result_lines, write_result
 
 
 def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> None:
@@ -20,6 +20,25 @@ def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> 
     write_result(file, "a longer text")
     write_result(file, b"short")
     assert file.read_bytes() == b"short"
+
+
+@pytest.mark.parametrize("writes", ["whole", "by line"])
+def test_texts_are_readable_by_this_user_alone_unless_the_file_was_there(
+    tmp_path: Path, writes: str
+) -> None:
+    for name, mode in (("new", 0o600), ("there", 0o640)):
+        file = tmp_path / name
+        if name == "there":
+            file.touch()
+            file.chmod(0o640)
+        if writes == "whole":
+            write_result(file, "text", private=True)
+        else:
+            with result_lines(file) as write:
+                write("text")
+        assert file.stat().st_mode & 0o777 == mode
+    write_result(tmp_path / "report.html", "for others")
+    assert (tmp_path / "report.html").stat().st_mode & 0o444 == 0o444
 
 
 @pytest.mark.parametrize(

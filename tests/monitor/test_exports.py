@@ -53,7 +53,10 @@ def test_a_window_is_evaluated(store: MonitorStore, tmp_path: Path) -> None:
     put_example(store, "a", 1.0, contexts=["The pier is 90 m long."], answer="It is 90 m long.")
     put_example(store, "b", 2.0, contexts=["The pier is 90 m long."], answer="Tea grows in Assam.")
     export(store, tmp_path / "window.jsonl")
-    run = ragstone.evaluate(tmp_path / "window.jsonl", metrics="faithfulness", out=tmp_path / "run")
+    folder = tmp_path / "runs" / "run"
+    run = ragstone.evaluate(tmp_path / "window.jsonl", metrics="faithfulness", out=folder)
+    modes = [one.stat().st_mode & 0o777 for one in (tmp_path / "window.jsonl", folder)]
+    assert modes == [0o600, 0o700], "the texts of production are this user's alone"
     assert set(run.estimates()["n"]) == {2}
 
 

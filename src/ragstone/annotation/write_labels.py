@@ -348,21 +348,21 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: 
         raise InputError(f"Labels are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.suffix == ".jsonl":
         lines = (json.dumps({c: row.get(c) for c in columns}, ensure_ascii=False) for row in rows)
-        write_result(path, "".join(f"{line}\n" for line in lines))
+        write_result(path, "".join(f"{line}\n" for line in lines), private=True)
     elif path.suffix == ".csv":
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(cell, columns))
         writer.writerows([_csv_cell(row.get(c)) for c in columns] for row in rows)
-        write_result(path, text.getvalue())
+        write_result(path, text.getvalue(), private=True)
     else:
-        write_result(path, as_parquet(_frame(list(rows), columns)))
+        write_result(path, as_parquet(_frame(list(rows), columns)), private=True)
 
 
 def _write_json(records: Sequence[Mapping[str, Any]], path: Path) -> None:
     if path.suffix != ".json":
         raise InputError(f"Labels of a platform are written to .json, not to {path.name!r}.")
-    write_result(path, json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+    write_result(path, json.dumps(records, ensure_ascii=False, indent=1) + "\n", private=True)
 
 
 def _cell(value: object) -> object:

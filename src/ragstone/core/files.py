@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+from stat import S_IMODE
 
 from .errors import InputError, room_for
 from .messages import argument
@@ -86,8 +87,13 @@ DEEPEST = 5
 """Folders from a run's own to its deepest file, that of a table of one that goes on."""
 
 
-def write_result(file: Path, content: str | bytes) -> None:
+def write_result(file: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write the file, and its folder if that is missing; a part of it is not left behind.
+
+    Args:
+        file: Its name.
+        content: What is in it.
+        private: Only this user can read it, if it is new: it has texts of examples.
 
     Raises:
         InputError: It is a file of a run, or a database, which nothing could bring back.
@@ -97,6 +103,8 @@ def write_result(file: Path, content: str | bytes) -> None:
     data = content.encode() if isinstance(content, str) else content
     with room_for(file):
         file.parent.mkdir(parents=True, exist_ok=True)
+        if private:
+            private_file(file)
         # Outside of the try: a file that cannot be opened stays whole, for it may hold labels.
         opened = file.open("wb")
         try:
@@ -111,6 +119,8 @@ def write_result(file: Path, content: str | bytes) -> None:
 @contextmanager
 def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
     """A function that writes one line after the other; the file is there once all are written.
+
+    Only this user can read it, unless there was one before that others could.
 
     Raises:
         InputError: As ``write_result``.
@@ -129,7 +139,10 @@ def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.part")
         try:
+            private_file(part)
             with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
+                if file.exists():
+                    part.chmod(S_IMODE(file.stat().st_mode))
 
                 def write(line: str) -> None:
                     lines.write(f"{line}\n")

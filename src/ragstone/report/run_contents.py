@@ -475,7 +475,7 @@ ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": 
 
 def write_table(table: pl.DataFrame, file: Path) -> None:
     """Write a table in the format given by the file's extension; raises as ``format_of``."""
-    write_result(file, as_bytes(table, format_of(file)))
+    write_result(file, as_bytes(table, format_of(file)), private=True)
 
 
 def format_of(file: Path) -> FileFormat:

@@ -409,11 +409,11 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
             )
         write_result(guideline, sheet.guideline)
     if path.suffix == ".csv":
-        write_result(path, csv_table(sheet.frame).write_csv())
+        write_result(path, csv_table(sheet.frame).write_csv(), private=True)
     elif path.suffix == ".jsonl":
-        write_result(path, sheet.frame.write_ndjson())
+        write_result(path, sheet.frame.write_ndjson(), private=True)
     else:
-        write_result(path, as_parquet(sheet.frame))
+        write_result(path, as_parquet(sheet.frame), private=True)
 
 
 def guideline_file(path: Path) -> Path:

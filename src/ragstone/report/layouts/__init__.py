@@ -166,7 +166,7 @@ def write_report(report: Report, out: Path) -> list[Path]:
     else:
         written = {out / file.name: file for file in report.files}
     for path, file in written.items():
-        write_result(path, file.content)
+        write_result(path, file.content, private=True)
     return list(written)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from ragstone.core.errors import NothingThere, RagstoneError, RunConflict
-from ragstone.core.files import RunEntry
+from ragstone.core.files import RunEntry, private_folder
 from ragstone.core.messages import argument
 from ragstone.core.remote_files import Remote
 from ragstone.judgements import KINDS
@@ -43,7 +43,7 @@ def locked(folder: Path) -> Iterator[None]:
     if folder.exists() and not folder.is_dir():
         raise RunConflict(f"{folder} is a file. Name a folder with {OUT}.")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
     except (FileExistsError, NotADirectoryError) as error:
         raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
     ours = any((folder / name).exists() for name in (RunEntry.MANIFEST, RunEntry.READY))
