@@ -61,7 +61,7 @@ class Forked:
         """The address that it prints first, once it serves there."""
         until = time.monotonic() + PATIENCE
         while self.returncode is None and time.monotonic() < until:
-            if printed := re.search(r"http://\S+(?=\s)", self._printed("out")):
+            if printed := re.search(r"https?://\S+(?=\s)", self._printed("out")):
                 return printed[0]
             time.sleep(0.02)
         raise AssertionError(self._printed("out") + self._printed("err"))

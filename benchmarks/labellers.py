@@ -172,7 +172,7 @@ class Labeller:
     def _asked(self, method: str, path: str, fields: dict[str, str] | None) -> tuple[int, str]:
         if self._connection is None:
             self._connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        headers = {"Cookie": f"{PERSON}={self.token}"}
+        headers = {"Cookie": f"{PERSON}-{self.port}={self.token}"}
         body = None
         if fields is not None:
             headers |= {"HX-Target": "item", "X-Secret": self._secret}

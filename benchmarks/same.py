@@ -239,7 +239,7 @@ class Product:
 
     def pages(self, runs: str) -> str:
         """The pages of the app that are linked to one another."""
-        with self.served("view", runs, "--port", "0", "--no-browser") as (address, _):
+        with self.served("view", runs, "--port", "0", "--no-browser", "--no-token") as (address, _):
             return "".join(f"=== {path}\n{page}\n" for path, page in linked(address, "/"))
 
     def monitored(self, store: str) -> str:

@@ -104,6 +104,7 @@ class Server:
             "view",
             str(runs),
             "--no-browser",
+            "--no-token",
             "--port",
             "0",
         ]

@@ -299,7 +299,7 @@ def main() -> None:
     """Send what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", default="http://127.0.0.1:8431", help="Address of the monitor.")
-    parser.add_argument("--token", default="", help="Of the monitor.")
+    parser.add_argument("--token", default="", help="A send token of the monitor.")
     parser.add_argument(
         "--data", type=Path, default=CORNWALL, help="Questions with contexts and answers."
     )

@@ -7,7 +7,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from ragstone.cli.app import app
 from ragstone.monitor.duties.draw_answers import Sampling
@@ -169,3 +169,22 @@ def test_commands_that_write_see_beforehand_that_the_store_is_read_only(
         assert "monitor.sqlite is read-only. Give yourself write permission" in found.stderr
     read = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path)])
     assert read.exit_code == 0
+
+
+def test_tokens_of_apps_are_kept_as_hashes_and_taken_back(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+
+    def token(*words: str) -> Result:
+        return CliRunner().invoke(app, ["monitor", "token", str(file), *words])
+
+    shop, chat = token("shop").stdout.strip(), token("chat").stdout.strip()
+    assert len({shop, chat, token("chat").stdout.strip()}) == 3
+    assert token().stdout.split() == ["shop", "chat"]
+    assert shop not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert token("shop", "--revoke").exit_code == 0
+    assert token().stdout.split() == ["chat"]
+    assert "No app is called 'shop'" in token("shop", "--revoke").stderr
+    assert token("two words").exit_code == 2
+    file.write_text("chat password\n")
+    assert f"{file}:1 is not the name of an app" in token("shop").stderr

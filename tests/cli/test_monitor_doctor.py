@@ -21,6 +21,7 @@ from ragstone.cli.monitor_doctor import (
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.monitor.duties.arriving import receive_answers
@@ -43,7 +44,7 @@ def store(tmp_path: Path) -> Iterator[MonitorStore]:
 @pytest.fixture
 def server(store: MonitorStore) -> Iterator[str]:
     """A server that takes traces, with a token."""
-    intake = make_intake(store, IntakeSettings(token="of-ours"))
+    intake = make_intake(store, IntakeSettings(senders=SendTokens("of-ours")))
     with served(lambda _: intake) as host:
         yield f"http://{host}"
     intake.close()
@@ -56,7 +57,7 @@ def states(found: list[dict[str, str]]) -> dict[str, str]:
 def test_a_server_that_takes_traces_is_right_and_keeps_nothing_of_the_probe(
     ragstone: Ragstone, server: str, store: MonitorStore
 ) -> None:
-    found = ragstone("monitor", "doctor", "--json", "--url", server, "--token", "of-ours",
+    found = ragstone("monitor", "doctor", "--json", "--url", server, "--send-token", "of-ours",
                      "--store", store.place)  # fmt: skip
     told = states(found.json)
     assert (told["server"], told["traces"]) == ("right", "right")

@@ -2,15 +2,25 @@
 
 import re
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from starlette.datastructures import URL
+from starlette.testclient import TestClient
 
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.labels_store import open_labels
@@ -18,9 +28,13 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, MissingDependency
 from ragstone.web import entry_points as extra
 from ragstone.web.entry_points import view
-from ragstone.web.security import Served
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.security import Served, ServerAddress, listen
+from ragstone.web.web_app import make_app
 from tests.forked import COMMAND, Forked
 from tests.web.conftest import client_of
+
+LOCAL = ip_address("127.0.0.1")
 
 
 @contextmanager
@@ -43,7 +57,7 @@ def status(address: str, **headers: str) -> int:
 
 
 def test_the_app_runs_at_the_printed_address(runs: Path) -> None:
-    with started(str(runs)) as address:
+    with started(str(runs), "--no-token") as address:
         assert address.startswith("http://127.0.0.1:")
         assert status(address) == 200
         assert status(address, Host="evil.example") == 421
@@ -61,20 +75,21 @@ def test_another_host_needs_the_token_of_the_address(runs: Path) -> None:
         assert status(plain) == 401
         assert status(f"{plain}?token=guess") == 401
         # The cookie comes with the first answer; who does not keep it is asked again.
-        assert status(plain, Cookie=f"ragstone-token={token}") == 200
+        port = urlsplit(plain).port
+        assert status(plain, Cookie=f"ragstone-token-{port}={token}") == 200
 
 
 def test_a_taken_port_and_a_missing_folder_are_told(runs: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"{port} cannot be used"):
-            view(runs, port=port, browser=False)
+            view(runs, at=ServerAddress(port), browser=False)
     with pytest.raises(InputError, match="no folder"):
         view(tmp_path / "none", browser=False)
     with pytest.raises(InputError, match="no store of labels"):
         view(runs, labels=str(tmp_path / "none.sqlite"), browser=False)
     with pytest.raises(InputError, match="from 0 to 65535"):
-        view(runs, port=70_000, browser=False)
+        view(runs, at=ServerAddress(70_000), browser=False)
 
 
 @pytest.fixture
@@ -88,10 +103,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uvicorn.Server, "run", run)
 
 
-def served(folder: Path, **options: Any) -> Served:
+def served(folder: Path, start: str = "/", **options: Any) -> Served:
     """Where an app says that it is."""
     told: list[Served] = []
-    view(folder, port=0, browser=False, told=told.append, **options)
+    view(folder, at=ServerAddress(0, **options), browser=False, told=told.append, start=start)
     (found,) = told
     return found
 
@@ -99,16 +114,123 @@ def served(folder: Path, **options: Any) -> Served:
 @pytest.mark.usefixtures("at_once")
 def test_a_link_has_the_port_that_was_taken(tmp_path: Path) -> None:
     found = served(tmp_path)
-    assert re.fullmatch(r"http://127\.0\.0\.1:[1-9]\d+/", found.owner)
-    assert found.link("t0ken") == f"{found.owner}a/t0ken"
+    plain, _, token = found.owner.partition("?token=")
+    assert re.fullmatch(r"http://127\.0\.0\.1:[1-9]\d+/", plain)
+    assert len(token) > 20
+    assert found.link("t0ken") == f"{plain}a/t0ken"
     assert found.alone
 
 
 @pytest.mark.usefixtures("at_once")
-def test_the_owner_can_need_a_token_on_their_own_machine(tmp_path: Path) -> None:
-    found = served(tmp_path, token=True, start="/annotate/q")
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/annotate/q\?token=[\w-]{20,}", found.owner)
-    assert "token" not in found.others
+def test_who_wants_no_token_says_so(tmp_path: Path) -> None:
+    found = served(tmp_path, no_token=True, start="/annotate/q")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/annotate/q", found.owner)
+    assert found.browser == found.owner
+
+
+@pytest.mark.usefixtures("at_once")
+def test_others_open_the_address_of_the_proxy(tmp_path: Path) -> None:
+    found = served(tmp_path, url="https://rag.example", token="t")
+    assert (found.owner, found.link("x")) == (
+        "https://rag.example/?token=t",
+        "https://rag.example/a/x",
+    )
+    assert (found.alone, found.encrypted) == (False, True)
+    assert not served(tmp_path, host="0.0.0.0", url="https://rag.example").encrypted
+
+
+def test_a_server_answers_to_the_name_that_its_proxy_has() -> None:
+    at = ServerAddress(0, url="https://Rag.example:443")
+    listening = listen(at)
+    access = listening.access()
+    listening.taken.close()
+    assert {"rag.example", "rag.example:443"} <= access.hosts
+    assert "evil.example" not in access.hosts
+    assert access.address(URL("http://rag.example/x")) == at.url
+    assert access.address(URL("http://127.0.0.1:8421/x")) == at.url
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"no_token": True, "host": "0.0.0.0"}, "no_token=True is for this machine alone"),
+        ({"no_token": True, "url": "https://rag.example"}, "no_token=True is for this machine"),
+        ({"no_token": True, "token": "t"}, "name one of them"),
+        ({"url": "rag.example"}, "not what an address begins with"),
+        ({"url": "https://rag.example/sub"}, "not what an address begins with"),
+        ({"url": "http://"}, "not what an address begins with"),
+        ({"url": "javascript://x"}, "not what an address begins with"),
+        ({"keyfile": Path("key.pem")}, "keyfile= goes with certfile="),
+        ({"certfile": Path("none.pem")}, "none.pem: no such file or directory"),
+        ({"certfile": Path(__file__)}, "no certificate in PEM with its key"),
+    ],
+)
+def test_an_address_whose_parts_do_not_go_together_is_refused(
+    parts: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        listen(ServerAddress(0, **parts))
+
+
+def test_what_a_browser_is_started_with_opens_the_app_once(runs: Path) -> None:
+    """For every user of the machine sees it in the list of processes."""
+    listening = listen(ServerAddress())
+    path = listening.served.browser.partition("/?")[2]
+    assert listening.token not in path
+    host = urlsplit(listening.served.owner).netloc
+    app = make_app(RunsFolder(runs), listening.access())
+    listening.taken.close()
+    mine, other = (
+        TestClient(app, base_url=f"http://{host}", follow_redirects=False) for _ in range(2)
+    )
+    assert mine.get(f"/?{path}").status_code == 303
+    assert mine.get("/").status_code == 200
+    assert other.get(f"/?{path}").status_code == 401
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of this machine for an hour, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(LOCAL)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    cert_file, key_file = folder / "cert.pem", folder / "key.pem"
+    cert_file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(pem)
+    return cert_file, key_file
+
+
+@pytest.mark.parametrize("command", ["view", "monitor serve"])
+def test_what_goes_over_the_network_is_encrypted(runs: Path, tmp_path: Path, command: str) -> None:
+    cert, key = certificate(tmp_path)
+    tls = ("--port", "0", "--certfile", str(cert), "--keyfile", str(key), "--token", "t")
+    of = (str(runs), "--no-browser") if command == "view" else ("--store", str(tmp_path / "s"))
+    process = Forked(COMMAND, *command.split(), *of, *tls, "--host", "0.0.0.0", cwd=Path.cwd())
+    try:
+        address = process.address()
+        assert address.startswith("https://127.0.0.1:")
+        trusts = ssl.create_default_context(cafile=str(cert))
+        with urlopen(f"{address.partition('?')[0]}static/style.css"
+                     if command == "view" else address.replace("/monitor?token=t", "/health"),
+                     context=trusts) as answer:  # fmt: skip
+            assert answer.status == 200
+        with pytest.raises(OSError, match=r"[Rr]eset|disconnected|closed|[Ee]mpty|Remote"):
+            urlopen(address.replace("https:", "http:"))
+    finally:
+        process.kill()
+        _, err = process.communicate()
+    assert "not encrypted" not in err
 
 
 @pytest.mark.usefixtures("at_once")
@@ -123,8 +245,8 @@ def test_a_person_comes_by_a_link_and_sees_nothing_of_the_owner(runs: Path, tmp_
     store = tmp_path / "labels.sqlite"
     queue = Queue.make(open_labels(store), QueueForm("q", ()), [])
     token = queue.invite("Ann")
-    with started(str(runs), "--labels", str(store)) as address:
-        cookie = f"ragstone-person={token}"
+    with started(str(runs), "--labels", str(store), "--no-token") as address:
+        cookie = f"ragstone-person-{urlsplit(address).port}={token}"
         assert status(address) == 200
         assert status(address, Cookie=cookie) == 403
         queue.revoke("Ann")

@@ -10,16 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 
 from ragstone.core.errors import InputError
+from ragstone.monitor.intake.send_tokens import new_send_token, revoke_send_token
 from ragstone.monitor.settings import read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_server import Death, WorkerProcess, serve_monitor
+from ragstone.web.security import ServerAddress
 from tests.forked import COMMAND, Forked
 from tests.waiting import until
 
@@ -56,7 +59,7 @@ def received(store: Path) -> int:
 
 def test_traces_and_screens_have_one_port_and_the_end_is_in_order(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    with started(store) as (address, process):
+    with started(store, "--no-token") as (address, process):
         server = address.removesuffix("/monitor")
         assert asked(f"{server}/health")[0] == 200
         assert asked(f"{server}/v1/examples", EXAMPLE, content_type="application/json")[0] == 200
@@ -78,22 +81,74 @@ def test_traces_and_screens_have_one_port_and_the_end_is_in_order(tmp_path: Path
     assert not [one for one in lines if "died" in one]
 
 
-def test_the_token_guards_intake_and_screens_alike(tmp_path: Path) -> None:
-    with started(tmp_path, "--host", "0.0.0.0", "--token", "of-ours") as (address, _):
+SENT = {"content_type": "application/json"}
+
+
+def sends(server: str, token: str) -> int:
+    bearer = {"authorization": f"Bearer {token}"} if token else {}
+    return asked(f"{server}/v1/examples", EXAMPLE, **SENT, **bearer)[0]
+
+
+def test_the_owners_token_opens_screens_and_another_the_intake(tmp_path: Path) -> None:
+    tokens = ("--token", "of-ours", "--send-token", "of-apps")
+    with started(tmp_path, "--host", "0.0.0.0", *tokens) as (address, process):
         assert address.endswith("/monitor?token=of-ours")
-        server = address.partition("/monitor")[0]
-        sent = {"content_type": "application/json"}
+        server, port = address.partition("/monitor")[0], urlsplit(address).port
         assert asked(f"{server}/monitor")[0] == 401
-        assert asked(f"{server}/v1/examples", EXAMPLE, **sent)[0] == 401
-        assert asked(f"{server}/metrics")[0] == 401
-        bearer = {**sent, "authorization": "Bearer of-ours"}
-        assert asked(f"{server}/v1/examples", EXAMPLE, **bearer)[0] == 200
-        assert asked(f"{server}/monitor", cookie="ragstone-token=of-ours")[0] == 200
+        assert asked(f"{server}/monitor", cookie=f"ragstone-token-{port}=of-ours")[0] == 200
+        assert asked(f"{server}/monitor", cookie=f"ragstone-token-{port}=of-apps")[0] == 401
+        assert [sends(server, one) for one in ("", "of-ours", "of-apps")] == [401, 401, 200]
+        figures = [asked(f"{server}/metrics", authorization=f"Bearer {one}")[0]
+                   for one in ("", "of-apps", "of-ours")]  # fmt: skip
+        assert figures == [401, 401, 200]
+        process.kill()
+        out, err = process.communicate()
+    assert out.splitlines()[1].endswith(" with the token of-apps")
+    assert err.count("not encrypted") == 1
 
 
-def test_another_address_without_a_token_is_given_one(tmp_path: Path) -> None:
-    with started(tmp_path, "--host", "0.0.0.0") as (address, _):
-        assert len(address.partition("?token=")[2]) > 20
+def test_other_machines_are_asked_for_tokens_that_are_made_and_printed(tmp_path: Path) -> None:
+    with started(tmp_path, "--host", "0.0.0.0") as (address, process):
+        server, _, owner = address.partition("/monitor?token=")
+        process.kill()
+        first, second = process.communicate()[0].splitlines()
+    apps = second.rpartition(" ")[2]
+    assert first.endswith(owner)
+    assert min(len(owner), len(apps)) > 20
+    assert owner != apps
+    assert second.startswith("Apps send to http://")
+    assert not server.endswith("/")
+
+
+def test_on_this_machine_alone_apps_need_no_token_and_pages_do(tmp_path: Path) -> None:
+    with started(tmp_path) as (address, _):
+        server, _, owner = address.partition("/monitor?token=")
+        assert len(owner) > 20
+        assert asked(f"{server}/monitor")[0] == 401
+        assert sends(server, "") == 200
+        assert asked(f"{server}/metrics")[0] == 200
+
+
+def test_who_wants_no_token_says_so(tmp_path: Path) -> None:
+    with started(tmp_path, "--no-token") as (address, _):
+        assert address.endswith("/monitor")
+        assert asked(address)[0] == 200
+
+
+def test_the_token_of_an_app_is_revoked_while_the_server_runs(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    shop, chat = (new_send_token(file, app) for app in ("shop", "chat"))
+    with started(tmp_path / "store", "--send-tokens", str(file)) as (address, _):
+        server = address.partition("/monitor")[0]
+        assert [sends(server, one) for one in (shop, chat, "", "shop")] == [200, 200, 401, 401]
+        revoke_send_token(file, "shop")
+        assert [sends(server, one) for one in (shop, chat)] == [401, 200]
+        again = new_send_token(file, "chat")
+        assert [sends(server, one) for one in (chat, again)] == [401, 200]
+        file.write_text("nonsense")
+        assert sends(server, again) == 401
+        file.unlink()
+        assert [sends(server, one) for one in (again, "")] == [401, 401]
 
 
 def test_faults_of_the_settings_are_told_before_anything_is_made(tmp_path: Path) -> None:
@@ -110,7 +165,13 @@ def test_all_faults_of_the_options_are_told_at_once_and_nothing_is_made(tmp_path
     store = tmp_path / "store"
     with pytest.raises(InputError) as raised:
         serve_monitor(
-            str(store), port=70_000, rules=rules, judge=["nosuch"], sample=2.0, tail=[tmp_path]
+            str(store),
+            at=ServerAddress(70_000),
+            send_tokens=tmp_path / "none",
+            rules=rules,
+            judge=["nosuch"],
+            sample=2.0,
+            tail=[tmp_path],
         )
     said = str(raised.value)
     for fault in (
@@ -118,6 +179,7 @@ def test_all_faults_of_the_options_are_told_at_once_and_nothing_is_made(tmp_path
         "No judge is called 'nosuch'",
         "sample=2.0 is no probability from 0.05 to 1",
         f'tail="{tmp_path}" is a folder: name a file',
+        f"{tmp_path / 'none'}: No such file or directory",
         "A port is from 0 to 65535, got 70000",
     ):
         assert said.count(fault) == 1
@@ -127,14 +189,14 @@ def test_all_faults_of_the_options_are_told_at_once_and_nothing_is_made(tmp_path
 @pytest.mark.parametrize("sample", [2.0, float("nan"), -1.0, 0.01, float("inf")])
 def test_a_sample_that_is_no_probability_is_refused(tmp_path: Path, sample: float) -> None:
     with pytest.raises(InputError, match=r"is no probability from 0\.05 to 1"):
-        serve_monitor(str(tmp_path / "store"), port=0, sample=sample)
+        serve_monitor(str(tmp_path / "store"), at=ServerAddress(0), sample=sample)
     assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.parametrize("judge", ["nosuch", "", "nli:", "openai:gpt-x,lokal", "human:none.csv"])
 def test_a_judge_that_there_is_not_is_refused(tmp_path: Path, judge: str) -> None:
     with pytest.raises(InputError, match=r"judge"):
-        serve_monitor(str(tmp_path / "store"), port=0, judge=[judge])
+        serve_monitor(str(tmp_path / "store"), at=ServerAddress(0), judge=[judge])
 
 
 def test_a_model_whose_key_is_not_set_is_refused(
@@ -144,7 +206,7 @@ def test_a_model_whose_key_is_not_set_is_refused(
     rules = tmp_path / "rules.toml"
     rules.write_text('[judging]\njudge = "anthropic:claude-x"\n')
     with pytest.raises(InputError, match="anthropic:claude-x needs a key: set ANTHROPIC_API_KEY"):
-        serve_monitor(str(tmp_path / "store"), port=0, rules=rules)
+        serve_monitor(str(tmp_path / "store"), at=ServerAddress(0), rules=rules)
 
 
 def test_a_port_that_is_taken_is_told_before_a_store_is_made(tmp_path: Path) -> None:
@@ -152,7 +214,7 @@ def test_a_port_that_is_taken_is_told_before_a_store_is_made(tmp_path: Path) -> 
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(InputError, match=r"Name another port, or 0 for a free one\.$"),
     ):
-        serve_monitor(str(tmp_path / "store"), port=taken.getsockname()[1])
+        serve_monitor(str(tmp_path / "store"), at=ServerAddress(taken.getsockname()[1]))
     assert not (tmp_path / "store").exists()
 
 
@@ -161,7 +223,7 @@ def test_of_a_host_that_cannot_be_listened_on_another_host_is_asked_for(
     tmp_path: Path, host: str
 ) -> None:
     with pytest.raises(InputError, match=r"127\.0\.0\.1 for this machine alone") as raised:
-        serve_monitor(str(tmp_path / "store"), port=0, host=host)
+        serve_monitor(str(tmp_path / "store"), at=ServerAddress(0, host))
     assert "port" not in str(raised.value)
 
 

@@ -26,6 +26,7 @@ from .output import SourceFirst, guarded, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
+    from ragstone.web.security import ServerAddress
 
 annotate = typer.Typer(
     cls=SourceFirst,
@@ -66,17 +67,13 @@ People = Annotated[
                  "ann,ben. Each gets a link."),
 ]  # fmt: skip
 Author = Annotated[str, typer.Option(metavar="NAME", help="Who does it, for the audit log.")]
-Port = Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")]
-Host = Annotated[
-    str,
-    typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets other machines in."),
-]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the addresses.")]
 
 
 @annotate.command("new")
 @guarded
 @with_kinds
+@options.with_server(8421)
 def new(
     source: Annotated[
         str,
@@ -150,12 +147,12 @@ def new(
                      "grounding.french.md. English and German are there."),
     ] = None,
     store: Store = "",
-    port: Port = 8421,
-    host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
     seed: Annotated[int, typer.Option(help="Seed of the order and of the overlap.")] = 0,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
+    *,
+    at: "ServerAddress",
 ) -> None:  # fmt: skip
     """Make a queue of RUN, DATA or SHEET, or go on with QUEUE, and open it in the browser.
 
@@ -172,12 +169,12 @@ def new(
     """
     from ragstone.analysis.label_sampling import make_queue
     from ragstone.annotation.queue.labels_store import check_person
-    from ragstone.web.entry_points import check_port
+    from ragstone.web.entry_points import check_address
 
     # Before anything is made, for a queue without its people or its app would be left behind.
     for one in _names(annotators):
         check_person(one)
-    check_port(host, port)
+    check_address(at)
     told = "" if instructions is None else _text(instructions)
     load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
@@ -212,7 +209,7 @@ def new(
                 seed=seed,
             )
         is_new = queue.name not in before
-    serve_queue(queue, place, path, _names(annotators), port, host, no_browser, json, is_new=is_new)
+    serve_queue(queue, place, path, _names(annotators), at, no_browser, json, is_new=is_new)
 
 
 @annotate.command("list")
@@ -314,14 +311,15 @@ def revoke(
 
 @annotate.command()
 @guarded
+@options.with_server(8421)
 def adjudicate(
     queue: QueueName,
     name: Annotated[str, typer.Option(metavar="NAME", help="Who decides.")] = "",
     store: Store = "",
-    port: Port = 8421,
-    host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
     json: options.Json = False,
+    *,
+    at: "ServerAddress",
 ) -> None:
     """Open the items that divide people, to decide them.
 
@@ -329,15 +327,15 @@ def adjudicate(
 
     Exit status: 0 stopped, 2 invalid input.
     """
-    from ragstone.web.entry_points import check_port
+    from ragstone.web.entry_points import check_address
 
     # A new link ends the old one.
-    check_port(host, port)
+    check_address(at)
     queue, store = named_queue(queue, store)
     found = open_queue(queue, store)
     token = found.invite(name or own_name(), "adjudicator")
     place = store or str(RUNS)
-    open_in_browser(found, place, {name or own_name(): token}, port, host, no_browser, json,
+    open_in_browser(found, place, {name or own_name(): token}, at, no_browser, json,
           start=f"/annotate/{found.name}/adjudicate")  # fmt: skip
 
 

@@ -5,12 +5,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .output import print_json, say
+from .output import print_json, say, say_address, warn_of_network
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.labels_store import LabelDatabase
     from ragstone.annotation.queue.queue import Queue
-    from ragstone.web.security import Served
+    from ragstone.web.security import Served, ServerAddress
 
 RUNS = Path("runs")
 
@@ -122,8 +122,7 @@ def serve_queue(
     place: str,
     source: Path,
     annotators: list[str],
-    port: int,
-    host: str,
+    at: "ServerAddress",
     no_browser: bool,
     json: bool,
     *,
@@ -148,15 +147,14 @@ def serve_queue(
                 )
     mine = links.get(own_name()) if list(links) == [own_name()] else None
     start = f"/a/{mine}" if mine else f"/annotate/{queue.name}/progress"
-    open_in_browser(queue, place, links, port, host, no_browser, json, start=start)
+    open_in_browser(queue, place, links, at, no_browser, json, start=start)
 
 
 def open_in_browser(
     queue: "Queue",
     place: str,
     links: dict[str, str],
-    port: int,
-    host: str,
+    at: "ServerAddress",
     no_browser: bool,
     json: bool,
     *,
@@ -175,8 +173,9 @@ def open_in_browser(
         if json:
             people = {who: served.link(token) for who, token in links.items()}
             print_json({"queue": queue.name, "address": served.owner, "links": people})
+            warn_of_network(served)
             return
-        say(f"Ragstone is at {served.owner}")
+        say_address(served, "Ragstone is at")
         for who, token in links.items():
             say(f"  {who}: {served.link(token)}")
         if links and served.alone:
@@ -185,10 +184,8 @@ def open_in_browser(
     view(
         folder,
         labels="" if Path(place).is_dir() else place,
-        port=port,
-        host=host,
+        at=at,
         browser=not no_browser,
         told=told,
         start=start,
-        token=True,
     )

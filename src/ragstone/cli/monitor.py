@@ -12,32 +12,31 @@ from ragstone.core.escape import single_line
 from . import options
 from .monitor_alarms import alarms, resolve, rules, silence
 from .monitor_doctor import doctor
-from .output import Grouped, agreed, guarded, print_json, say
+from .output import Grouped, agreed, guarded, print_json, say, say_address
 
 if TYPE_CHECKING:
-    from ragstone.web.security import Served
+    from ragstone.web.security import ServerAddress
 
 
+@options.with_server(8431)
 def serve(
     store: Annotated[
         str,
         typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
                      "address postgresql://…"),
     ] = "monitor",
-    port: Annotated[
-        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
-    ] = 8431,
-    host: Annotated[
+    send_token: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine's own "
-                     "need a token, from senders and from visitors."),
-    ] = "127.0.0.1",
-    token: Annotated[
-        str,
-        typer.Option(metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
-                     help="The token; it can be in RAGSTONE_TOKEN. Default: one is made where it "
-                     "is needed, and printed with the address."),
+        typer.Option(metavar="TOKEN", envvar="RAGSTONE_SEND_TOKEN", show_envvar=False,
+                     help="What apps have to show, which opens no page; it can be in "
+                     "RAGSTONE_SEND_TOKEN. Default: nothing on this machine alone; else one is "
+                     "made, and printed."),
     ] = "",
+    send_tokens: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A token for each app: ragstone monitor token FILE APP "
+                     "makes one."),
+    ] = None,
     rules: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Settings in TOML: what is judged, and what alarms are "
@@ -58,6 +57,8 @@ def serve(
         typer.Option(metavar="FILE.jsonl", help="Follow this file of JSON lines besides, also "
                      "when it rotates; repeat for more."),
     ] = [],  # noqa: B006
+    *,
+    at: "ServerAddress",
 ) -> None:  # fmt: skip
     """Take traces over OTLP, judge a sample, raise alarms, and show it all in a browser.
 
@@ -70,19 +71,15 @@ def serve(
 
     serve_monitor(
         store,
-        port=port,
-        host=host,
-        token=token,
+        at=at,
+        send_token=send_token,
+        send_tokens=send_tokens,
         rules=rules,
         judge=judge,
         sample=sample,
         tail=tail,
-        told=_say,
+        told=lambda served: say_address(served, "Ragstone monitors at"),
     )
-
-
-def _say(served: "Served") -> None:
-    typer.echo(f"Ragstone monitors at {served.owner}")
 
 
 Store = Annotated[
@@ -233,6 +230,36 @@ monitor.command("silence")(guarded(silence))
 monitor.command("rules")(guarded(rules))
 monitor.command("backfill")(guarded(backfill))
 monitor.command("erase")(guarded(erase))
+
+
+@monitor.command("token")
+@guarded
+def token(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The one of serve --send-tokens FILE; it is made "
+                             "where it is missing.")
+    ],
+    app: Annotated[
+        str, typer.Argument(metavar="[APP]", help="The name of an app. Default: list all.")
+    ] = "",
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take its token back.")] = False,
+) -> None:  # fmt: skip
+    """Make a token with which an app may send traces, and do nothing else; or take it back.
+
+    The token is printed, once: the file has its hash. An app that has one gets another in its
+    place. A server that runs heeds the change at once.
+
+    Exit status: 0 done, 2 no such app, or the file is another.
+    """
+    from ragstone.monitor.intake import send_tokens
+
+    if not app:
+        for name in send_tokens.read_send_tokens(file):
+            say(name)
+    elif revoke:
+        send_tokens.revoke_send_token(file, app)
+    else:
+        say(send_tokens.new_send_token(file, app))
 
 
 @monitor.command("status")

@@ -140,10 +140,11 @@ def doctor(
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="Address of the monitor's server.")
     ] = ADDRESS,
-    token: Annotated[
+    send_token: Annotated[
         str,
-        typer.Option("--token", metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
-                     help="The server's token, if it asks for one; it can be in RAGSTONE_TOKEN."),
+        typer.Option(metavar="TOKEN", envvar="RAGSTONE_SEND_TOKEN", show_envvar=False,
+                     help="What apps send with, if the server asks for it; it can be in "
+                     "RAGSTONE_SEND_TOKEN."),
     ] = "",
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -155,11 +156,11 @@ def doctor(
 
     Exit status: 0 all is right, 1 something is to be done.
     """
-    address = url.rstrip("/").removesuffix("/monitor")
+    address = url.partition("?")[0].rstrip("/").removesuffix("/monitor")
     server, may_be = _at(address)
     found = [*_installed(), server]
     if server.state == "right":
-        found.append(_takes(address, token))
+        found.append(_takes(address, send_token))
     found += [*environment(os.environ, address if may_be else None), *_last_day(store)]
     if json:
         print_json([asdict(one) for one in found])
@@ -235,7 +236,7 @@ def _takes(address: str, token: str) -> MonitorFinding:
         return MonitorFinding(
             "traces", "wrong", "refused: the token is missing or wrong",
             'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
-            "token that the server printed; give it here as --token",
+            "token of the app; give it here as --send-token",
         )  # fmt: skip
     return MonitorFinding(
         "traces", "wrong", f"refused with {status}: {said[:200]}", "see the page Log"

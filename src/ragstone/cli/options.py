@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragstone.core.errors import MissingDependency
+
 from .output import guarded, print_notes
 
 if TYPE_CHECKING:
@@ -47,6 +49,71 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
     shown = given.replace(parameters=[*given.parameters.values(), own])
     run.__signature__ = shown  # type: ignore[attr-defined]
     return run
+
+
+SERVER = {
+    "host": Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on. 0.0.0.0 lets other machines "
+                     "in; docs/network.md says how to do so safely."),
+    ],
+    "port": Annotated[
+        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
+    ],
+    "token": Annotated[
+        str,
+        typer.Option(metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
+                     help="What opens the pages; it can be in RAGSTONE_TOKEN. The printed address "
+                     "has it. Default: one is made."),
+    ],
+    "no_token": Annotated[
+        bool, typer.Option("--no-token", help="Let everybody on this machine in.")
+    ],
+    "url": Annotated[
+        str,
+        typer.Option(metavar="URL", help="What others open where a proxy stands before the server: "
+                     "https://rag.example"),
+    ],
+    "certfile": Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate in PEM: encrypts everything.")
+    ],
+    "keyfile": Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Key of the certificate, if it is in another file."),
+    ],
+}  # fmt: skip
+"""The options of a command that serves pages, by the field of ``ServerAddress``."""
+
+
+def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a server; it takes them as one ``at``.
+
+    Args:
+        port: What it listens on by default.
+    """
+    defaults = {"host": "127.0.0.1", "port": port, "token": "", "no_token": False, "url": ""}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: Any, **options: Any) -> None:
+            try:
+                from ragstone.web.security import ServerAddress
+            except ModuleNotFoundError as error:
+                raise MissingDependency("The local app", "ui") from error
+            at = ServerAddress(**{name: options.pop(name) for name in SERVER})
+            command(*args, at=at, **options)
+
+        own = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
+            for name, kind in SERVER.items()
+        ]
+        before = signature(command)
+        run.__annotations__ = {k: v for k, v in command.__annotations__.items() if k != "at"}
+        shown = [one for one in before.parameters.values() if one.name != "at"]
+        run.__signature__ = before.replace(parameters=[*shown, *own])  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
 def column_names(pairs: Sequence[str]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from ragstone.core.messages import in_shell, renamed, throughout
 if TYPE_CHECKING:
     from ragstone.report.page import Page
     from ragstone.run import Counts, Progress, Run
+    from ragstone.web.security import Served
 
 
 def print_page(page: "Page", *, json: bool) -> None:
@@ -58,6 +59,24 @@ def print_notes(notes: Iterable[str]) -> None:
 def say(words: str, *, err: bool = False) -> None:
     """Print text, with what comes from the data escaped for a terminal."""
     typer.echo(visible(in_shell(words)), err=err)
+
+
+def say_address(served: "Served", words: str) -> None:
+    """Print where a server is, what apps send with, and whether others may read it."""
+    say(f"{words} {served.owner}")
+    if served.send_token:
+        say(f"Apps send to {served.others} with the token {served.send_token}")
+    warn_of_network(served)
+
+
+def warn_of_network(served: "Served") -> None:
+    """Say that nothing is encrypted, if others may read it."""
+    if not served.encrypted:
+        say(
+            "What goes over the network is not encrypted: whoever can listen there reads texts and "
+            "tokens. Use --certfile, or a proxy that encrypts (docs/network.md).",
+            err=True,
+        )
 
 
 BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141

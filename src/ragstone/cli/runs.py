@@ -14,13 +14,13 @@ from ragstone.core.messages import in_shell
 
 from . import options
 from .options import load_user_metrics
-from .output import bar, print_notes, print_page, print_run, say
+from .output import bar, print_notes, print_page, print_run, say, say_address
 
 if TYPE_CHECKING:
     from ragstone.core.errors import BatchesWaiting
     from ragstone.report.run_contents import FileFormat
     from ragstone.run import Run
-    from ragstone.web.security import Served
+    from ragstone.web.security import ServerAddress
 
 
 def runs(
@@ -139,18 +139,11 @@ def show(
     print_page(replace(page, notes=notes), json=json)
 
 
+@options.with_server(8421)
 def view(
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it, or one run.")
     ] = Path("runs"),
-    port: Annotated[
-        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
-    ] = 8421,
-    host: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine's own "
-                     "get a token, which the printed address carries."),
-    ] = "127.0.0.1",
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
@@ -164,10 +157,13 @@ def view(
         typer.Option(metavar="DIR", help="Folder for the app as files, to be opened from the disk, "
                      "instead of a server."),
     ] = None,
+    *,
+    at: "ServerAddress",
 ) -> None:  # fmt: skip
     """Show the runs in DIR in a browser: compare them, see where they fail, open an example.
 
-    Needs the extra ui. Everything stays on this machine; Ctrl+C ends it.
+    Needs the extra ui. Everything stays on this machine; Ctrl+C ends it. The printed address holds
+    a token, so that nobody else on this machine can open it.
 
     With --static: each run with its lists, and its examples, or the 1,000 worst of more
     than 5,000. The files need no server; searching and noting are left out.
@@ -191,12 +187,12 @@ def view(
     from ragstone.web import entry_points
 
     entry_points.view(
-        folder, labels=labels, port=port, host=host, browser=not no_browser, told=_say
+        folder,
+        labels=labels,
+        at=at,
+        browser=not no_browser,
+        told=lambda served: say_address(served, "Ragstone is at"),
     )
-
-
-def _say(served: "Served") -> None:
-    typer.echo(f"Ragstone is at {served.owner}")
 
 
 def report(
@@ -317,7 +313,7 @@ def export(
     elif out is None:
         _print(as_bytes(export_table(opened, what), FILES[to]))
     else:
-        write_result(out, as_bytes(export_table(opened, what), FILES[to]))
+        write_result(out, as_bytes(export_table(opened, what), FILES[to]), private=True)
         print_notes([f"written to {out}."])
 
 

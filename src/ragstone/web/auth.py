@@ -2,25 +2,25 @@
 
 The owner's token opens everything; if none is asked for, everybody on this machine is the owner.
 A person's own link opens only the addresses of their queue. A browser that holds such a link is
-that person, never the owner, unless it has the owner's token too. Wrong tokens are counted, and a
-client that showed many has to wait; a right token in a cookie never waits.
+that person, never the owner, unless it has the owner's token too. Who showed many wrong tokens
+waits for the answer to the next wrong one; a right token never waits.
 """
 
+import asyncio
 import hmac
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from ipaddress import IPv6Address, ip_address
-from math import ceil
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from ragstone.core.errors import RagstoneError
@@ -88,7 +88,10 @@ class Visitor:
 
 
 MOST, WITHIN = 10, 60.0
-"""Wrong tokens, and the seconds in which so many may come from one address."""
+"""Wrong tokens, and the seconds in which so many may come from one address without a pause."""
+
+PAUSE = 1.0
+"""Seconds until a wrong token more is answered."""
 
 KNOWN = 10_000
 """Addresses that are remembered; of more, the one that was quiet for longest is forgotten."""
@@ -99,27 +102,28 @@ class WrongTries:
 
     Args:
         now: Seconds of a clock that never goes back.
+        sleep: Waits so many seconds.
     """
 
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now = now
+    def __init__(
+        self,
+        now: Callable[[], float] = monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._now, self._sleep = now, sleep
         self._at: dict[str, deque[float]] = {}
 
-    def add(self, client: str) -> None:
-        """One more by this client."""
-        key = _network(client)
+    async def slow(self, client: str) -> None:
+        """Count a wrong token of this client, and wait if there were many."""
+        key, now = _network(client), self._now()
         times = self._at.pop(key, None) or deque(maxlen=MOST)
-        times.append(self._now())
+        is_many = len(times) == MOST and now < times[0] + WITHIN
+        times.append(now)
         self._at[key] = times
         if len(self._at) > KNOWN:
             del self._at[next(iter(self._at))]
-
-    def wait(self, client: str) -> int:
-        """Seconds until this client may try again; 0 if it may now."""
-        times = self._at.get(_network(client))
-        if times is None or len(times) < MOST:
-            return 0
-        return max(0, ceil(times[0] + WITHIN - self._now()))
+        if is_many:
+            await self._sleep(PAUSE)
 
 
 def _network(client: str) -> str:
@@ -137,7 +141,18 @@ LOG = logging.getLogger(__name__)
 
 READING = ("GET", "HEAD")
 OWNER, PERSON = "ragstone-token", "ragstone-person"
-"""The cookies."""
+"""The cookies, before the port."""
+
+
+def with_port(headers: Mapping[str, str]) -> str:
+    """What names of cookies end with: the port in the address, which browsers do not heed.
+
+    >>> with_port({"host": "localhost:8421"}), with_port({"host": "[::1]"})
+    ('-8421', '')
+    """
+    port = headers.get("host", "").rpartition(":")[2]
+    return f"-{port}" if port.isdecimal() else ""
+
 
 Lookup = Callable[[str], SeatedPerson | None]
 """Who has a token; None if nobody does, or no longer."""
@@ -150,10 +165,11 @@ class Refusal:
     Attributes:
         title: Of the page.
         lines: What it says.
-        status: 403, 429 or 503.
+        status: 401, 403 or 503.
         headers: What goes with it.
         person: Whose own pages it leads back to.
         forget: Whether it offers to forget the link that the browser keeps.
+        asks: Whether it has a field for the owner's token.
     """
 
     title: str
@@ -162,6 +178,7 @@ class Refusal:
     headers: Mapping[str, str] = field(default_factory=dict)
     person: SeatedPerson | None = None
     forget: bool = False
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +189,13 @@ class Authenticator:
         token: The owner's; empty if none is asked for.
         person: Who has a person's token.
         tries: The wrong ones.
+        once: Tokens that open everything one time.
     """
 
     token: str
     person: Lookup
     tries: WrongTries
+    once: set[str] = field(default_factory=set)
 
     async def visitor(self, scope: Scope) -> Visitor | Refusal | Response:
         """Who a request comes from, or what it is answered instead of the page."""
@@ -190,38 +209,35 @@ class Authenticator:
 
     async def _visitor(self, scope: Scope, path: str) -> Visitor | Refusal | Response:
         client = (scope.get("client") or ("",))[0]
-        wait = self.tries.wait(client)
-        asked = HTTPConnection(scope)
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self.token and given and not wait:
-            if self._admits(given):
-                return _with_cookie(scope, given)
-            self.tries.add(client)
+        connection = HTTPConnection(scope)
+        port = with_port(connection.headers)
+        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self.token and (self._admits(shown) or shown in self.once):
+            self.once.discard(shown)
+            return _with_cookie(scope, f"{OWNER}{port}", self.token)
         if path == LEAVE and scope["method"] == "POST":
             return Visitor()
-        if path.startswith(SEATS) and scope["method"] in READING:
-            if wait:
-                return _later(wait)
-            if await self._who(path.removeprefix(SEATS)) is None:
-                self.tries.add(client)
-            return Visitor()
-        kept, seat = asked.cookies.get(OWNER, ""), asked.cookies.get(PERSON, "")
-        if not (kept or seat) and _from_another_site(asked.headers):
+        cookie, seat = (connection.cookies.get(f"{name}{port}", "") for name in (OWNER, PERSON))
+        if not (cookie or seat) and _from_another_site(connection.headers):
             return _once_more(scope)
-        owner = bool(self.token) and self._admits(kept)
         person = await self._who(seat) if seat else None
-        wrong = (kept and self.token and not owner) or (seat and person is None)
-        if wrong and not wait:
-            self.tries.add(client)
+        if path.startswith(SEATS) and scope["method"] in READING:
+            comes = await self._who(path.removeprefix(SEATS))
+            if comes is None:
+                await self.tries.slow(client)
+            elif person and person.name != comes.name:
+                return _another(person, comes)
+            return Visitor()
         if person and person.reaches(path):
             return Visitor(person=person)
+        owner = bool(self.token) and self._admits(cookie)
         if owner or not (self.token or seat):
             return Visitor(owner=True)
-        if wait and (wrong or (given and self.token)):
-            return _later(wait)
+        if (self.token and (shown or cookie)) or (seat and person is None):
+            await self.tries.slow(client)
         if person:
             return _not_theirs(person)
-        return _out() if seat else _stranger()
+        return _out() if seat else _stranger(is_wrong=bool(shown or cookie))
 
     def _admits(self, token: str) -> bool:
         return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "surrogatepass"))
@@ -238,18 +254,6 @@ def away(error: RagstoneError) -> Refusal:
         ("Try again in a moment. What you saved is kept.",),
         503,
         {"retry-after": "5"},
-    )
-
-
-def _later(seconds: int) -> Refusal:
-    return Refusal(
-        "Too many wrong links",
-        (
-            f"Too many links from here were wrong. Try yours again in {seconds} seconds.",
-            "See that it is copied whole.",
-        ),
-        429,
-        {"retry-after": str(seconds)},
     )
 
 
@@ -280,12 +284,38 @@ def _out() -> Refusal:
     )
 
 
-def _stranger() -> Response:
-    return PlainTextResponse(
-        "Open the address with the token that the server printed, or the link that you were "
-        "sent.\n",
-        401,
+def _another(person: SeatedPerson, comes: SeatedPerson) -> Refusal:
+    return Refusal(
+        f"This browser has the link of {person.name}",
+        (
+            f"The link that you opened is {comes.name}'s. To go on as {comes.name}, forget the "
+            f"link of {person.name} here. Then open the other again.",
+        ),
+        403,
+        person=person,
+        forget=True,
     )
+
+
+def _stranger(*, is_wrong: bool) -> Refusal:
+    return Refusal(
+        "This token does not open the server" if is_wrong else "This page asks for a token",
+        (
+            "Open the address that the server printed when it was started, or enter the token "
+            "that stands in it.",
+            "If you were sent a link to label, open that link.",
+        ),
+        401,
+        asks=True,
+    )
+
+
+def from_own_page(headers: Mapping[str, str]) -> bool:
+    """True if a page of this server led here. Without TLS browsers name only the page itself."""
+    if site := headers.get("sec-fetch-site"):
+        return site == "same-origin"
+    page = headers.get("referer", "").partition("://")[2]
+    return page.partition("/")[0] == headers.get("host")
 
 
 def _from_another_site(headers: Mapping[str, str]) -> bool:
@@ -308,10 +338,11 @@ def _once_more(scope: Scope) -> Response:
     )
 
 
-def _with_cookie(scope: Scope, token: str) -> Response:
+def _with_cookie(scope: Scope, name: str, token: str) -> Response:
     """Move the token from the address, which may be seen and copied, into a cookie."""
     answer = RedirectResponse(_address(scope), 303)
-    answer.set_cookie(OWNER, token, httponly=True, samesite="strict")
+    secure = scope["scheme"] == "https"
+    answer.set_cookie(name, token, httponly=True, samesite="strict", secure=secure)
     return answer
 
 

@@ -15,7 +15,7 @@ from ragstone.core.files import write_result
 from ragstone.core.messages import argument
 from ragstone.run import Run
 
-from .security import Served, listen
+from .security import Served, ServerAddress, listen
 
 NEEDED = ("jinja2", "starlette", "uvicorn")
 
@@ -31,9 +31,10 @@ def require_ui(what: str) -> None:
 
 
 PORT = 8421
+HERE = ServerAddress(PORT)
 
 
-def check_port(host: str, port: int) -> None:
+def check_address(at: ServerAddress) -> None:
     """See that the app can be served here.
 
     Raises:
@@ -41,19 +42,17 @@ def check_port(host: str, port: int) -> None:
         MissingDependency: The extra ``ui`` is not installed.
     """
     require_ui("The local app")
-    listen(host, port).taken.close()
+    listen(at).taken.close()
 
 
 def view(
     folder: str | Path = "runs",
     *,
     labels: str = "",
-    port: int = PORT,
-    host: str = "127.0.0.1",
+    at: ServerAddress = HERE,
     browser: bool = True,
     told: Callable[[Served], None] = print,
     start: str = "/",
-    token: bool = False,
 ) -> None:
     """Show the runs of a folder in the browser, until the process is stopped.
 
@@ -61,13 +60,10 @@ def view(
         folder: With runs in it, or a run folder.
         labels: The store of human labels, a file or an address ``postgresql://…``; empty for
             ``labels.sqlite`` in the folder.
-        port: 0 takes a free one.
-        host: An address other than this machine's own needs a token, which is in the address.
+        at: Where it listens, and what it asks of who comes.
         browser: Open it.
         told: Called as soon as the port is taken.
         start: The path of the page that is opened first.
-        token: Ask for the owner's token on this machine's own address too, as other people open
-            their links on it.
 
     Raises:
         InputError: There is no such folder or store, or the port is taken.
@@ -79,10 +75,10 @@ def view(
         raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
     if labels and "://" not in labels and not Path(labels).exists():
         raise InputError(f"There is no store of labels {argument('labels', labels)}.")
-    listening = listen(host, port, start=start, token="" if token else None)
+    listening = listen(at, start)
     told(listening.served)
     if browser:
-        Timer(0.3, webbrowser.open, [listening.served.owner]).start()
+        Timer(0.3, webbrowser.open, [listening.served.browser]).start()
     lean()
     # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
     import uvicorn
@@ -99,6 +95,7 @@ def view(
         access_log=False,
         server_header=False,
         lifespan="off",
+        **listening.tls(),  # type: ignore[arg-type]
     )
     # Ctrl+C is how it ends, which it tells once more when everything is closed.
     with suppress(KeyboardInterrupt):

@@ -5,7 +5,8 @@ worker, the server takes what comes, and what it acknowledged is folded and judg
 runs again.
 
 A trace comes from a program, which has neither the secret of the pages nor a cookie, so the
-intake asks for the token in a header of its own. The intake checks host names as the pages do.
+intake asks for a token of its own in a header, which opens no page. The intake checks host names as
+the pages do.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from secrets import token_urlsafe
 from tempfile import TemporaryFile
 from threading import Event, Lock, Thread, Timer, current_thread, main_thread
 from time import monotonic
@@ -33,6 +35,7 @@ from ragstone.core.errors import InputError, RagstoneError, each
 from ragstone.core.messages import argument
 from ragstone.monitor.alarms.watch import AliveWatch
 from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
+from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.settings.sections import check_rate
@@ -41,7 +44,7 @@ from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
 from .entry_points import lean, require_ui
-from .security import Access, Listening, Served, listen
+from .security import Access, Listening, Served, ServerAddress, listen
 
 if TYPE_CHECKING:
     import uvicorn
@@ -299,6 +302,7 @@ def _end_of(words: IO[bytes]) -> str:
 
 
 PORT = 8431
+HERE = ServerAddress(PORT)
 START = "/monitor"
 
 GRACE = 3
@@ -308,9 +312,9 @@ GRACE = 3
 def serve_monitor(
     store: str = "monitor",
     *,
-    port: int = PORT,
-    host: str = "127.0.0.1",
-    token: str = "",
+    at: ServerAddress = HERE,
+    send_token: str = "",
+    send_tokens: Path | None = None,
     rules: Path | None = None,
     judge: Sequence[str] = (),
     sample: float | None = None,
@@ -321,9 +325,10 @@ def serve_monitor(
 
     Args:
         store: Where everything is kept: a folder, or an address ``postgresql://…``.
-        port: 0 takes a free one.
-        host: An address other than this machine's own needs a token.
-        token: What senders and visitors have to show; empty: one is made where it is needed.
+        at: Where it listens, and what it asks of visitors.
+        send_token: What apps have to show. If others can come and this and the next are left out,
+            one is made; on this machine alone nothing is asked for.
+        send_tokens: A file with the hash of a token for each app.
         rules: The file with all settings.
         judge: Who judges, in place of what the file says.
         sample: The probability with which every answer is drawn, in place of what the file says.
@@ -337,14 +342,12 @@ def serve_monitor(
         MissingDependency: The extra ``ui`` is not installed.
     """
     require_ui("The monitor")
+    if not (at.is_alone or send_token or send_tokens):
+        send_token = token_urlsafe(18)
     settings, listening = _checked(
-        store,
-        rules,
-        judge,
-        sample,
-        tail,
-        lambda: listen(host, port, start=START, token=token or None),
+        store, rules, judge, sample, tail, send_tokens, lambda: listen(at, START, send_token)
     )
+    senders = SendTokens(send_token, send_tokens)
     try:
         opened = open_store(store, writes=True)
     except RagstoneError:
@@ -365,7 +368,12 @@ def serve_monitor(
     intake = make_intake(
         opened,
         IntakeSettings(
-            token=access.token, redaction=settings.redaction.open(), tails=(*settings.tail, *tail)
+            senders=senders,
+            # On this machine anybody may see figures, for a scraper cannot know a token made today.
+            owner="" if at.is_alone and not at.token else access.token,
+            slow=access.tries.slow,
+            redaction=settings.redaction.open(),
+            tails=(*settings.tail, *tail),
         ),
     )
     place = RunsFolder(
@@ -375,7 +383,7 @@ def serve_monitor(
             opened,
             settings,
             takes=True,
-            token=access.token,
+            token=senders.shown,
             waiting=lambda: intake.figures.waiting,
         ),
     )
@@ -396,6 +404,7 @@ def serve_monitor(
             lifespan="off",
             http=BoundedConnection,
             timeout_graceful_shutdown=GRACE,
+            **listening.tls(),  # type: ignore[arg-type]
         )
         with suppress(KeyboardInterrupt):
             _run(uvicorn.Server(config), listening.taken)
@@ -413,6 +422,7 @@ def _checked(
     judge: Sequence[str],
     sample: float | None,
     tail: Sequence[Path],
+    send_tokens: Path | None,
     listens: Callable[[], Listening],
 ) -> tuple[MonitorSettings, Listening]:
     """The settings, and the port; nothing is made before all of it is right.
@@ -427,6 +437,7 @@ def _checked(
         lambda: None if sample is None else check_rate(sample),
         *(partial(_check_tail, one) for one in tail),
         lambda: check_place(store, writes=True),
+        lambda: SendTokens(file=send_tokens),
         lambda: taken.append(listens()),
     ]
     try:

@@ -9,10 +9,13 @@ from starlette.requests import Request
 
 from ragstone.core.errors import InputError
 
-from .auth import PERSON, SeatedPerson, Visitor
+from .auth import PERSON, SeatedPerson, Visitor, with_port
 
 VISITOR = "ragstone.visitor"
 """Where a scope says who a request comes from."""
+
+THEME = "theme"
+"""A cookie that the script of the pages sets: light or dark, the same for all servers."""
 
 MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 
@@ -44,7 +47,7 @@ class Asked:
         path: As it is written in the address.
         names: The parts of the path that name a run, an example, …
         query: The state in the address, in its order.
-        cookies: What the browser keeps, but for a person's token.
+        cookies: What the browser keeps for this server, but for a person's token.
         part: The id of the part of the page that the browser is going to replace; empty if it
             shows a whole page.
         match: The version that a write is about; empty if it does not say.
@@ -67,11 +70,17 @@ class Asked:
     def of(cls, request: Request, server: str = "") -> Self:
         """What a request asks for."""
         visitor: Visitor = request.scope.get(VISITOR) or Visitor()
+        port = with_port(request.headers)
+        cookies = {
+            name.removesuffix(port): value
+            for name, value in request.cookies.items()
+            if name.endswith(port) or name == THEME
+        }
         return cls(
             request.scope["raw_path"].decode("latin-1").partition("?")[0],
             dict(request.path_params),
             tuple(request.query_params.multi_items()),
-            {name: value for name, value in request.cookies.items() if name != PERSON},
+            {name: value for name, value in cookies.items() if name != PERSON},
             request.headers.get("hx-target", "").rpartition("#")[2],
             request.headers.get("if-match", ""),
             visitor.person,
@@ -173,7 +182,8 @@ class WebPage:
         title: Of the window.
         shows: The names that the template uses.
         here: The part of the app that it belongs to.
-        cookies: What the browser is going to keep, each with the path below which it is sent.
+        cookies: What the browser is going to keep, each with the path below which it is sent, if a
+            page of this server led here.
         tag: Of the version that is shown, for a write that must not be about another one.
         status: 200, or 409 and 412 for a write that was about another version.
     """

@@ -8,11 +8,14 @@ its pages have. The ``Authenticator`` in ``auth`` decides who is let in.
 
 import errno
 import hmac
+import re
 import secrets
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import URL, Headers, MutableHeaders
@@ -20,6 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 
 from .auth import READING, SEATS, Authenticator, Lookup, Refusal, Visitor, WrongTries
 from .page_request import VISITOR
@@ -34,19 +38,87 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server listens, and what it asks of who comes.
+
+    Attributes:
+        port: 0 takes a free one.
+        host: The address to listen on; any but this machine's own lets others in.
+        token: The owner's; empty: one is made.
+        no_token: Asks nobody for a token, where only this machine can come.
+        url: By which others open it where a proxy stands before it: ``https://rag.example``.
+        certfile: A certificate in PEM, with which everything is encrypted.
+        keyfile: The certificate's key, if it is in a file of its own.
+    """
+
+    port: int = 0
+    host: str = "127.0.0.1"
+    token: str = field(default="", repr=False)
+    no_token: bool = False
+    url: str = ""
+    certfile: Path | None = None
+    keyfile: Path | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """True if only this machine can come."""
+        return self.host in LOOPBACK and not self.url
+
+    def check(self) -> None:
+        """See that the parts go together, and that the certificate is one.
+
+        Raises:
+            InputError: They do not, or it is none.
+        """
+        if self.no_token and self.token:
+            raise InputError(f"{argument('no_token', True)} and a token: name one of them.")
+        if self.no_token and not self.is_alone:
+            raise InputError(
+                f"{argument('no_token', True)} is for this machine alone. At "
+                f"{self.url or self.host} others can come: leave it out."
+            )
+        parts = self.url.removeprefix("https://").removeprefix("http://")
+        if self.url and (parts == self.url or not re.fullmatch(r"[\w.-]+(:\d+)?", parts)):
+            raise InputError(
+                f"{argument('url', self.url)} is not what an address begins with, such as "
+                "https://rag.example."
+            )
+        if self.keyfile and not self.certfile:
+            raise InputError(f"{argument('keyfile')} goes with {argument('certfile')}.")
+        if self.certfile:
+            try:
+                # A key with a password would be asked for in the terminal, at every start.
+                tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+                tls.load_cert_chain(self.certfile, self.keyfile, password="")
+            except OSError as error:
+                files = " with ".join(str(one) for one in (self.certfile, self.keyfile) if one)
+                why = "no certificate in PEM with its key, which has no password"
+                if not isinstance(error, ssl.SSLError):
+                    why = (error.strerror or str(error)).lower()
+                raise InputError(f"{files}: {why}.") from error
+
+
+@dataclass(frozen=True, slots=True)
 class Served:
     """Where an app is, as soon as its port is taken.
 
     Attributes:
         owner: The address for who started it, with the owner's token if one is asked for.
+        browser: The same, with a token that opens it once: other users of the machine see what a
+            browser is started with.
         others: What the addresses begin with that other people open, such as
             ``http://192.168.1.7:8421``.
         alone: Whether only this machine can open them.
+        encrypted: Whether what goes over the network is encrypted, if it does.
+        send_token: What apps have to show that send traces to it; empty if nothing is asked for.
     """
 
     owner: str
+    browser: str
     others: str
     alone: bool
+    encrypted: bool
+    send_token: str = ""
 
     def link(self, token: str) -> str:
         """The address for the person who has this token."""
@@ -69,40 +141,57 @@ class Listening:
     taken: socket.socket
     served: Served
     token: str
-    _host: str
+    _at: ServerAddress
+    _once: str
 
     def access(self) -> "Access":
         """Who may use what answers on it."""
-        pass
-
-        if self._host in EVERY:
-            return Access(_Any(), self.token, others=self.served.others)
+        at, others = self._at, self.served.others
+        once = {self._once} - {""}
+        if at.host in EVERY:
+            return Access(_Any(), self.token, others=others, url=at.url, once=once)
         port = self.taken.getsockname()[1]
-        own = () if self._host in LOOPBACK else (socket.gethostname().lower(),)
-        hosts = frozenset(f"{name}:{port}" for name in (*NAMES, _called(self._host), *own))
-        return Access(hosts, self.token, others=self.served.others)
+        own = () if at.host in LOOPBACK else (socket.gethostname().lower(),)
+        hosts = {f"{name}:{port}" for name in (*NAMES, _called(at.host), *own)}
+        if at.url:
+            scheme, _, name = at.url.lower().partition("://")
+            hosts |= {name, name.removesuffix(":443" if scheme == "https" else ":80")}
+        return Access(frozenset(hosts), self.token, others=others, url=at.url, once=once)
+
+    def tls(self) -> dict[str, Path | None]:
+        """What uvicorn's settings need to encrypt."""
+        at = self._at
+        return {"ssl_certfile": at.certfile, "ssl_keyfile": at.keyfile} if at.certfile else {}
 
 
-def listen(host: str, port: int, *, start: str = "/", token: str | None = None) -> Listening:
+def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listening:
     """Take a port.
 
     Args:
-        host: An address other than this machine's own needs a token, which is in the address.
-        port: 0 takes a free one.
+        at: The address.
         start: The path of the page that is opened first.
-        token: The owner's; empty: one is made; None: it is asked for only if the host needs it.
+        send_token: What apps have to show that send traces.
 
     Raises:
-        InputError: The port is taken, or there is no such address.
+        InputError: The port is taken, there is no such address, or its parts do not go together.
     """
-    taken = _take(host, port)
+    at.check()
+    taken = _take(at.host, at.port)
     port = taken.getsockname()[1]
-    every, here = host in EVERY, host in LOOPBACK
-    secret = "" if here and token is None else token or secrets.token_urlsafe(18)
-    others = f"http://{_seen_by_others(host) if every else _called(host)}:{port}"
-    own = f"http://{NAMES[0]}:{port}" if every or here else others
-    address = f"{own}{start}" + (f"?{urlencode({'token': secret})}" if secret else "")
-    return Listening(taken, Served(address, others, here), secret, host)
+    every, here = at.host in EVERY, at.host in LOOPBACK
+    secret = "" if at.no_token else at.token or secrets.token_urlsafe(18)
+    once = secret and secrets.token_urlsafe(18)
+    scheme = "https" if at.certfile else "http"
+    outside = _seen_by_others(at.host) if every else _called(at.host)
+    others = at.url or f"{scheme}://{outside}:{port}"
+    own = f"{scheme}://{NAMES[0]}:{port}" if (every or here) and not at.url else others
+
+    def opens(token: str) -> str:
+        return f"{own}{start}" + (f"?{urlencode({'token': token})}" if token else "")
+
+    encrypted = bool(at.certfile) or here
+    served = Served(opens(secret), opens(once), others, at.is_alone, encrypted, send_token)
+    return Listening(taken, served, secret, at, once)
 
 
 def _called(host: str) -> str:
@@ -189,6 +278,8 @@ class Access:
         tries: The wrong tokens that were shown.
         others: What the addresses begin with that other people open, where it is not what the
             owner opens.
+        url: The same, where a proxy stands before the server.
+        once: Tokens that open it as the owner's does, but one time.
     """
 
     hosts: frozenset[str]
@@ -196,6 +287,8 @@ class Access:
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     tries: WrongTries = field(default_factory=WrongTries)
     others: str = ""
+    url: str = ""
+    once: set[str] = field(default_factory=set)
 
     def knows(self, secret: str) -> bool:
         """Whether a write carries the secret of the pages."""
@@ -207,8 +300,18 @@ class Access:
         Args:
             asked: What the owner opened: a name that is not of this machine alone does for others.
         """
-        alone = asked.netloc.rpartition(":")[0] in NAMES
-        return self.others if self.others and alone else f"{asked.scheme}://{asked.netloc}"
+        own = f"{asked.scheme}://{asked.netloc}"
+        return self.url or (self.others if self.others and is_alone(own) else own)
+
+
+def is_alone(server: str) -> bool:
+    """True if addresses that begin so lead to this machine, whoever opens them.
+
+    >>> is_alone("http://127.0.0.1:8421"), is_alone("https://[::1]"), is_alone("http://10.0.0.7")
+    (True, True, False)
+    """
+    host = server.partition("://")[2]
+    return any(f"{host}:".startswith(f"{name}:") for name in NAMES)
 
 
 class SecurityHeaders:
@@ -229,7 +332,7 @@ class SecurityHeaders:
         refused: Callable[[Scope, Refusal], Response],
     ) -> None:
         self.app, self.access, self.refused = app, access, refused
-        self.door = Authenticator(access.token, person, access.tries)
+        self.door = Authenticator(access.token, person, access.tries, access.once)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""

@@ -23,9 +23,9 @@ from ragstone.core.errors import (
     UnknownName,
 )
 
-from .auth import LEAVE, SEATS, Refusal, away
+from .auth import LEAVE, PERSON, READING, SEATS, Refusal, away, from_own_page, with_port
 from .monitor_pages import alarms_and_drift, answer_list, answer_page, overview_page, rules_page
-from .page_request import Asked, Elsewhere, NotThere, WebFile, WebPage, fields_of, queue_path
+from .page_request import THEME, Asked, Elsewhere, NotThere, WebFile, WebPage, fields_of, queue_path
 from .pages import (
     adjudicate_page,
     annotate_page,
@@ -172,9 +172,20 @@ def _answer(
         LOG.exception("%s %s", request.method, _logged(asked.path))
         found = _broken(error)
         answer = _answered(place, access, asked, found)
+    port, secure = with_port(request.headers), request.url.scheme == "https"
     for name, (value, path) in found.cookies.items():
-        kept = ONE_DAY * 365 if value else 0
-        answer.set_cookie(name, value, max_age=kept, path=path, httponly=True, samesite="strict")
+        # A link on a page elsewhere must not choose what our pages show; a person's is secret.
+        if request.method in READING and name != PERSON and not from_own_page(request.headers):
+            continue
+        answer.set_cookie(
+            f"{name}{port}",
+            value,
+            max_age=ONE_DAY * 365 if value else 0,
+            path=path,
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+        )
     return answer
 
 
@@ -190,7 +201,7 @@ def _answered(place: RunsFolder, access: Access, asked: Asked, page: Answer) -> 
         "place": place,
         "secret": access.secret,
         "queue_path": queue_path,
-        "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get("theme", "")),
+        "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get(THEME, "")),
         "alone": False,
     }
     headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})

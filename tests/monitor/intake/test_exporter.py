@@ -18,6 +18,7 @@ from requests import PreparedRequest, Response, Session
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import TracePart, fold
@@ -51,7 +52,7 @@ def emit(exports: OTLPSpanExporter, n: int = TRACES) -> set[str]:
 
 @pytest.fixture
 def exported(store: MonitorStore) -> Iterator[tuple[MonitorStore, Sender]]:
-    with running(store, IntakeSettings(token="t")) as (sender, _):
+    with running(store, IntakeSettings(senders=SendTokens("t"))) as (sender, _):
         yield store, sender
 
 

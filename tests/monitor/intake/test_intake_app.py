@@ -13,6 +13,7 @@ from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import TooLarge, unpacked
 from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.intake.otlp_http import IntakeFigures, exposition
+from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
 from ragstone.monitor.store.rows import ASSESS, DEAD, HEARTBEAT, SILENT, count, counted, keep, to_do
 from ragstone.monitor.store.store import MonitorStore
@@ -217,7 +218,7 @@ def test_more_spans_than_are_allowed_are_kept_aside(store: MonitorStore) -> None
     assert answer.json["partialSuccess"]["rejectedSpans"] == "2"
 
 
-TOKEN = IntakeSettings(token="sésame")
+TOKEN = IntakeSettings(senders=SendTokens("sésame"), owner="sésame")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ragstone.monitor.intake import recorder as module
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.record_sender import NoUse, Recorded, TryLater
 from ragstone.monitor.intake.recorder import Recorder
+from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.monitor.intake.running import kept, running
@@ -67,7 +68,7 @@ def said(store: MonitorStore) -> list[dict[str, object]]:
 
 
 def test_what_is_recorded_arrives_as_it_was_said(store: MonitorStore) -> None:
-    with running(store, IntakeSettings(token="secret")) as (sender, _):
+    with running(store, IntakeSettings(senders=SendTokens("secret"))) as (sender, _):
         started = monitor.start_recorder(sender.url, token="secret")
         monitor.record(
             question="Where is Rome?",
@@ -102,7 +103,7 @@ def test_a_recorder_can_write_into_a_store(store: MonitorStore) -> None:
 def test_where_it_goes_can_stand_in_the_environment(
     store: MonitorStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running(store, IntakeSettings(token="t")) as (sender, _):
+    with running(store, IntakeSettings(senders=SendTokens("t"))) as (sender, _):
         monkeypatch.setenv("RAGSTONE_MONITOR_URL", sender.url)
         monkeypatch.setenv("RAGSTONE_MONITOR_TOKEN", "t")
         monitor.record(question="q", answer="a")
@@ -175,7 +176,7 @@ def test_what_is_never_taken_is_counted(caplog: pytest.LogCaptureFixture) -> Non
 def test_a_wrong_token_or_a_server_that_is_no_monitor_is_no_error(
     store: MonitorStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with running(store, IntakeSettings(token="right")) as (sender, _):
+    with running(store, IntakeSettings(senders=SendTokens("right"))) as (sender, _):
         started = monitor.start_recorder(sender.url, token="wrong-one")
         monitor.record(answer="a")
         started.flush(LONGEST)

@@ -66,3 +66,19 @@ def test_a_link_in_a_mail_that_is_read_in_the_browser_leads_to_the_queue(
     assert page.url == f"{address}/annotate/q"
     assert page.locator("nav a").count() == 0
     context.close()
+
+
+def test_who_enters_the_token_sees_the_page_that_they_asked_for(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    place = RunsFolder(tmp_path)
+    with served(lambda host: make_app(place, Access(frozenset({host}), "t0ken"))) as host:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"http://{host}/annotate?page=2")
+        for token, title in (("guess", "This token does not open the server"), ("t0ken", "Queues")):
+            page.fill("input[name=token]", token)
+            page.keyboard.press("Enter")
+            page.wait_for_selector(f"h1:has-text('{title}')")
+        assert page.url == f"http://{host}/annotate?page=2"
+        context.close()

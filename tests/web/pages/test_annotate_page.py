@@ -386,6 +386,9 @@ def test_the_guideline_is_read_in_the_language_that_was_chosen_last(tmp_path: Pa
     assert "<li>a <em>claim</em></li>" in page
     assert "<strong>numbers</strong>" in page
     assert re.search(r'<aside id="guideline"[^>]* hidden>', page)
+    client.get("/annotate/pier?language=German", headers={"sec-fetch-site": "cross-site"})
+    assert "<h3>Grounding</h3>" in client.get("/annotate/pier").text
+    client.headers["sec-fetch-site"] = "same-origin"
     german = client.get("/annotate/pier?guideline=1&language=German").text
     assert re.search(r'<aside id="guideline"[^>]*"-1">', german), "open without a script"
     assert '<div class="told" lang="de"><h3>Beleg</h3>' in german

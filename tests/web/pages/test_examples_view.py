@@ -139,7 +139,11 @@ def test_the_fields_of_the_form_become_conditions(client: TestClient) -> None:
     )
 
 
+OWN_PAGE = {"sec-fetch-site": "same-origin"}
+
+
 def test_a_filter_comes_back_with_the_run_until_it_is_cleared(client: TestClient) -> None:
+    client.headers |= OWN_PAGE
     client.get(f"{RUN}?outcome=wrong&sort=worst")
     back = client.get(RUN)
     assert (back.status_code, back.headers["location"]) == (303, f"{RUN}?outcome=wrong&sort=worst")
@@ -148,9 +152,32 @@ def test_a_filter_comes_back_with_the_run_until_it_is_cleared(client: TestClient
 
 
 def test_a_remembered_filter_is_not_sent_to_other_runs(client: TestClient) -> None:
-    cookie = client.get(f"{RUN}?outcome=wrong").headers["set-cookie"]
+    cookie = client.get(f"{RUN}?outcome=wrong", headers=OWN_PAGE).headers["set-cookie"]
     assert "Path=/runs/cornwall;" in cookie
     assert "HttpOnly" in cookie
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "referer": "http://testserver:9000/"},
+        {"sec-fetch-site": "none"},
+        {"referer": "http://evil.example/http://testserver/"},
+        {"referer": f"http://{HOST}.evil.example/"},
+        {"referer": "http://["},
+        {},
+    ],
+)
+def test_a_link_elsewhere_neither_sets_nor_clears_a_filter(
+    client: TestClient, elsewhere: dict[str, str]
+) -> None:
+    own = {"referer": f"http://{HOST}{RUN}"}
+    assert "set-cookie" not in client.get(f"{RUN}?outcome=wrong", headers=elsewhere).headers
+    client.get(f"{RUN}?outcome=partial", headers=own)
+    for path in (f"{RUN}?outcome=wrong", f"{RUN}?clear=1"):
+        client.get(path, headers=elsewhere)
+        assert client.get(RUN).headers["location"] == f"{RUN}?outcome=partial"
 
 
 def test_a_filter_is_saved_under_a_name_and_deleted(mine: TestClient, tmp_path: Path) -> None:

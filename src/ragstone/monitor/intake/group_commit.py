@@ -6,7 +6,7 @@ thousand rows as for a single row.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -19,7 +19,13 @@ from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.redaction import Redaction
 from ragstone.monitor.traces.spans import Malformed, SpanLimits, TracePart
 
+from .send_tokens import SendTokens
+
 MB = 1_000_000
+
+
+async def _at_once(_: str) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,9 @@ class IntakeSettings:
     """What the intake allows.
 
     Attributes:
-        token: What a sender has to show; empty if everybody who can connect may send.
+        senders: Who may send; by default everybody who can connect.
+        owner: The token that opens figures; empty if everybody may see them.
+        slow: Waits before a wrong token of this client is answered.
         redaction: What is taken out of every text before it is kept; None for nothing.
         limits: Of what is in a body.
         body: Bytes of a body as it comes.
@@ -38,7 +46,9 @@ class IntakeSettings:
         tails: Files of JSON lines that are followed besides.
     """
 
-    token: str = field(default="", repr=False)
+    senders: SendTokens = field(default_factory=SendTokens)
+    owner: str = field(default="", repr=False)
+    slow: Callable[[str], Awaitable[None]] = _at_once
     redaction: Redaction | None = field(default_factory=Redaction)
     limits: SpanLimits = field(default_factory=SpanLimits)
     body: int = 16 * MB

@@ -1,6 +1,7 @@
 """App: takes in traces, log records and examples over HTTP. It answers once they are on disk."""
 
 import asyncio
+import hmac
 import json
 import time
 from collections import Counter
@@ -143,6 +144,8 @@ class IntakeApp:
             self.writer.note({"failed": 1}, line=_place(error))
             reply = refusal(503, AWAY, json=headers.is_json)
         self._replies[reply.status] += 1
+        if reply.status == 401:
+            await self._settings.slow((scope.get("client") or ("",))[0])
         await _send(send, reply, alone=scope["method"] == "HEAD")
 
     async def _reply(self, method: str, path: str, headers: SentHeaders, receive: Receive) -> Reply:
@@ -155,7 +158,7 @@ class IntakeApp:
             return _said(200, {"status": "ok"})
         if path == READY:
             return self._ready()
-        if not headers.shows(self._settings.token):
+        if not self._admits(path, headers.token):
             return self._refused(
                 refusal(401, "The token is missing or wrong.", json=headers.is_json)
             )
@@ -170,6 +173,13 @@ class IntakeApp:
             why = "stopping" if self._closed else "store" if self.writer.is_away else "full"
             return _said(503, {"status": why}, {"retry-after": "2"})
         return _said(200, {"status": "ready"})
+
+    def _admits(self, path: str, token: bytes) -> bool:
+        """Figures are the owner's; what writes has tokens of its own."""
+        if path == FIGURES:
+            owner = self._settings.owner.encode("utf-8", "surrogatepass")
+            return not owner or hmac.compare_digest(owner, token)
+        return self._settings.senders.admit(token)
 
     async def _figures(self) -> Reply:
         loop = asyncio.get_running_loop()

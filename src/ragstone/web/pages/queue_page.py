@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
@@ -42,7 +41,7 @@ from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.parts.judgement_view import author_of
 from ragstone.web.parts.queue_tables import HALF_WIDTH, QueueNumbers, queue_numbers
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.security import NAMES
+from ragstone.web.security import is_alone
 from ragstone.web.templating import drawn
 
 from .annotate_page import HERE
@@ -185,8 +184,8 @@ def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> We
                 raise InputError("People are annotators or adjudicators. Choose one.")
             again = any(one.name == person for one in queue.people())
             token = queue.invite(person, role)
-            alone = urlsplit(asked.server).netloc.rpartition(":")[0] in NAMES
-            link = NewLink(person, f"{asked.server}{SEATS}{token}", alone, again)
+            address = f"{asked.server}{SEATS}{token}"
+            link = NewLink(person, address, is_alone(asked.server), again)
             return progress_page(place, asked, link)
         case "revoke":
             queue.revoke(person)

@@ -19,8 +19,8 @@ from ragstone.report.reason_words import words
 from ragstone.report.run_contents import JudgementRow
 from ragstone.run.corrections.correction import DROPPED, TEXT, Correction, Judgement
 from ragstone.run.corrections.correction_checks import sayable
-from ragstone.web.auth import OWNER
 from ragstone.web.page_request import Asked, fields_of
+from ragstone.web.security import is_alone
 
 BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
 """The shape of a verdict that has none of its own."""
@@ -207,7 +207,7 @@ def author_of(asked: Asked) -> str:
     """Who corrects: the name that was given last; on the machine itself its user."""
     if given := asked.cookies.get(AUTHOR):
         return unquote(given)
-    if OWNER in asked.cookies:
+    if not is_alone(asked.server):
         return ""
     try:
         return getuser()
