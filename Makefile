@@ -21,7 +21,7 @@ WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLA
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test peers programs check lint types rooms lock clean help
+.PHONY: demo test peers programs check lint types rooms lock wheel clean help
 
 demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
@@ -53,6 +53,10 @@ lock: | $(BIN)/pip ## remake the lock files, moving only the pins that have to m
 	@$(PIP) install -qq uv
 	@$(COMPILE) --extra dev -o requirements-dev.lock
 	@$(COMPILE) -c requirements-dev.lock -o requirements.lock
+
+wheel: $(DEV) ## the wheel in dist, and its bill of materials beside it
+	@$(PIP) wheel -qq --no-deps -w dist .
+	@$(BIN)/python .ci/sbom.py dist/*.whl
 
 clean: ## remove the environment, the demo's run and all caches
 	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

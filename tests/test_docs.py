@@ -5,6 +5,8 @@ import re
 import runpy
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,38 @@ def anchors(text: str) -> set[str]:
 def test_metric_page_is_what_the_code_says() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "catalogue.py"))["page"]()
     assert text_of("docs/metrics.md") == page, "python docs/catalogue.py writes it anew"
+
+
+def test_page_of_dependencies_is_current_and_names_each_with_its_reason() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "dependencies.py"))
+    assert script["DIRECT"].keys() == script["declared"]().keys()
+    page = script["page"]()
+    assert text_of("docs/dependencies.md") == page, "python docs/dependencies.py writes it anew"
+
+
+SPELLINGS = {
+    "3-Clause BSD License": "BSD-3-Clause",
+    "Apache 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD": "BSD-3-Clause",
+    "BSD 2-Clause License": "BSD-2-Clause",
+    "BSD License": "BSD-3-Clause",
+    "MIT License": "MIT",
+}
+"""What packages say of their licence that have no SPDX expression yet."""
+
+
+def test_licences_are_those_that_installed_packages_name() -> None:
+    """Two or three name none in their metadata; those were read in their files."""
+    script = runpy.run_path(str(ROOT / "docs" / "dependencies.py"))
+    for name, (licence, _) in script["DIRECT"].items():
+        with suppress(PackageNotFoundError):
+            metadata = distribution(name).metadata
+            heads = [one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or ()
+                     if one.startswith("License :: ")]  # fmt: skip
+            named = [metadata["License-Expression"], metadata["License"], *heads]
+            stated = [SPELLINGS.get(one, one) for one in named if one and "\n" not in one]
+            assert not stated or licence in stated, name
 
 
 def test_metric_page_has_every_metric_and_suite() -> None:

@@ -1,16 +1,20 @@
 """What a user installs: few packages, all pinned, and nothing heavy at import."""
 
 import ast
+import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
+from hashlib import sha256
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.availability import import_or_skip
 from tests.project import ROOT, parsed
 
 MOST_BASE_PACKAGES = 25
@@ -59,6 +63,27 @@ def test_locks_are_hashed_and_name_no_package_index(lock: str) -> None:
     assert len(blocks) == len(pins(lock))
     assert all("--hash=sha256:" in block for block in blocks)
     assert "://" not in text
+
+
+def test_the_bill_of_materials_of_a_wheel_lists_what_it_carries_and_needs(tmp_path: Path) -> None:
+    import_or_skip("cyclonedx")
+    wheel = tmp_path / "ragstone-0.1.0-py3-none-any.whl"
+    wheel.write_bytes(b"a wheel")
+    file = runpy.run_path(str(ROOT / ".ci" / "sbom.py"))["written"](wheel)
+    bill = json.loads(file.read_text(encoding="utf-8"))
+    about = bill["metadata"]["component"]
+    assert (about["name"], about["version"]) == ("ragstone", "0.1.0")
+    assert about["hashes"][0]["content"] == sha256(b"a wheel").hexdigest()
+    listed = {one["name"]: one for one in bill["components"]}
+    locked = pins("requirements.lock")
+    assert {name: listed[name]["version"] for name in locked} == locked
+    assert {listed[name]["scope"] for name in locked} == {"required"}
+    assert {"htmx", "Inter"} <= listed.keys()
+    assert listed["ray"]["scope"] == "optional"
+    assert "pytest" not in listed
+    needs = {one["ref"]: one.get("dependsOn", []) for one in bill["dependencies"]}
+    assert f"yarl@{locked['yarl']}" in needs[f"aiohttp@{locked['aiohttp']}"]
+    assert f"polars@{locked['polars']}" in needs[about["bom-ref"]]
 
 
 def test_import_loads_nothing_heavy() -> None:
