@@ -139,6 +139,16 @@ def test_others_open_the_address_of_the_proxy(tmp_path: Path) -> None:
     assert not served(tmp_path, host="0.0.0.0", url="https://rag.example").encrypted
 
 
+@pytest.mark.parametrize("host", ["::1", "::"])
+def test_an_address_of_ipv6_is_opened_as_one(host: str) -> None:
+    try:
+        listening = listen(ServerAddress(0, host))
+    except InputError:
+        pytest.skip("no IPv6 here")
+    listening.taken.close()
+    assert listening.served.owner.startswith("http://[::1]:")
+
+
 def test_a_server_answers_to_the_name_that_its_proxy_has() -> None:
     at = ServerAddress(0, url="https://Rag.example:443")
     listening = listen(at)

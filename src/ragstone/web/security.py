@@ -71,7 +71,10 @@ class ServerAddress:
             InputError: They do not, or it is none.
         """
         if self.no_token and self.token:
-            raise InputError(f"{argument('no_token', True)} and a token: name one of them.")
+            raise InputError(
+                f"{argument('no_token', True)} and a token ({argument('token')}, or "
+                "RAGSTONE_TOKEN): name one of them."
+            )
         if self.no_token and not self.is_alone:
             raise InputError(
                 f"{argument('no_token', True)} is for this machine alone. At "
@@ -184,7 +187,8 @@ def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listeni
     scheme = "https" if at.certfile else "http"
     outside = _seen_by_others(at.host) if every else _called(at.host)
     others = at.url or f"{scheme}://{outside}:{port}"
-    own = f"{scheme}://{NAMES[0]}:{port}" if (every or here) and not at.url else others
+    mine = "[::1]" if ":" in at.host else "127.0.0.1"
+    own = f"{scheme}://{mine}:{port}" if (every or here) and not at.url else others
 
     def opens(token: str) -> str:
         return f"{own}{start}" + (f"?{urlencode({'token': token})}" if token else "")

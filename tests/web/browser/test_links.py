@@ -1,7 +1,7 @@
 """The links that people get, opened in a real browser."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.serving import served
+
+from .conftest import NARROW, WIDE, Watched
 
 
 @pytest.fixture(params=["t0ken", ""], ids=["with an owner's token", "without"])
@@ -68,17 +70,20 @@ def test_a_link_in_a_mail_that_is_read_in_the_browser_leads_to_the_queue(
     context.close()
 
 
+@pytest.mark.parametrize("wide", [WIDE, NARROW])
 def test_who_enters_the_token_sees_the_page_that_they_asked_for(
-    tmp_path: Path, chromium: Browser
+    tmp_path: Path, watch: Callable[..., Watched], wide: int
 ) -> None:
     place = RunsFolder(tmp_path)
     with served(lambda host: make_app(place, Access(frozenset({host}), "t0ken"))) as host:
-        context = chromium.new_context()
-        page = context.new_page()
-        page.goto(f"http://{host}/annotate?page=2")
+        one = watch(wide=wide)
+        one.page.goto(f"http://{host}/annotate?page=2")
         for token, title in (("guess", "This token does not open the server"), ("t0ken", "Queues")):
-            page.fill("input[name=token]", token)
-            page.keyboard.press("Enter")
-            page.wait_for_selector(f"h1:has-text('{title}')")
-        assert page.url == f"http://{host}/annotate?page=2"
-        context.close()
+            assert one.barriers() == []
+            assert one.overflow() == 0
+            one.page.fill("input[name=token]", token)
+            one.page.keyboard.press("Enter")
+            one.page.wait_for_selector(f"h1:has-text('{title}')")
+        assert one.page.url == f"http://{host}/annotate?page=2"
+        one.page.goto("about:blank")
+        one.wrong = [said for said in one.wrong if "401" not in said]
