@@ -301,8 +301,7 @@ def _stranger(*, is_wrong: bool) -> Refusal:
     return Refusal(
         "This token does not open the server" if is_wrong else "This page asks for a token",
         (
-            "Open the address that the server printed when it was started, or enter the token "
-            "that stands in it.",
+            "Open the address that the server printed when it was started, or enter its token.",
             "If you were sent a link to label, open that link.",
         ),
         401,
