@@ -52,7 +52,6 @@ app.add_middleware(
     GuardMiddleware,
     guard=Guard(Checks(citations=False)),
     paths=["/v1/chat/completions"],
-    if_not_judged="closed",
     body_key="ragstone_guard",
 )
 

@@ -227,9 +227,10 @@ def test_what_breaks_in_the_guard_never_breaks_the_call(
 @pytest.mark.parametrize("returned", [None, 7, {"other": WRONG}, {"answer": None}, b"bytes"])
 def test_what_holds_no_text_is_told_as_not_judged(returned: Any) -> None:
     rulings: list[Ruling] = []
-    ask = guarded(TwoWords(), on_ruling=rulings.append)(saying(returned))
+    ask = guarded(TwoWords(), if_not_judged="open", on_ruling=rulings.append)(saying(returned))
     assert ask("Q", ["C"]) == returned
     assert [one.unjudged for one in rulings] == ["no_text"]
+    assert HELD in str(guarded(TwoWords())(saying(returned))("Q", ["C"]))
 
 
 def test_an_answer_that_cannot_be_replaced_does_not_get_out() -> None:
@@ -260,8 +261,6 @@ def test_settings_that_cannot_be_used_are_refused_at_once() -> None:
         guarded(failing)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="answer= is a function"):
         guarded(TwoWords(), answer=lambda call: call.returned)
-    with pytest.raises(InputError, match="give on_fail= what is given instead"):
-        guarded(TwoWords(), on_fail=None, if_not_judged="closed")
 
 
 def test_what_fails_is_told_with_its_code() -> None:

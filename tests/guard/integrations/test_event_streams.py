@@ -66,7 +66,9 @@ GUARD = Guard(Checks(citations=False))
 
 
 def guarded(app: App, **how: Any) -> GuardMiddleware:
-    return GuardMiddleware(app, how.pop("guard", GUARD), **{"contexts": "$.contexts", **how})
+    return GuardMiddleware(
+        app, how.pop("guard", GUARD), **{"paths": ["*"], "contexts": "$.contexts", **how}
+    )
 
 
 def streamed(*pieces: bytes, body: Any = CHAT, **how: Any) -> Reply:

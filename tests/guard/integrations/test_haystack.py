@@ -90,5 +90,3 @@ def test_only_the_assessment_tells_where_nothing_is_given_instead() -> None:
 def test_settings_that_cannot_be_used_are_refused() -> None:
     with pytest.raises(InputError, match="deadline"):
         hay.AnswerGuard(deadline=0)
-    with pytest.raises(InputError, match="give on_fail= what is given instead"):
-        hay.AnswerGuard(on_fail=None, if_not_judged="closed")

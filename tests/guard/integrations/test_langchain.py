@@ -118,15 +118,13 @@ def test_the_policy_decides_over_what_could_not_be_judged(policy: Any, given: st
 
 def test_a_guard_that_breaks_does_not_break_the_chain() -> None:
     told = chain(RIGHT, TwoWords(error=RuntimeError("secret"))).invoke({"question": "Q?"})
-    assert told["answer"].content == RIGHT
+    assert told["answer"].content == HELD
     assert told["assessment"]["ok"] is None
 
 
 def test_a_chain_that_is_wired_wrongly_is_told_so() -> None:
     with pytest.raises(InputError, match=r"takes a dict with 'question', 'context' and 'answer'"):
         GuardRunnable(TwoWords()).invoke(WRONG)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="give on_fail= what is given instead"):
-        GuardRunnable(RequestGuard(TwoWords(), if_not_judged="closed"), on_fail=None)
 
 
 STREAMED = "The pier is 90 m long. Emperor Napoleon paid for it. Gulls are loud."

@@ -84,7 +84,7 @@ def test_time_outs_open_the_circuit() -> None:
         return [(await judge.aruling(RIGHT, BY)).unjudged for _ in range(3)]
 
     assert asyncio.run(asked()) == ["guard_timed_out", "guard_timed_out", "circuit_open"]
-    assert judge.counts == {"timed_out": 2, "not_judged": 3, "passed": 3}
+    assert judge.counts == {"timed_out": 2, "not_judged": 3, "held": 3}
     assert circuit.state == "open"
 
 
@@ -178,8 +178,9 @@ def test_a_held_answer_is_an_event_by_the_names_of_the_conventions(spans: Spans)
 
 def test_a_request_through_the_middleware_tells_the_span_it_is_in(spans: Spans) -> None:
     app = GuardMiddleware(
-        replying({"answer": RIGHT}), TwoWords(), answer="$.answer", extract=lambda *_: ("Q?", ["C"])
-    )
+        replying({"answer": RIGHT}), TwoWords(), paths=["/ask"], answer="$.answer",
+        extract=lambda *_: ("Q?", ["C"]),
+    )  # fmt: skip
 
     async def traced(scope: Any, receive: Any, send: Any) -> None:
         with spans.tracer.start_as_current_span("request"):

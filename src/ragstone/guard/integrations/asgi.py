@@ -22,7 +22,6 @@ from .request_guard import (
     Ruling,
     Told,
     listening,
-    see_that_it_holds,
 )
 from .request_reading import (
     AtPath,
@@ -109,7 +108,7 @@ class GuardedReply:
                 await self._begin_events(message)
             elif kind == "text/event-stream":
                 await self._unseen(reason("body_encoded", encoding=encoding[:40]), more=True)
-            elif kind != "application/json" and not kind.endswith("+json"):
+            elif kind != "application/json" and not (kind.endswith("+json") and "," not in kind):
                 await self._unseen(reason("not_json", kind=kind[:100]), more=True)
 
     async def _begin_events(self, start: Message) -> None:
@@ -170,12 +169,16 @@ def _has_answer(status: int) -> bool:
 
 
 def _value(message: Message, name: bytes) -> str:
-    found = [value for key, value in message.get("headers", ()) if key.lower() == name]
-    return bytes(found[-1]).decode("latin-1") if found else ""
+    """The value of a header; those of several are one list, as a client reads them."""
+    values = [value for key, value in message.get("headers", ()) if key.lower() == name]
+    return b", ".join(values).decode("latin-1")
 
 
 MOST_BYTES = 4 << 20
 UNGUARDED = ("HEAD", "OPTIONS")
+
+NOT_FOR_THE_APP = (b"accept-encoding", b"range")
+"""Headers by which whoever asks gets a reply that cannot be read: packed, or only a part of it."""
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -209,7 +212,7 @@ class GuardMiddleware:
         app: App,
         guard: Assessing | None = None,
         *,
-        paths: Sequence[str] = ("*",),
+        paths: Sequence[str],
         extract: Extract | None = None,
         question: str | None = "$.messages[-1].content",
         contexts: str | None = None,
@@ -219,7 +222,7 @@ class GuardMiddleware:
         policy: Policy = "hold_sentence",
         stop_early: bool = False,
         on_fail: OnFail = HELD,
-        if_not_judged: IfNotJudged = "open",
+        if_not_judged: IfNotJudged = "closed",
         hold: Collection[WayOut] = HOLD,
         timeout: float | None = None,
         circuit: Circuit | None = None,
@@ -233,7 +236,7 @@ class GuardMiddleware:
         Args:
             app: The app.
             guard: What judges; None: ``Guard()``.
-            paths: Which paths are guarded; ``*`` stands for any text. All by default.
+            paths: Which paths are guarded, those that answer questions; ``*`` stands for any text.
             extract: From the request and its JSON to (question, contexts), instead of ``question``
                 and ``contexts``; may be async, and either may be None.
             question: JSON path of the question in the request.
@@ -251,8 +254,8 @@ class GuardMiddleware:
             on_fail: What is given in place of an answer that is held back: a text, a status such
                 as 422, or None: the answer all the same, and only header or note tell. A stream
                 has its status already; of it the held part is left out.
-            if_not_judged: Whether an answer that could not be judged is given ("open") or held
-                back ("closed").
+            if_not_judged: Whether an answer that could not be judged is held back ("closed") or
+                given ("open"), which is no barrier: whoever asks may bring it about.
             hold: The decisions by which a JSON answer is held back.
             timeout: Seconds until an answer counts as not judged; None: the guard's deadline and a
                 second.
@@ -270,7 +273,6 @@ class GuardMiddleware:
         """
         if isinstance(on_fail, int) and not 400 <= on_fail <= 599:
             raise InputError(f"on_fail={on_fail}: a status is from 400 to 599.")
-        see_that_it_holds(on_fail, if_not_judged)
         self.app = app
         self.guard = RequestGuard(
             Guard() if guard is None else guard,
@@ -312,10 +314,11 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return
         request = BufferedRequest(scope, self._most_bytes)
+        headers = [one for one in scope["headers"] if one[0].lower() not in NOT_FOR_THE_APP]
         with listening() as told:
             reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
             try:
-                await self.app(scope, request.heard(receive), reply.send)
+                await self.app({**scope, "headers": headers}, request.heard(receive), reply.send)
                 await reply.close()
             finally:
                 reply.leave()

@@ -39,7 +39,6 @@ from .request_guard import (
     Told,
     listening,
     log_error,
-    see_that_it_holds,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -73,7 +72,7 @@ def guarded(
     on_fail: str | Callable[[Ruling], Any] | None = HELD,
     policy: Policy = "hold_sentence",
     stop_early: bool = False,
-    if_not_judged: IfNotJudged = "open",
+    if_not_judged: IfNotJudged = "closed",
     hold: Collection[WayOut] = HOLD,
     timeout: float | None = None,
     circuit: Circuit | None = None,
@@ -106,8 +105,8 @@ def guarded(
             answer all the same, and only ``on_ruling`` tells.
         policy: What leaves of a stream, and when; see ``assess_stream``.
         stop_early: Whether nothing more leaves of a stream behind what is held back.
-        if_not_judged: Whether an answer that could not be judged is given ("open") or held back
-            ("closed").
+        if_not_judged: Whether an answer that could not be judged is held back ("closed") or given
+            ("open"), which is no barrier: whoever asks may bring it about.
         hold: The decisions by which an answer is held back.
         timeout: Seconds until the answer of an async function counts as not judged; None: the
             guard's deadline and a second. A plain function waits for the guard's deadline.
@@ -124,7 +123,6 @@ def guarded(
             "answer= is a function, so a text cannot be put in its place; give on_fail= a function "
             "that makes what is returned instead."
         )
-    see_that_it_holds(on_fail, if_not_judged)
     judge = RequestGuard(
         Guard() if guard is None else guard,
         if_not_judged=if_not_judged,

@@ -413,7 +413,7 @@ class EventReply:
         return self._told.exchange.over(Exchange(run_id=self._request.run_id))
 
     async def _unread(self, body: bytes) -> None:
-        if self._with.guard.if_not_judged == "open":
+        if self._with.release.gives_unjudged:
             await self._send(body)
 
     async def _take(self, event: ServerEvent) -> None:

@@ -29,6 +29,7 @@ from .request_reading import (
     NotFound,
     Undecodable,
     decoded,
+    json_value,
 )
 
 
@@ -162,7 +163,7 @@ class JsonReplies:
             told: By ``tell_guard``.
         """
         try:
-            value = json.loads(decoded(body, encoding, self.most_bytes))
+            value = json_value(decoded(body, encoding, self.most_bytes))
             answers = self.places.answers(value)
             if not answers:
                 why = reason("nothing_at", path=self.places, part="reply")
@@ -298,8 +299,7 @@ class GuardedPieces:
     @property
     def passes(self) -> bool:
         """Whether what is not judged is given."""
-        release = self._release
-        return release.if_not_judged == "release" or release.policy == "flag_after"
+        return self._release.gives_unjudged
 
     def feed(self, piece: Any) -> list[Any]:
         """What leaves with a piece: texts, and ``NotJudged`` for what is not part of the answer.

@@ -7,7 +7,7 @@ from ragstone.core.messages import reason
 from ragstone.guard.guard import Guard
 from ragstone.guard.guard_input import Checks
 
-from .request_guard import HELD, Exchange, IfNotJudged, RequestGuard, Ruling, request_guard
+from .request_guard import HELD, Exchange, IfNotJudged, RequestGuard, Ruling
 
 try:
     from haystack import Document, component
@@ -36,7 +36,7 @@ class AnswerGuard:
         deadline: float = 1.0,
         abstain_ok: bool = False,
         on_fail: str | None = HELD,
-        if_not_judged: IfNotJudged = "open",
+        if_not_judged: IfNotJudged = "closed",
     ) -> None:
         """Make one; all is plain data, so that a pipeline can be saved.
 
@@ -47,8 +47,8 @@ class AnswerGuard:
             abstain_ok: Whether a reply that says it does not know is as good as any.
             on_fail: The text in place of a reply that is held back; None: the reply all the same,
                 and only the assessment tells.
-            if_not_judged: Whether a reply that could not be judged is given ("open") or held back
-                ("closed").
+            if_not_judged: Whether a reply that could not be judged is held back ("closed") or
+                given ("open"), which is no barrier: whoever asks may bring it about.
 
         Raises:
             InputError: A setting that cannot be used.
@@ -61,7 +61,7 @@ class AnswerGuard:
         self.if_not_judged = if_not_judged
         settings = Checks(**(checks or {}))
         judges = Guard(settings, judge=judge, deadline=deadline, abstain_ok=abstain_ok)
-        self._guard = request_guard(RequestGuard(judges, if_not_judged=if_not_judged), on_fail)
+        self._guard = RequestGuard(judges, if_not_judged=if_not_judged)
 
     @component.output_types(
         replies=list[str | ChatMessage], assessments=list[dict[str, Any]], held=list[bool]

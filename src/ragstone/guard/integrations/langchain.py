@@ -56,9 +56,9 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
             stop_early: Whether nothing more leaves of a stream behind what is held back.
 
         Raises:
-            InputError: Answers that are not judged are to be held back, and nothing is to be given.
+            InputError: A setting that cannot be used.
         """
-        self.guard = request_guard(guard, on_fail)
+        self.guard = request_guard(guard)
         self.question = question
         self.contexts = contexts
         self.answer = answer

@@ -93,11 +93,11 @@ class GuardQueryEngine(BaseQueryEngine):
             stop_early: Whether nothing more leaves of a stream behind what is held back.
 
         Raises:
-            InputError: Answers that are not judged are to be held back, and nothing is to be given.
+            InputError: A setting that cannot be used.
         """
         super().__init__(engine.callback_manager)
         self.engine = engine
-        self.guard = request_guard(guard, on_fail)
+        self.guard = request_guard(guard)
         self.on_fail = on_fail
         self.release = release_of(self.guard, on_fail, policy, stop_early=stop_early)
 

@@ -23,8 +23,8 @@ from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
 
-IfNotJudged = Literal["open", "closed"]
-"""Whether an answer that could not be judged is given (open) or held back (closed)."""
+IfNotJudged = Literal["closed", "open"]
+"""Whether an answer that could not be judged is held back (closed) or given (open)."""
 
 HOLD: tuple[WayOut, ...] = ("ask", "block")
 
@@ -68,18 +68,6 @@ HELD = "I cannot answer that from the sources I have."
 
 OnFail = str | int | None
 """A text, the status of an error, or None: the answer all the same."""
-
-
-def see_that_it_holds(on_fail: object, if_not_judged: IfNotJudged) -> None:
-    """See that something is given where answers that are not judged are held back.
-
-    Raises:
-        InputError: Nothing is.
-    """
-    if on_fail is None and if_not_judged == "closed":
-        raise InputError(
-            "if_not_judged='closed' holds answers back; give on_fail= what is given instead."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +240,8 @@ class RequestGuard:
 
     Args:
         guard: What judges.
-        if_not_judged: Whether an answer that could not be judged is given ("open") or held back
-            ("closed").
+        if_not_judged: Whether an answer that could not be judged is held back ("closed") or given
+            ("open"), which is no barrier: whoever asks may bring it about.
         hold: The decisions by which an answer is held back.
         timeout: Seconds that an asynchronous caller waits; None: the guard's deadline and a second.
         circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for 30 s.
@@ -265,7 +253,7 @@ class RequestGuard:
     """
 
     guard: Assessing
-    if_not_judged: IfNotJudged = "open"
+    if_not_judged: IfNotJudged = "closed"
     hold: Collection[WayOut] = HOLD
     timeout: float | None = None
     circuit: Circuit | None = None
@@ -425,20 +413,11 @@ class RequestGuard:
             self._counts[what] += 1
 
 
-def request_guard(guard: Assessing | RequestGuard | None, on_fail: object) -> RequestGuard:
-    """The guard of requests that an adapter was given.
-
-    Args:
-        guard: None: ``Guard()``.
-        on_fail: What the adapter gives in place of an answer that is held back.
-
-    Raises:
-        InputError: Answers that are not judged are to be held back, and nothing is to be given.
-    """
-    if not isinstance(guard, RequestGuard):
-        guard = RequestGuard(Guard() if guard is None else guard)
-    see_that_it_holds(on_fail, guard.if_not_judged)
-    return guard
+def request_guard(guard: Assessing | RequestGuard | None) -> RequestGuard:
+    """The guard of requests that an adapter was given; ``Guard()`` if none was."""
+    if isinstance(guard, RequestGuard):
+        return guard
+    return RequestGuard(Guard() if guard is None else guard)
 
 
 def log_error(what: str, error: Exception, run_id: str | None) -> None:

@@ -16,7 +16,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
 
-from .request_guard import Exchange, log_error
+from .request_guard import LOGGER, Exchange, log_error, shown
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 
@@ -49,11 +49,29 @@ def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
             body = reader.decompress(body, most + 1)
         except zlib.error as error:
             raise Undecodable(reason("body_encoded", encoding=name)) from error
-        if len(body) <= most and not reader.eof:
+        # Behind a first member, which is whole, may be others, which a client reads as well.
+        if len(body) <= most and (not reader.eof or reader.unused_data):
             raise Undecodable(reason("body_encoded", encoding=name))
     if len(body) > most:
         raise Undecodable(reason("body_too_large", most=most))
     return body
+
+
+def json_value(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: It is none, or an object has a key twice: readers differ in which they take.
+        RecursionError: It is too deep.
+    """
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError
+    return value
 
 
 Scope = MutableMapping[str, Any]
@@ -111,7 +129,7 @@ class BufferedRequest:
             return None, reason("request_not_read")
         try:
             text = decoded(b"".join(self._pieces), self.headers.get("content-encoding"), self._most)
-            return (json.loads(text) if text.strip() else None), None
+            return (json_value(text) if text.strip() else None), None
         except Undecodable as error:
             return None, error.why
         except (ValueError, RecursionError):
@@ -398,42 +416,51 @@ class Extraction:
             reply: The JSON of the reply, or of the events before the answer.
 
         Raises:
-            NotFound: Something is not where it should be.
+            NotFound: The contexts are not where they should be. Without a question that can be
+                read the answer is judged by them alone.
         """
         known = told.over(Exchange(run_id=request.run_id))
         if known.contexts is None and self.reply_contexts is not None:
             known = known.over(Exchange(contexts=_at(self.reply_contexts, reply)))
         lacks_question = known.question is None and (self.extract or self.question) is not None
         lacks_contexts = known.contexts is None and (self.extract or self.contexts) is not None
+        why = None
         if lacks_question or lacks_contexts:
-            body, why = request.body()
-            if why is not None:
-                raise NotFound(why)
-            known = known.over(await self._extracted(request, body, known))
-        if known.contexts is None and self.reply_contexts is not None:
-            raise NotFound(reason("nothing_at", path=self.reply_contexts, part="reply"))
+            known, why = await self._extracted(request, known)
+        if known.contexts is None and (why is not None or self.reply_contexts is not None):
+            missing = reason("nothing_at", path=self.reply_contexts, part="reply")
+            raise NotFound(missing if why is None else why)
+        if why is not None:
+            # Whoever asks could switch the guard off, if it needed a question that it can read.
+            LOGGER.warning("no question run_id=%s reason=%s", shown(known.run_id), why)
         return known
 
-    async def _extracted(self, request: BufferedRequest, body: Any, known: Exchange) -> Exchange:
+    async def _extracted(
+        self, request: BufferedRequest, known: Exchange
+    ) -> tuple[Exchange, str | None]:
+        """What is known with the request, and why not all of it is."""
+        body, why = request.body()
+        if why is not None:
+            return known, why
         if self.extract is not None:
             try:
                 found = self.extract(request, body)
                 question, contexts = await found if inspect.isawaitable(found) else found
             except Exception as error:
                 log_error("extract failed", error, known.run_id)
-                raise NotFound(reason("extract_failed", error=type(error).__name__)) from error
+                return known, reason("extract_failed", error=type(error).__name__)
             known = known.over(Exchange(question, contexts))
         if known.question is None and self.question is not None:
             text = text_of((self.question.values(body) or [None])[-1])
             if text is None:
-                raise NotFound(reason("nothing_at", path=self.question, part="request"))
+                why = reason("nothing_at", path=self.question, part="request")
             known = known.over(Exchange(text))
         if known.contexts is None and self.contexts is not None:
             contexts = _at(self.contexts, body)
             if contexts is None:
-                raise NotFound(reason("nothing_at", path=self.contexts, part="request"))
+                why = reason("nothing_at", path=self.contexts, part="request")
             known = known.over(Exchange(contexts=contexts))
-        return known
+        return known, why
 
 
 def _at(path: JsonPath, value: Any) -> list[Any] | None:

@@ -142,6 +142,11 @@ class ReleasePolicy:
                 "instead= out, or take policy='hold_sentence'."
             )
 
+    @property
+    def gives_unjudged(self) -> bool:
+        """Whether what is not judged leaves."""
+        return self.if_not_judged == "release" or self.policy == "flag_after"
+
 
 LOGGER = getLogger("ragstone.guard")
 
