@@ -52,6 +52,7 @@ NO_KINDS = {
     "analysis/calibration/judge_identity.py": ("citations",),
     "analysis/composite_weights/preferences.py": ("preference", "rating"),
     "data/": ("response", "claims", "statements", "support", "agreement"),
+    "guard/integrations/chat_events.py": ("response",),
     "judges/llm/claim_tasks.py": ("claims", "citations", "statements"),
     "__init__.py": ("agreement",),
     "annotation/__init__.py": ("agreement",),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.guard.integrations import event_replies as server_events
-from ragstone.guard.integrations.event_replies import (
+from ragstone.guard.integrations import event_reader as server_events
+from ragstone.guard.integrations.event_reader import (
     EventReader,
     EventTooLarge,
     ServerEvent,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ragstone.guard import Checks, Guard
 from ragstone.guard.assessment import Assessment
-from ragstone.guard.integrations import event_replies as server_events
+from ragstone.guard.integrations import event_reader as server_events
 from ragstone.guard.integrations.asgi import GuardMiddleware
-from ragstone.guard.integrations.event_replies import EventReader
+from ragstone.guard.integrations.event_reader import EventReader
 from ragstone.guard.integrations.request_guard import HELD, Ruling
 from tests.guard.integrations.conftest import App, Reply, TwoWords, ask
 
@@ -475,3 +475,170 @@ def test_the_note_tells_of_an_event_that_could_not_be_read() -> None:
     reply = streamed(broken, sse(chunk({}, "stop"), "[DONE]"), if_not_judged="closed")
     assert b"Napoleon" not in reply.body
     assert end_of(reply)[1]["beside"] == ["unread"]
+
+
+def named(*values: dict[str, Any]) -> bytes:
+    """Events whose name is their type, as OpenAI's Responses and Anthropic send them."""
+    return b"".join(server_events.written_event(json.dumps(one), one["type"]) for one in values)
+
+
+def responses(answer: str, **more: Any) -> bytes:
+    """A stream of OpenAI's Responses; the last three events repeat the text."""
+    place = {"item_id": "m1", "output_index": 1, "content_index": 0}
+    part = {"type": "output_text", "text": answer, "annotations": [], "logprobs": [answer]}
+    item = {"id": "m1", "type": "message", "role": "assistant", "content": [part]}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    whole = {"id": "r1", "output": [thought, item], "usage": {"output_tokens": 9}}
+    words = [f" {word}" for word in answer.split(" ")]
+    words[0] = words[0][1:]
+    return named(
+        {"type": "response.created", "response": {"id": "r1", "output": []}},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "Hm."},
+        {"type": "response.content_part.added", **place, "part": {"type": "output_text"}},
+        *({"type": "response.output_text.delta", **place, "delta": one, "logprobs": [one]}
+          for one in words),
+        {"type": "response.output_text.done", **place, "text": answer, **more},
+        {"type": "response.content_part.done", **place, "part": part},
+        {"type": "response.output_item.done", "output_index": 1, "item": item},
+        {"type": "response.completed", "response": whole},
+    )  # fmt: skip
+
+
+def messages(answer: str) -> bytes:
+    """A stream of Anthropic's messages, with thoughts before the text and a tool behind it."""
+    words = [f"{word} " for word in answer.split(" ")]
+    words[-1] = words[-1][:-1]
+    deltas = [{"type": "text_delta", "text": one} for one in words[1:]]
+    return named(
+        {"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking"}},
+        {"type": "content_block_delta", "index": 0,
+         "delta": {"type": "thinking_delta", "thinking": "Hm."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "ping"},
+        {"type": "content_block_start", "index": 1,
+         "content_block": {"type": "text", "text": words[0]}},
+        *({"type": "content_block_delta", "index": 1, "delta": one} for one in deltas),
+        {"type": "content_block_stop", "index": 1},
+        {"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use"}},
+        {"type": "content_block_stop", "index": 2},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    )  # fmt: skip
+
+
+def ollama(answer: str, **more: Any) -> bytes:
+    """A stream of Ollama's chat, or of its generate where ``more`` has tokens."""
+    words = [f"{word} " for word in answer.split(" ")]
+    words[-1] = words[-1][:-1]
+    end = {"done": True, "done_reason": "stop", "eval_count": 9, **more}
+    said: list[dict[str, Any]] = [{"model": "m", "done": False} for _ in words] + [end]
+    for line, word in zip(said, [*words, ""], strict=True):
+        if more:
+            line["response"] = word
+        else:
+            line["message"] = {"role": "assistant", "content": word}
+    return b"".join(json.dumps(one).encode() + b"\n" for one in said)
+
+
+def text_of_api(value: dict[str, Any]) -> str:
+    """The text that a client adds up, from an event of one of these APIs."""
+    if "done" in value:
+        return str(value["message"]["content"] if "message" in value else value["response"])
+    if value["type"] == "response.output_text.delta":
+        return str(value["delta"])
+    block = value.get("content_block", value.get("delta"))
+    return str(block.get("text", "")) if isinstance(block, dict) else ""
+
+
+APIS = [
+    (responses(MIXED), "text/event-stream"),
+    (messages(MIXED), "text/event-stream"),
+    (ollama(MIXED), "application/x-ndjson"),
+    (ollama(MIXED, context=[1, 2, 1822]), "application/x-ndjson"),
+]
+NAMES = ["responses", "messages", "ollama chat", "ollama generate"]
+
+
+@pytest.mark.parametrize(("body", "kind"), APIS, ids=NAMES)
+def test_the_streams_of_other_apis_are_judged(body: bytes, kind: str) -> None:
+    reply = ask(guarded(streaming(body[:700], body[700:], kind=kind)), CHAT)
+    lines = [line.removeprefix(b"data: ") for line in reply.body.splitlines() if b"{" in line]
+    told = [json.loads(line) for line in lines]
+    assert "".join(map(text_of_api, told)) == f"{TRUE} {HELD} {GRANITE}"
+    assert not [word for word in INVENTED if word in words_of(reply)]
+    (note,) = [one["ragstone_guard"] for one in told if "ragstone_guard" in one]
+    assert (note["ok"], note["action"]) == (False, "replaced")
+    if told[-1].get("type") == "response.completed":
+        response = told[-1]["response"]
+        assert response["output"][0]["summary"][0]["text"] == "Hm."
+        assert response["output"][1]["content"][0]["text"] == f"{TRUE} {HELD} {GRANITE}"
+        assert response["usage"] == {"output_tokens": 9}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (named({"type": "response.completed", "response": {"output": [
+            {"type": "message", "content": [{"type": "output_text", "text": FALSE}]}]}}), ""),
+        (named({"type": "response.output_item.done", "output_index": 0,
+                "item": {"content": [{"type": "text", "text": FALSE}]}}), ""),
+        (named({"type": "response.new_text.delta", "delta": FALSE}), ""),
+        (named({"type": "message_start", "message": {"content": [{"text": FALSE}]}}), ""),
+        (named({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "new_delta", "text": FALSE}}), ""),
+        (sse({"say": FALSE}, {"say": FALSE}, "[DONE]"), ""),
+        (sse({"say": FALSE}), ""),
+        (sse([FALSE]), ""),
+        (b'data: {"choices": [{"delta": {"content": "Napoleon"}}], "choices": []}\n\n', ""),
+        (b"".join(json.dumps({"say": FALSE}).encode() + b"\n" for _ in range(3)), "x-ndjson"),
+        (FALSE.encode() + b"\n", "x-ndjson"),
+        (json.dumps({"response": {"say": FALSE}, "done": True}).encode(), "x-ndjson"),
+        (json.dumps({"message": FALSE, "done": True}).encode(), "x-ndjson"),
+        (json.dumps({"message": {"content": TRUE}, "response": FALSE, "done": False}).encode(),
+         "x-ndjson"),
+    ],
+)  # fmt: skip
+def test_a_stream_whose_text_is_not_known_is_held_unless_the_policy_is_open(
+    body: bytes, kind: str
+) -> None:
+    kind = f"application/{kind}" if kind else "text/event-stream"
+    reply = ask(guarded(streaming(body, kind=kind)), CHAT)
+    assert not [word for word in INVENTED if word in words_of(reply)]
+    assert b"ragstone" in reply.body
+    opened = ask(guarded(streaming(body, kind=kind), on_fail=None), CHAT)
+    assert b"Napoleon" in opened.body or b"Napoleon" not in body
+
+
+def test_what_comes_before_the_first_text_is_held_until_then_and_no_longer() -> None:
+    sources = {"contexts": [{"id": "p", "text": PIER[0]}]}
+    how: Any = {"answer": "$.a", "event_text": "$.t", "contexts": None,
+                "reply_contexts": "$.contexts[*]"}  # fmt: skip
+    reply = streamed(sse(sources, {"t": TRUE}, {"usage": 9}), **how)
+    assert {sorted(one)[0] for one in data_of(reply)[:3]} == {"contexts", "t", "usage"}
+    assert data_of(reply)[0] == sources
+    nothing = streamed(sse(sources, {"usage": 9}, "[DONE]"), **how)
+    first, done = data_of(nothing)
+    assert (first, done["not_judged"], done["action"]) == ("[DONE]", "nothing_at", "replaced")
+
+
+def test_lines_with_text_at_a_path_are_judged() -> None:
+    body = b"".join(json.dumps({"t": f"{one} "}).encode() + b"\n" for one in MIXED.split(" "))
+    how: Any = {"answer": "$.a", "event_text": "$.t"}
+    reply = ask(guarded(streaming(body, kind="application/x-ndjson"), **how), CHAT)
+    told = [json.loads(line) for line in reply.body.splitlines()]
+    assert "".join(one.get("t", "") for one in told) == f"{TRUE} {HELD} {GRANITE} "
+    assert told[-1]["ragstone-guard"]["action"] == "replaced"
+
+
+def test_what_repeats_an_answer_says_what_left_of_it() -> None:
+    for body in (responses(TRUE, text=FALSE),
+                 responses(TRUE).replace(b'"text": "The pier', b'"text": "Napoleon')):  # fmt: skip
+        reply = streamed(body)
+        assert not [word for word in INVENTED if word in words_of(reply)]
+        assert json.dumps(TRUE).encode() in reply.body
+
+
+def test_an_error_of_a_model_server_passes() -> None:
+    error = {"error": {"message": "overloaded"}}
+    assert data_of(streamed(sse(error))) == [error]

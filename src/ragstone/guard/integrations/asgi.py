@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
@@ -10,7 +11,9 @@ from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
 from ragstone.guard.stream.release import Policy
 
-from .event_replies import ChatChunks, EventReplies, EventReply, EventText
+from .chat_events import ChatEvents
+from .event_places import EventText
+from .event_replies import EventReplies, EventReply
 from .guarded_replies import JsonReplies, JudgedReply, header_value, release_of, stream_header
 from .request_guard import (
     HELD,
@@ -41,6 +44,15 @@ OF_THE_BODY = {
     b"digest", b"etag", b"last-modified", b"repr-digest",
 }  # fmt: skip
 """Headers that no longer hold where another body is given."""
+
+
+LINES = (
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-jsonlines",
+)
+"""Kinds of replies that are lines of JSON."""
 
 
 class GuardedReply:
@@ -104,18 +116,21 @@ class GuardedReply:
             self._start = message
             kind = _value(message, b"content-type").partition(";")[0].strip().lower()
             encoding = _value(message, b"content-encoding").strip().lower()
-            if kind == "text/event-stream" and encoding in ("", "identity"):
-                await self._begin_events(message)
-            elif kind == "text/event-stream":
+            lines = kind in LINES and self._streams.reads_lines
+            if (lines or kind == "text/event-stream") and encoding in ("", "identity"):
+                await self._begin_events(message, lines=lines)
+            elif lines or kind == "text/event-stream":
                 await self._unseen(reason("body_encoded", encoding=encoding[:40]), more=True)
             elif kind != "application/json" and not (kind.endswith("+json") and "," not in kind):
                 await self._unseen(reason("not_json", kind=kind[:100]), more=True)
 
-    async def _begin_events(self, start: Message) -> None:
+    async def _begin_events(self, start: Message, *, lines: bool) -> None:
         value = stream_header(self._streams.release.policy, self._request.run_id)
         headers = [one for one in start["headers"] if one[0].lower() != b"content-length"]
         self._sent = True
-        self._events = EventReply(self._streams, self._request, self._told, self._give_events)
+        self._events = EventReply(
+            self._streams, self._request, self._told, self._give_events, lines=lines
+        )
         await self._send({**start, "headers": [*headers, (self._header, value)]})
 
     async def _more_events(self, events: EventReply, message: Message) -> None:
@@ -196,9 +211,9 @@ class GuardMiddleware:
         )
 
     JSON replies with a status from 200 to 299 are held until they are judged, and of server-sent
-    events the text; other paths, WebSockets and ``lifespan`` pass as they are. A header tells what
-    came of a reply, and a note at its end what came of a stream. Nothing
-    that goes wrong in the guard becomes an error of the request: the answer is then not judged, and
+    events and lines of JSON the text; other paths, WebSockets and ``lifespan`` pass as they are. A
+    header tells what came of a reply, and a note at its end what came of a stream. Nothing that
+    goes wrong in the guard becomes an error of the request: the answer is then not judged, and
     ``if_not_judged`` says whether it passes.
 
     JSON paths have ``.key``, ``['any key']``, ``[0]``, ``[-1]`` and ``[*]``.
@@ -244,9 +259,10 @@ class GuardMiddleware:
                 texts or objects with ``text`` and ``id``.
             reply_contexts: The same in the reply. A route can also call ``tell_guard``.
             answer: JSON path of the answer in the reply. None: replies are OpenAI-style chat
-                completions, streamed ones too.
-            event_text: Where ``answer`` is given, the JSON path of the text in server-sent events.
-                None: the data of an event is text.
+                completions, or streams of these, of OpenAI's Responses, of Anthropic's messages or
+                of Ollama.
+            event_text: Where ``answer`` is given, the JSON path of the text in server-sent events
+                and in lines of JSON. None: the data of an event is text.
             policy: What leaves of a stream, and when: ``hold_sentence`` lets each sentence leave
                 once it is judged, ``hold_all`` nothing before the answer is, and ``flag_after``
                 all at once.
@@ -303,9 +319,10 @@ class GuardMiddleware:
         self._streams = EventReplies(
             self.guard,
             extraction,
-            ChatChunks() if answer is None else EventText(text),
+            ChatEvents if answer is None else partial(EventText, text),
             release_of(self.guard, on_fail, policy, stop_early=stop_early),
             body_key or "ragstone_guard",
+            reads_lines=answer is None or text is not None,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,153 @@
+"""Event places: where the text of answers stands in the events of a reply."""
+
+# ruff: noqa: ARG002, for one form needs what another does not.
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from .event_reader import ServerEvent
+from .request_reading import JsonPath, json_value
+
+DONE = "[DONE]"
+"""The data of the last event of many streams."""
+
+NOTE_EVENT = "ragstone-guard"
+"""The name of the event that tells what came of the answer, where it has one of its own."""
+
+AnswerKey = tuple[str, int, int]
+"""What tells an answer from the others of its reply: its kind and its number, such as of a choice
+or of an output and its part."""
+
+Written = Callable[[str, str], bytes]
+"""Makes the bytes of an event from its data and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventParts:
+    """What an event holds.
+
+    Attributes:
+        value: Its JSON; None if it has none.
+        texts: Text of answers, by the answer.
+        rest: What passes at once, as bytes; empty if nothing does.
+        ends: The answers that end with it.
+        done: Whether all answers do; ``rest`` is then sent behind them.
+        unread: Whether it may be text that is not known as such; ``rest`` then has it.
+        known: Whether it is of a form in which text would be known.
+        repeats: Whether it repeats answers that end with it; it is then written anew behind them.
+        beside: What it has beside an answer that is not judged: ``tool_calls``, ``reasoning``.
+    """
+
+    value: Any = None
+    texts: Mapping[AnswerKey, str] = field(default_factory=dict)
+    rest: bytes = b""
+    ends: frozenset[AnswerKey] = frozenset()
+    done: bool = False
+    unread: bool = False
+    known: bool = False
+    repeats: bool = False
+    beside: frozenset[str] = frozenset()
+
+
+class EventPlaces(Protocol):
+    """Where the text of answers stands in the events of one reply."""
+
+    def parts(self, event: ServerEvent) -> EventParts:
+        """What an event holds."""
+
+    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
+        """An event with this text of an answer, like one of the app's."""
+
+    def end(
+        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
+    ) -> bytes:
+        """What is sent behind an answer that is through.
+
+        Args:
+            like: The event that ends the answer, or any of its events.
+            answer: Which one.
+            key: Of the note.
+            note: What came of the answer.
+            held: Whether not all of it was given.
+        """
+
+    def repeated(self, event: ServerEvent) -> bytes:
+        """An event that repeats answers, with what left of them."""
+
+
+_TEXT: AnswerKey = ("text", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class EventText:
+    """Events whose data is text, or JSON with the text at a path.
+
+    Only events of the default type count as text; others pass.
+    """
+
+    path: JsonPath | None
+    written: Written
+
+    def parts(self, event: ServerEvent) -> EventParts:
+        """What an event holds."""
+        if event.data is None or event.strange:
+            return EventParts(rest=event.raw, unread=event.strange)
+        if event.data.strip() == DONE:
+            return EventParts(rest=event.raw, done=True)
+        value = json_of(event.data)
+        if self.path is None:
+            if event.name not in ("", "message"):
+                return EventParts(value, rest=event.raw, unread=is_unread(event, value))
+            return EventParts(value, {_TEXT: event.data})
+        found = [one for one in self.path.values(value) or [] if one]
+        texts = [one for one in found if isinstance(one, str)]
+        if len(texts) < len(found) or not texts:
+            unread = bool(found) or is_unread(event, value)
+            return EventParts(value, rest=event.raw, unread=unread)
+        return EventParts(value, {_TEXT: "".join(texts)})
+
+    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
+        """An event with this text, of the same type and with the same other fields."""
+        if self.path is None:
+            return self.written(text, like.name)
+        value = self.path.changed(json_of(like.data or ""), lambda _: text)
+        return self.written(json_text(value), like.name)
+
+    def end(
+        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
+    ) -> bytes:
+        """An event of its own with the note."""
+        return self.written(json_text(note), NOTE_EVENT)
+
+    def repeated(self, event: ServerEvent) -> bytes:
+        """The event as it is: none is known to repeat an answer."""
+        return event.raw
+
+    def __str__(self) -> str:
+        return "data" if self.path is None else str(self.path)
+
+
+def index_of(value: Any, name: str) -> int:
+    """The number under a key; 0 if there is none."""
+    number = value.get(name, 0) if isinstance(value, Mapping) else 0
+    return number if isinstance(number, int) else 0
+
+
+def is_unread(event: ServerEvent, value: Any) -> bool:
+    """Whether data is no object or list of JSON, and so may be text."""
+    return not isinstance(value, Mapping | list) and bool((event.data or "").strip())
+
+
+def json_of(text: str) -> Any:
+    """The value of a JSON text; None if it is none."""
+    try:
+        return json_value(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON, without spaces."""
+    return json.dumps(value, separators=(",", ":"))
