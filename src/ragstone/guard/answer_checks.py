@@ -35,6 +35,7 @@ from .assessment import (
 )
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
 from .new_facts import LONGEST, new_names, new_numbers, new_numbers_of_headings
+from .visible_text import unreadable
 
 _ORDERED = (
     r"(?i:step|schritt|étape|paso|passo|stap|fase|phase) \d{1,2}\b"
@@ -48,7 +49,10 @@ _LISTED = re.compile(
 
 
 def of_answer(one: Answered) -> CheckResult:
-    """There is an answer: at least one letter or digit."""
+    """There is an answer: at least one letter or digit, and nothing beside text."""
+    if (strange := unreadable(one.written.text)) is not None:
+        character = f"U+{ord(strange):04X}"
+        return result("answer", "not_judged", reason("characters_not_text", character=character))
     if one.empty:
         return failed("answer", EMPTY_ANSWER, reason("answer_is_empty"))
     return result("answer", "passed", reason("answer_given"))
@@ -417,11 +421,15 @@ def _of_new(
     others = list(islice(beside, MOST_COUNTED)) if why in (None, reason("no_claims_made")) else []
     if why is not None and not others:
         return result(name, "not_applicable", why)
-    in_claims = (
-        (claim.span.start + start, claim.span.start + end)
+    claims = (
+        (one.written.place(claim.span.start), one.written.place(claim.span.end))
         for claim, verdict in zip(found.claims, found.seen, strict=True)
         if verdict is not None
-        for start, end in new(one.read.plain[claim.span.start : claim.span.end])
+    )
+    in_claims = (
+        (first + start, first + end)
+        for first, last in claims
+        for start, end in new(one.read.plain[first:last])
     )
     places = (one.span(*place) for place in chain(others, in_claims))
     return _new(name, code, places, one, None, found.unseen)

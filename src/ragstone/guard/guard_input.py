@@ -29,6 +29,7 @@ from ragstone.judges.markers import Marker, each_marker, places
 
 from .assessment import AnswerSpan
 from .new_facts import AnswerSoFar, KnownText, ReadAnswer
+from .visible_text import WrittenText, as_read, as_read_context, as_text
 
 FILE = "phrases.toml"
 LONGEST_MESSAGE = 400
@@ -299,7 +300,7 @@ def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContex
     if isinstance(given, ReadContexts):
         return given
     contexts, fault = _contexts(given, deadline)
-    contexts = tuple(map(without_picture, contexts))
+    contexts = tuple(as_read_context(without_picture(context)) for context in contexts)
     passages = Passages(())
     for position, context in enumerate(contexts):
         for _ in passages.reading(position, context.text or ""):
@@ -385,7 +386,8 @@ class Answered:
 
     Attributes:
         question: As the user asked it; empty if there is none.
-        answer: As it is going to be given, with spaces for its thoughts; empty if there is none.
+        answer: As a reader sees it, with spaces for its thoughts; empty if there is none.
+        written: The same as it is going to be given.
         thoughts: Whether it had thoughts in think tags.
         grounds: The contexts.
         scores: The retrieval scores as they were given; None if there are none.
@@ -398,6 +400,7 @@ class Answered:
 
     question: str
     answer: str
+    written: WrittenText
     thoughts: bool
     grounds: ReadContexts
     scores: Sequence[object] | None
@@ -425,9 +428,11 @@ class Answered:
         text, thoughts, so_far = as_text(answer), list[str](), AnswerSoFar()
         if not checks.keep_thoughts:
             text, thoughts = answer_and_thoughts(text, blank=True)
+        written = WrittenText(text)
         return cls(
-            as_text(question),
-            text,
+            as_read(as_text(question)),
+            written.plain,
+            written,
             bool(thoughts),
             grounds,
             scores_of(grounds.contexts) if given is None else given,
@@ -435,7 +440,7 @@ class Answered:
             deadline,
             abstain_ok,
             so_far,
-            so_far.read(text),
+            so_far.read(written.plain),
         )
 
     @cached_property
@@ -481,15 +486,8 @@ class Answered:
         return each_claim(self.answer)
 
     def span(self, start: int, end: int) -> AnswerSpan:
-        """Part of the answer."""
-        return AnswerSpan(start, end, self.answer[start:end])
-
-
-def as_text(given: object) -> str:
-    """What was given as a question or an answer, whatever it is, as text."""
-    if isinstance(given, bytes | bytearray):
-        return bytes(given).decode("utf-8", "replace")
-    return given if isinstance(given, str) else "" if given is None else str(given)
+        """Part of the answer, as it is written."""
+        return self.written.part(start, end)
 
 
 def _listed(scores: object) -> Sequence[object] | None:

@@ -14,7 +14,8 @@ from ragstone.core.messages import Displayable, reason, worded
 from .assessment import Assessment
 from .claim_judges import InTime
 from .guard import Guard
-from .guard_input import ReadContexts, as_text
+from .guard_input import ReadContexts
+from .visible_text import as_text
 
 Prompt = Callable[["Revision"], str]
 """Makes what the model is told of a revision."""

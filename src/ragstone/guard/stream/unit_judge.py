@@ -24,6 +24,7 @@ from ragstone.guard.assessment import (
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.guard_input import Answered, ReadContexts
 from ragstone.guard.new_facts import AnswerSoFar
+from ragstone.guard.visible_text import unreadable
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, claim_of
 from ragstone.judges.local.sentences import Sentence, each_sentence, trimmed
@@ -393,8 +394,10 @@ class UnitJudge:
         start = group.start
         whole = self.guard.answered(self.question, group.text, self._grounds, ())
         settings = {one.name: getattr(whole, one.name) for one in fields(whole)}
-        settings |= {"so_far": self._so_far, "read": self._so_far.read(group.text)}
-        one = AnsweredPart(**settings, stated=group.claims)
+        settings |= {"so_far": self._so_far, "read": self._so_far.read(whole.answer)}
+        is_plain = whole.answer is whole.written.text
+        stated = group.claims if is_plain else tuple(whole.each_claim())
+        one = AnsweredPart(**settings, stated=stated)
         found = self.guard.ground(one)
         self._grounded.append((start, found))
         results = _checked(one, found)
@@ -435,6 +438,7 @@ def _checked(one: AnsweredPart, found: Grounded) -> list[CheckResult]:
     checks = one.checks
     claimed = any(claim is not None and claim.factual for claim in one.stated)
     switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
+        (unreadable(one.written.text) is not None, lambda: answer_checks.of_answer(one)),
         (claimed, lambda: answer_checks.of_contexts(one)),
         (True, lambda: answer_checks.of_cited_contexts(one)),
         (

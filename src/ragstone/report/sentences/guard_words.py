@@ -25,6 +25,9 @@ def _of(facts: Facts, noun: str, said: str) -> str:
 
 GUARD_SENTENCES: Mapping[str, Sentence] = {
     "answer_given": plain("there is an answer"),
+    "characters_not_text": lambda facts: (
+        f"it has characters that no check can read as text, such as {facts['character']}"
+    ),
     "no_contexts_given": plain("there is no context"),
     "contexts_given": lambda facts: f"there {_are(facts)} {counted(facts, 'context')}",
     "contexts_unreadable": lambda facts: (
