@@ -728,3 +728,26 @@ def test_only_the_last_outcomes_are_remembered() -> None:
         remembered.get("a")
     assert len(remembered) == 3
     assert [name for name in "abcd" if remembered.get(name)] == ["a", "c", "d"]
+
+
+@pytest.mark.parametrize("usage", [Usage(0, 0), Usage(1, 1), Usage(0, 0, 0, 0)])
+def test_a_server_that_counts_nothing_is_stopped_by_the_budget(
+    usage: Usage, open_asking: Open, question: Make
+) -> None:
+    long = json.dumps({"p01": {"reason": "so " * 1_000, "verdict": "yes"}})
+    model = ScriptedModel(lambda _: ChatReply(long, usage=usage))
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1), limits=CallLimits(concurrency=4))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(60)))
+    sent = sum(len(one.system) + len(one.text) for one in model.requests) / 4
+    true = (sent * 1.0 + len(model.requests) * len(long) / 4 * 10.0) / 1e6
+    assert outcomes[-1].status == "failed"
+    assert 0.08 < true <= 0.1
+    assert asking.counts().usd == pytest.approx(true, rel=0.01)
+
+
+def test_only_so_much_is_kept_of_a_reply(open_asking: Open, question: Make, tmp_path: Path) -> None:
+    text = json.dumps({**yes("p01"), "more": "x" * 5_000_000})
+    model = ScriptedModel(lambda _: ChatReply(text, model="m" * 5_000_000))
+    (outcome,) = put(open_asking(), model, question("one"))
+    assert outcome.status in ("truncated", "failed")
+    assert sum(one.stat().st_size for one in tmp_path.rglob("*") if one.is_file()) < 5_000_000

@@ -234,6 +234,9 @@ def _delay(text: object) -> float:
     return float(found[1]) if found else 0.0
 
 
+MOST_BODY = 64 << 20
+"""Bytes of a reply that are read."""
+
 KEPT = 60.0
 """Seconds after which an idle connection is closed."""
 
@@ -257,7 +260,7 @@ class Connections:
         """Status, headers and body of the reply to a request.
 
         Raises:
-            ChatFailure: The server was not reached, or closed the connection early.
+            ChatFailure: The server was not reached, closed the connection early, or sent too much.
         """
         return await self.request("POST", url, headers, body, proxy)
 
@@ -275,7 +278,13 @@ class Connections:
             async with session.request(
                 method, url, data=body, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
-                return response.status, response.headers, await response.read()
+                body = bytearray()
+                async for piece in response.content.iter_any():
+                    body += piece
+                    if len(body) > MOST_BODY:
+                        words = f"sent more than {MOST_BODY:,} bytes"
+                        raise ChatFailure("bad_reply", words, http=response.status)
+                return response.status, response.headers, bytes(body)
 
     async def pieces(
         self, url: str, headers: Mapping[str, str], proxy: str | None = None

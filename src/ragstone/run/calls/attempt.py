@@ -20,6 +20,8 @@ from ragstone.judges.llm.replies import ECHO, Outcome, read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.model import MalformedReply, Unclosed
 
+from .budget import counted
+
 START = 8
 DECREASE = 0.7
 JITTER = 0.1
@@ -205,6 +207,10 @@ class Pace:
         self._serve(loop)
 
 
+MOST_TEXT, MOST_NAME = 1_000_000, 200
+"""Characters that are kept of a reply and of the name that a model gives itself; the longest
+replies that models write have some 500,000."""
+
 FINISHES = {
     "length": ("length", reason("reply_too_long")),
     "filter": ("filtered", reason("reply_filtered")),
@@ -305,6 +311,15 @@ def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = Non
         asked: The question.
         limit: Maximum tokens of the reply that were allowed; None: the model's own.
     """
+    # A hostile server's replies would fill the disk: what is kept of one has an end.
+    is_cut = len(reply.text) > MOST_TEXT
+    reply = replace(
+        reply,
+        text=reply.text[:MOST_TEXT],
+        finish="length" if is_cut else reply.finish,
+        model=reply.model and reply.model[:MOST_NAME],
+        usage=counted(reply.usage, asked.request, reply.text),
+    )
     result = AttemptResult(reply)
     if (
         reply.finish == "length"

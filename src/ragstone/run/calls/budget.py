@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, reason
 from ragstone.data.json_text import shown
 from ragstone.data.sources import read_toml
-from ragstone.models.chat import Usage
+from ragstone.models.chat import ChatRequest, Usage
 from ragstone.models.chat.model import MOST_TOKENS
 
 MILLION = 1_000_000
@@ -126,6 +126,27 @@ def cost(usage: Usage, price: Price | None) -> float | None:
         + cached * price.cached
         + usage.completion * price.output
     ) / MILLION
+
+
+def counted(usage: Usage, request: ChatRequest, reply: str) -> Usage:
+    """The tokens that a call is charged for: the server's, if they can be.
+
+    A server that counts less than half of what was sent or came back by our own estimate, such as
+    nothing at all, would never reach a budget: there the estimate counts.
+
+    Args:
+        usage: The server's counts.
+        request: What was sent.
+        reply: The text that came back.
+    """
+    sent = sum(map(len, (request.system, *request.parts))) // CHARACTERS_A_TOKEN
+    received = len(reply) // CHARACTERS_A_TOKEN
+    prompt, completion = usage.prompt, usage.completion
+    if prompt is not None and 2 * prompt < sent:
+        prompt = sent
+    if completion is not None and 2 * completion < received:
+        completion = received
+    return replace(usage, prompt=prompt, completion=completion)
 
 
 def batch_cost(usage: Usage, price: Price | None) -> float | None:
