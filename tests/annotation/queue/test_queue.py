@@ -121,6 +121,18 @@ def test_who_is_still_at_an_item_holds_it_for_longer(make: Make, clock: Clock) -
     assert queue.next("ben") == item(0), "it is not taken from who has it now"
 
 
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_a_clock_that_is_set_holds_no_item_back_and_loses_no_label(
+    jump: float, make: Make, clock: Clock
+) -> None:
+    queue = make(count=1, wanted=1)
+    queue.next("ann")
+    clock.wait(jump)
+    assert queue.next("ben") == item(0)
+    queue.save("ann", 0, said(True), "1")
+    assert [one.person for one in queue.said()] == ["ann"]
+
+
 def test_what_is_said_late_is_kept(make: Make, clock: Clock) -> None:
     queue = make(count=1, wanted=1)
     queue.next("ann")

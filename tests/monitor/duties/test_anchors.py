@@ -40,6 +40,19 @@ def test_the_set_of_a_file_is_judged_again_after_a_day(store: MonitorStore, tmp_
     ]  # fmt: skip
 
 
+def test_a_clock_that_ran_ahead_stops_no_round(store: MonitorStore, tmp_path: Path) -> None:
+    clock, file = Clock(), tmp_path / "set.jsonl"
+    record = {"id": "a", "question": QUESTION, "answer": TRUE, "contexts": [PASSAGE]}
+    file.write_text(json.dumps(record) + "\n", "utf-8")
+    read_anchors(store, file)
+    anchoring = Anchoring(store, LOCAL, now=clock)
+    clock.wait(400 * 86_400)
+    assert anchoring.step() == 1
+    clock.wait(-400 * 86_400)
+    assert anchoring.step() == 1
+    assert anchoring.step() == 0
+
+
 def test_the_set_is_drawn_once_there_is_enough(store: MonitorStore) -> None:
     with store.database.transaction() as run:
         for n in range(10):

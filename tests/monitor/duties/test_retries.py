@@ -33,3 +33,17 @@ def test_the_pauses_double_up_to_a_minute_and_begin_anew_after_a_success(
         lines = last_lines(run)
     assert len(lines) == 9
     assert not any("somebody" in line.text for line in lines)
+
+
+def test_a_clock_that_is_set_back_prolongs_no_pause(store: MonitorStore) -> None:
+    clock, calls = Clock(), list[float]()
+
+    def do() -> int:
+        calls.append(clock.at)
+        raise ValueError
+
+    one = Retried("Folding", do, store, clock)
+    for jump in (0.0, -86_400.0, 86_400.0):
+        clock.wait(jump)
+        one.step()
+    assert len(calls) == 3

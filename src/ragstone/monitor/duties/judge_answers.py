@@ -173,7 +173,9 @@ class Judging:
     def step(self) -> int:
         """Judge a batch, the unfinished one first; gives how many examples it had."""
         self._give_up()
-        if self.now() < self._waits_until or self._stopping.is_set():
+        # Where the clock was set back, the wait is over, too.
+        waits = self.now() < self._waits_until <= self.now() + LONGEST_WAIT
+        if waits or self._stopping.is_set():
             return 0
         batch = self._begun() or self._chosen()
         if batch is None:
@@ -453,7 +455,7 @@ class Anchoring:
         """Draw the set once there is enough to draw from, or judge it where it is time."""
         now = self.now()
         with self.store.database.reading() as run:
-            at, known = last_round(run), anchors(run)
+            at, known = last_round(run, now), anchors(run)
         if at is not None and now - at < self.every:
             return 0
         if not known:

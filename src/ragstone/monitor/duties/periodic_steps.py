@@ -54,7 +54,8 @@ class Retried:
 
     def step(self) -> int:
         """Do some; gives how much, which is 0 while it waits."""
-        if self.now() < self.waits_until:
+        # Where the clock was set back, the wait is over, too.
+        if self.now() < self.waits_until <= self.now() + LONGEST:
             return 0
         try:
             n = self.do()

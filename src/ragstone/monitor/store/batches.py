@@ -274,9 +274,9 @@ def draw_anchors(run: Sql, least: int, most: int, order: Callable[[str], float])
     return len(drawn)
 
 
-def last_round(run: Sql) -> float | None:
-    """When the set was last judged."""
-    ((at,),) = run("SELECT max(at) FROM anchor_scores")
+def last_round(run: Sql, now: float) -> float | None:
+    """When the set was last judged; rounds of a clock that ran ahead do not count."""
+    ((at,),) = run("SELECT max(at) FROM anchor_scores WHERE at <= ?", now)
     return None if at is None else float(at)
 
 
