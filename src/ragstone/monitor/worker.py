@@ -250,14 +250,15 @@ class MonitorWorker:
 
     def _watch(self) -> int:
         now = self._now()
-        if now - self._watched >= BEAT:
+        # Either way: a clock that is set back stops neither alarms nor the heart.
+        if abs(now - self._watched) >= BEAT:
             self._watched = now
             watch(self._store, self._settings, now)
         return 0
 
     def _beat(self) -> int:
         now = self._now()
-        if now - self._beaten >= BEAT:
+        if abs(now - self._beaten) >= BEAT:
             if not self._is_sole():
                 _say(self._store, "Another process judges this store now; this one stops.")
                 self.stop()

@@ -629,3 +629,19 @@ def test_many_requests_at_once_keep_apart() -> None:
     assert sorted(one[:3] for one in guard.seen) == sorted(
         (f"Q{number}", f"A{number}", [f"C{number}"]) for number in range(20)
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        ("$.output[*].content[*].text",
+         {"output": [{"type": "reasoning", "summary": []},
+                     {"type": "message", "content": [{"type": "output_text", "text": WRONG}]}]}),
+        ("$.content[*].text",
+         {"type": "message", "content": [{"type": "tool_use"}, {"type": "text", "text": WRONG}]}),
+        ("$.message.content", {"message": {"role": "assistant", "content": WRONG}, "done": True}),
+    ],
+)  # fmt: skip
+def test_whole_replies_of_other_apis_are_judged_at_their_places(answer: str, reply: Any) -> None:
+    given = ask(guarded(replying(reply), answer=answer), ASKED)
+    assert given.json == json.loads(json.dumps(reply).replace(WRONG, HELD))

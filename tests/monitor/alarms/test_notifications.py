@@ -397,6 +397,14 @@ def test_after_a_kill_between_telling_and_writing_it_down_it_is_told_again(
     assert events(channel.file) == ["fired"]
 
 
+def test_a_clock_that_ran_ahead_puts_no_message_off(queue: MonitorStore, tmp_path: Path) -> None:
+    with queue.database.transaction() as run:
+        assert take_notification(run, "c", NOW + 86_400, NOW + 86_400 + HELD) is not None
+    channel = FileChannel("c", tmp_path / "a.jsonl")
+    assert tell(queue, channel, NOW)
+    assert events(channel.file) == ["fired"]
+
+
 def test_two_processes_do_not_both_take_a_message(queue: MonitorStore) -> None:
     with queue.database.transaction() as run:
         first, second = (take_notification(run, "c", NOW, NOW + HELD) for _ in range(2))

@@ -278,13 +278,13 @@ class Connections:
             async with session.request(
                 method, url, data=body, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
-                body = bytearray()
+                received = bytearray()
                 async for piece in response.content.iter_any():
-                    body += piece
-                    if len(body) > MOST_BODY:
+                    received += piece
+                    if len(received) > MOST_BODY:
                         words = f"sent more than {MOST_BODY:,} bytes"
                         raise ChatFailure("bad_reply", words, http=response.status)
-                return response.status, response.headers, bytes(body)
+                return response.status, response.headers, bytes(received)
 
     async def pieces(
         self, url: str, headers: Mapping[str, str], proxy: str | None = None

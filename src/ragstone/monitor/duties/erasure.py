@@ -65,7 +65,7 @@ class Retention:
     def step(self) -> int:
         """Let go of a page of traces, where any are to go; gives how many went."""
         now = self.now()
-        if now < self._next:
+        if now < self._next <= now + EVERY:
             return 0
         oldest = now - self.settings.days * DAY
         too_many = self._too_many()

@@ -65,7 +65,7 @@ class People:
     def step(self) -> int:
         """Score what people labelled, where they said more; gives how many answers that were."""
         now = self._now()
-        if now < self._next:
+        if now < self._next <= now + EVERY:
             return 0
         self._next = now + EVERY
         if self._labels.is_file and not Path(self._labels.place).is_file():

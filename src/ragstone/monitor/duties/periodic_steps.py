@@ -102,7 +102,7 @@ class Summing:
     def step(self) -> int:
         """Make a page of sums; gives how many were made where more are to be made."""
         now = self._now()
-        if now < self._next:
+        if now < self._next <= now + EVERY:
             return 0
         with self._store.database.transaction() as run:
             made = sum_up(run, PAGE)
@@ -147,7 +147,7 @@ class WritingBack:
             NotTaken: The receiver refused them or is away.
         """
         now = self._now()
-        if self._settings is None or now - self._last < WRITE_BACK_EVERY:
+        if self._settings is None or abs(now - self._last) < WRITE_BACK_EVERY:
             return 0
         sent = write_back(
             self._store, self._settings.open(), lambda metric: self._mean(metric, now)

@@ -201,9 +201,17 @@ def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
     return {(int(alarm), channel, event) for alarm, channel, event in rows}
 
 
+AHEAD = 7_200.0
+"""Seconds; no notification waits for so long: one that would was put off by a clock that ran ahead.
+"""
+
+
 def channels_due(run: Sql, now: float) -> list[str]:
     """The channels that have a notification due."""
-    rows = run("SELECT DISTINCT channel FROM told WHERE state = 'due' AND at <= ?", now)
+    rows = run(
+        "SELECT DISTINCT channel FROM told WHERE state = 'due' AND (at <= ? OR at > ?)",
+        now, now + AHEAD,
+    )  # fmt: skip
     return [channel for (channel,) in rows]
 
 
@@ -214,10 +222,11 @@ def take_notification(run: Sql, channel: str, now: float, until: float) -> Notif
     """
     rows = run(
         "SELECT t.alarm, t.channel, t.event, t.tries FROM told t "
-        "WHERE t.channel = ? AND t.state = 'due' AND t.at <= ? AND (t.event = 'fired' OR "
-        "NOT EXISTS (SELECT 1 FROM told f WHERE f.alarm = t.alarm AND f.channel = t.channel "
+        "WHERE t.channel = ? AND t.state = 'due' AND (t.at <= ? OR t.at > ?) "
+        "AND (t.event = 'fired' OR NOT EXISTS "
+        "(SELECT 1 FROM told f WHERE f.alarm = t.alarm AND f.channel = t.channel "
         "AND f.event = 'fired' AND f.state = 'due')) ORDER BY t.alarm, t.event LIMIT 1",
-        channel, now,
+        channel, now, now + AHEAD,
     )  # fmt: skip
     if not rows:
         return None
