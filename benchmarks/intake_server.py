@@ -6,7 +6,6 @@ import resource
 import signal
 import socket
 import time
-from contextlib import suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -94,25 +93,14 @@ def serve(store: str, port: int, cpu: int | None) -> None:
     """Run an intake until it is stopped."""
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
-    import uvicorn
-
     from ragstone.monitor.intake.intake_app import make_intake
     from ragstone.monitor.store.store import open_store
-    from ragstone.web.monitor_server import BoundedConnection
+    from ragstone.web.server import serve as serve_app
 
     folder = Path(store) if "://" not in store else Path.cwd()
     opened = open_store(store, folder=folder)
     app = make_intake(opened)
-    config = uvicorn.Config(
-        app,
-        port=port,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        http=BoundedConnection,
-    )
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run()
+    with socket.create_server(("127.0.0.1", port)) as taken:
+        serve_app(app, taken)
     app.close()
     opened.close()

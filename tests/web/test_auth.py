@@ -104,7 +104,8 @@ def addresses() -> Iterator[tuple[str, str]]:
 
 def asked(client: TestClient, method: str, path: str) -> int:
     data = {"secret": SECRET} if method == "POST" else None
-    return int(client.request(method, path, data=data).status_code)
+    query = data if path == "/a/leave" else None
+    return int(client.request(method, path, data=data, params=query).status_code)
 
 
 @pytest.mark.parametrize("adjudicates", [False, True], ids=["annotator", "adjudicator"])
@@ -210,7 +211,8 @@ def test_a_token_is_not_logged(
 
 def test_who_leaves_is_no_longer_known(guarded: Place) -> None:
     client = guarded.person("Ann")
-    answer = client.post("/a/leave", data={"secret": SECRET})
+    page = unescape(client.get("/").text)
+    answer = client.post(re.findall(r'action="(/a/leave[^"]*)"', page)[0])
     assert answer.status_code == 200
     assert "ragstone-person" not in client.cookies
     assert client.get("/annotate/one").status_code == 401
@@ -218,10 +220,11 @@ def test_who_leaves_is_no_longer_known(guarded: Place) -> None:
 
 def test_leaving_needs_the_secret_of_the_pages(place: Place) -> None:
     client = place.person("Ann")
-    assert client.post("/a/leave").status_code == 403
     own = {"secret": SECRET}
+    assert client.post("/a/leave").status_code == 403
+    assert client.post("/a/leave", data=own).status_code == 403
     elsewhere = {"origin": "http://evil.example"}
-    assert client.post("/a/leave", data=own, headers=elsewhere).status_code == 403
+    assert client.post("/a/leave", params=own, headers=elsewhere).status_code == 403
     assert "ragstone-person" in client.cookies
 
 
@@ -337,6 +340,28 @@ def many_wrong(*clients: str) -> list[int]:
     return asyncio.run(waits())
 
 
+def test_wrong_tokens_that_wait_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragstone.web.auth.MOST_SLOW", 3)
+
+    async def attack() -> int:
+        on, waiting = asyncio.Event(), list[float]()
+
+        async def pause(seconds: float) -> None:
+            waiting.append(seconds)
+            await on.wait()
+
+        tries = WrongTries(lambda: 0.0, pause)
+        for _ in range(MOST):
+            await tries.slow("a")
+        wrong = [asyncio.create_task(tries.slow("a")) for _ in range(10)]
+        await asyncio.wait(wrong, return_when=asyncio.FIRST_COMPLETED)
+        on.set()
+        await asyncio.gather(*wrong)
+        return len(waiting)
+
+    assert asyncio.run(attack()) == 3
+
+
 def test_a_network_of_ipv6_is_one_client() -> None:
     one = [f"2001:db8::{n:x}" for n in range(MOST)]
     assert many_wrong(*one, "2001:db8:0:1::1", "::ffff:10.0.0.1")[-1] == 0
@@ -388,7 +413,7 @@ def test_a_link_does_not_take_the_place_of_another_persons(place: Place) -> None
     assert "This browser has the link of Ben" in answer.text
     assert "set-cookie" not in answer.headers
     assert ben.get(f"/a/{place.place.queue('one').invite('Ben')}").status_code == 303
-    ben.post("/a/leave", data={"secret": SECRET})
+    ben.post(f"/a/leave?secret={SECRET}")
     assert ben.get(f"/a/{ann}").status_code == 303
 
 

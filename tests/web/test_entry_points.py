@@ -4,7 +4,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -30,6 +30,7 @@ from ragstone.web import entry_points as extra
 from ragstone.web.entry_points import view
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Served, ServerAddress, listen
+from ragstone.web.server import CONNECTIONS, BoundedConnection
 from ragstone.web.web_app import make_app
 from tests.forked import COMMAND, Forked
 from tests.web.conftest import client_of
@@ -61,6 +62,14 @@ def test_the_app_runs_at_the_printed_address(runs: Path) -> None:
         assert address.startswith("http://127.0.0.1:")
         assert status(address) == 200
         assert status(address, Host="evil.example") == 421
+
+
+def test_idle_connections_keep_nobody_from_a_page(runs: Path) -> None:
+    with started(str(runs), "--no-token") as address, ExitStack() as lines:
+        where = (urlsplit(address).hostname, urlsplit(address).port)
+        for _ in range(CONNECTIONS + 100):
+            lines.enter_context(socket.create_connection(where))
+        assert status(address) == 200
 
 
 def test_one_run_is_shown_at_once(runs: Path) -> None:
@@ -96,7 +105,8 @@ def test_a_taken_port_and_a_missing_folder_are_told(runs: Path, tmp_path: Path) 
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The port is taken and the app made; nobody is waited for."""
 
-    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+    def run(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        assert server.config.http is BoundedConnection
         for one in sockets:
             one.close()
 

@@ -1,9 +1,11 @@
 """Who may see the app and write through it."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from ragstone.web.security import LARGEST_FORM
 from ragstone.web.web_app import WRITE
@@ -71,6 +73,64 @@ def test_the_secret_may_be_in_a_header(client: TestClient) -> None:
 
 def test_a_form_that_is_too_large_is_refused(client: TestClient) -> None:
     assert client.post("/", content=b"x" * (LARGEST_FORM + 1)).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("POST", "/", {}, 401),
+        ("POST", "/nowhere", {"x-secret": SECRET}, 401),
+        ("PUT", "/static/style.css", {"x-secret": SECRET}, 401),
+        ("POST", "/static/style.css", {}, 401),
+        ("POST", "/a/guess", {}, 401),
+        ("POST", "/a/leave", {}, 403),
+        ("POST", f"/a/leave?secret={SECRET}", {}, 200),
+        ("POST", "/", {"cookie": "ragstone-person=guess"}, 403),
+        ("POST", "/", {"host": "evil.example"}, 421),
+        ("POST", "/", {"cookie": "ragstone-token=t0ken"}, 403),
+        ("POST", "/", {"cookie": "ragstone-token=t0ken", "origin": "http://evil.example"}, 403),
+        ("POST", "/", {"cookie": "ragstone-token=t0ken", "x-secret": SECRET,
+                       "content-length": "1000001"}, 413),
+    ],
+)  # fmt: skip
+def test_no_body_is_read_that_is_refused_by_its_head(
+    runs: Path, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    """No time passes, for nobody waits for what a stranger sends."""
+    app, statuses = client_of(runs, "t0ken").app, list[int]()
+
+    async def receive() -> Message:
+        raise AssertionError("the body is read")
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    place, _, query = path.partition("?")
+    sent = {"host": "testserver", "content-type": "text/plain", **headers}
+    if "secret" not in str(sent) and "cookie" not in sent:
+        sent["content-type"] = "application/x-www-form-urlencoded"
+    scope = {
+        "type": "http", "method": method, "path": place, "raw_path": place.encode(),
+        "query_string": query.encode(), "scheme": "http", "server": ("testserver", 80),
+        "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
+    }  # fmt: skip
+
+    async def ask() -> None:
+        await app(scope, receive, send)
+
+    asyncio.run(ask())
+    assert statuses == [status]
+
+
+def test_pages_that_are_made_at_a_time_are_limited(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(runs)
+    assert client.get("/").status_code == 200
+    monkeypatch.setattr("ragstone.web.security.PAGES", 0)
+    answer = client.get("/")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
 
 
 def test_a_token_moves_from_the_address_into_a_cookie(runs: Path) -> None:

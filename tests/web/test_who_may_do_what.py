@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -140,7 +141,8 @@ class Server:
         if address in SENDING:
             answer = client.post(path, json={})
         elif method == "POST":
-            answer = client.post(path, data={"secret": SECRET})
+            params = dict(parse_qsl(urlsplit(path).query), secret=SECRET)
+            answer = client.post(path, params=params, data={"secret": SECRET})
         else:
             answer = client.get(path)
         return answer.status_code not in (401, 403)

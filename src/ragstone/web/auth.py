@@ -96,6 +96,9 @@ PAUSE = 1.0
 KNOWN = 10_000
 """Addresses that are remembered; of more, the one that was quiet for longest is forgotten."""
 
+MOST_SLOW = 100
+"""Wrong tokens that wait at the same time; what comes beyond them is answered at once."""
+
 
 class WrongTries:
     """The wrong tokens of the last minute, by client.
@@ -112,6 +115,7 @@ class WrongTries:
     ) -> None:
         self._now, self._sleep = now, sleep
         self._at: dict[str, deque[float]] = {}
+        self._slow = 0
 
     async def slow(self, client: str) -> None:
         """Count a wrong token of this client, and wait if there were many."""
@@ -122,8 +126,12 @@ class WrongTries:
         self._at[key] = times
         if len(self._at) > KNOWN:
             del self._at[next(iter(self._at))]
-        if is_many:
-            await self._sleep(PAUSE)
+        if is_many and self._slow < MOST_SLOW:
+            self._slow += 1
+            try:
+                await self._sleep(PAUSE)
+            finally:
+                self._slow -= 1
 
 
 def _network(client: str) -> str:
@@ -200,7 +208,7 @@ class Authenticator:
     async def visitor(self, scope: Scope) -> Visitor | Refusal | Response:
         """Who a request comes from, or what it is answered instead of the page."""
         path: str = scope["path"]
-        if path.startswith("/static/"):
+        if path.startswith("/static/") and scope["method"] in READING:
             return Visitor()
         try:
             return await self._visitor(scope, path)
@@ -240,7 +248,8 @@ class Authenticator:
         return _out() if seat else _stranger(is_wrong=bool(shown or cookie))
 
     def _admits(self, token: str) -> bool:
-        return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "surrogatepass"))
+        right = hmac.compare_digest(self.token.encode(), token.encode("utf-8", "surrogatepass"))
+        return right and bool(self.token)
 
     async def _who(self, token: str) -> SeatedPerson | None:
         return await run_in_threadpool(self.person, token)

@@ -4,7 +4,6 @@ import os
 import sys
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,25 +80,13 @@ def view(
         Timer(0.3, webbrowser.open, [listening.served.browser]).start()
     lean()
     # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
-    import uvicorn
-
     from .runs_folder import RunsFolder
+    from .server import serve
     from .web_app import make_app
 
     place = RunsFolder(folder, labels)
     Timer(1, place.prepare).start()
-    config = uvicorn.Config(
-        make_app(place, listening.access()),
-        # Otherwise it sets up the whole process's log, for which it closes what is there.
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        **listening.tls(),  # type: ignore[arg-type]
-    )
-    # Ctrl+C is how it ends, which it tells once more when everything is closed.
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening.taken])
+    serve(make_app(place, listening.access()), listening.taken, listening.tls())
 
 
 def lean() -> None:

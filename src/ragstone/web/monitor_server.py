@@ -9,7 +9,6 @@ intake asks for a token of its own in a header, which opens no page. The intake 
 the pages do.
 """
 
-import asyncio
 import logging
 import signal
 import subprocess
@@ -23,12 +22,11 @@ from secrets import token_urlsafe
 from tempfile import TemporaryFile
 from threading import Event, Lock, Thread, Timer, current_thread, main_thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, RagstoneError, each
@@ -45,55 +43,6 @@ from ragstone.monitor.worker import worker_command
 
 from .entry_points import lean, require_ui
 from .security import Access, Listening, Served, ServerAddress, listen
-
-if TYPE_CHECKING:
-    import uvicorn
-
-
-MOST = 1_000
-SECONDS = 15.0
-
-
-class BoundedConnection(H11Protocol):
-    """uvicorn's connection; one too many is closed, and so is one that sends its head slowly.
-
-    Name it as ``http`` of uvicorn's ``Config``. A body has its own time, in the settings.
-    """
-
-    most = MOST
-    seconds = SECONDS
-    _ends: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """Somebody connected."""
-        super().connection_made(transport)
-        if len(self.connections) > self.most:
-            transport.abort()
-        else:
-            self._wait_for_head()
-
-    def data_received(self, data: bytes) -> None:
-        """Something came."""
-        before = self.cycle
-        super().data_received(data)
-        if self.cycle is not before:
-            self._head_is_there()
-        elif before is None or before.response_complete:
-            self._wait_for_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The connection ended."""
-        self._head_is_there()
-        super().connection_lost(exc)
-
-    def _wait_for_head(self) -> None:
-        if self._ends is None:
-            self._ends = self.loop.call_later(self.seconds, self.transport.abort)
-
-    def _head_is_there(self) -> None:
-        if self._ends is not None:
-            self._ends.cancel()
-            self._ends = None
 
 
 class MonitorApp:
@@ -305,9 +254,6 @@ PORT = 8431
 HERE = ServerAddress(PORT)
 START = "/monitor"
 
-GRACE = 3
-"""Seconds that requests have to end once the server is asked to."""
-
 
 def serve_monitor(
     store: str = "monitor",
@@ -356,12 +302,11 @@ def serve_monitor(
     told(listening.served)
     lean()
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
-    import uvicorn
-
     from ragstone.monitor.intake.group_commit import IntakeSettings
     from ragstone.monitor.intake.intake_app import make_intake
 
     from .runs_folder import MonitorScreens, RunsFolder
+    from .server import serve
     from .web_app import make_app
 
     access = listening.access()
@@ -395,19 +340,10 @@ def serve_monitor(
         Timer(1, place.prepare).start()
         worker.start()
         alive.start()
-        config = uvicorn.Config(
-            MonitorApp(intake, make_app(place, access), access),
-            # Otherwise it sets up the whole process's log, for which it closes what is there.
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            http=BoundedConnection,
-            timeout_graceful_shutdown=GRACE,
-            **listening.tls(),  # type: ignore[arg-type]
-        )
-        with suppress(KeyboardInterrupt):
-            _run(uvicorn.Server(config), listening.taken)
+        if current_thread() is main_thread():
+            # The server raises the signal again when it has ended, for whoever waits for it here.
+            signal.signal(signal.SIGTERM, lambda *_: None)
+        serve(MonitorApp(intake, make_app(place, access), access), listening.taken, listening.tls())
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
         alive.stop()
@@ -458,14 +394,6 @@ def _check_tail(file: Path) -> None:
         raise InputError(
             f"{argument('tail', file)} is a folder: name a file in it, which need not be there yet."
         )
-
-
-def _run(server: "uvicorn.Server", taken: object) -> None:
-    """Serve until a signal comes; the process goes on behind it, to end in order."""
-    if current_thread() is main_thread():
-        # The server raises the signal again when it has ended, for whoever waits for it here.
-        signal.signal(signal.SIGTERM, lambda *_: None)
-    server.run(sockets=[taken])  # type: ignore[list-item]
 
 
 def _died(store: MonitorStore, death: Death) -> None:

@@ -3,7 +3,8 @@
 Every response carries a Content-Security-Policy without inline script, inline style or eval. A
 request must name this server as its host, so that a page elsewhere cannot reach it through a name
 of its own (DNS rebinding). A write must come from a page of this server and carry the secret that
-its pages have. The ``Authenticator`` in ``auth`` decides who is let in.
+its pages have. The ``Authenticator`` in ``auth`` decides who is let in. No body is read of anybody
+else, and all that can be refused by its head is.
 """
 
 import errno
@@ -19,13 +20,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import URL, Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
 
-from .auth import READING, SEATS, Authenticator, Lookup, Refusal, Visitor, WrongTries
+from .auth import LEAVE, READING, SEATS, Authenticator, Lookup, Refusal, Visitor, WrongTries
 from .page_request import VISITOR
 
 LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
@@ -270,6 +272,9 @@ FIELD = "secret"
 
 LARGEST_FORM = 1_000_000
 
+PAGES = 250
+"""Pages that are made at a time, so that connections are left for what the server takes in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -337,13 +342,26 @@ class SecurityHeaders:
     ) -> None:
         self.app, self.access, self.refused = app, access, refused
         self.door = Authenticator(access.token, person, access.tries, access.once)
+        self._pages = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if self._pages >= PAGES:
+            busy = PlainTextResponse("Too many ask at once.\n", 503, {"retry-after": "2"})
+            await busy(scope, receive, send)
+            return
+        self._pages += 1
+        try:
+            await self._answer(scope, receive, send)
+        except ClientDisconnect:
+            pass
+        finally:
+            self._pages -= 1
 
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -364,8 +382,12 @@ class SecurityHeaders:
             else:
                 refusal = visitor
         if refusal is None and scope["method"] not in READING:
-            body, receive = await _whole(receive)
-            refusal = self._refused_write(scope, body)
+            form = Request(scope, receive)
+            refusal = self._refused_head(form)
+            if refusal is None:
+                body = await _form_body(form)
+                refusal = self._refused_write(form, body)
+                receive = _again(body or b"", receive)
         await (refusal or self.app)(scope, receive, guarded)
 
     def _wrong_host(self, scope: Scope) -> Response | None:
@@ -375,42 +397,65 @@ class SecurityHeaders:
             )
         return None
 
-    def _refused_write(self, scope: Scope, body: bytes | None) -> Response | None:
-        headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        host = headers.get("host", "").lower()
+    def _refused_head(self, form: Request) -> Response | None:
+        """Why the body of a write is not read."""
+        origin = form.headers.get("origin")
+        host = form.headers.get("host", "").lower()
         if origin is not None and origin.lower().partition("://")[2] != host:
             return PlainTextResponse("A write has to come from a page of this server.\n", 403)
+        length = form.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > LARGEST_FORM:
+            return _TOO_LARGE
+        if _secret(form) or (_is_form(form) and form.scope["path"] != LEAVE):
+            return None
+        return _OLD
+
+    def _refused_write(self, form: Request, body: bytes | None) -> Response | None:
         if body is None:
-            return PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)
-        given = headers.get(f"x-{FIELD}", "")
-        if not given and headers.get("content-type", "").startswith("application/x-www-form"):
-            given = parse_qs(body.decode("utf-8", "replace")).get(FIELD, [""])[0]
-        if not self.access.knows(given):
-            return PlainTextResponse(
-                "This page is from before the server started again. Reload it, and repeat.\n", 403
-            )
-        return None
+            return _TOO_LARGE
+        secret = _secret(form)
+        if not secret and _is_form(form):
+            secret = parse_qs(body.decode("utf-8", "replace")).get(FIELD, [""])[0]
+        return None if self.access.knows(secret) else _OLD
 
 
-async def _whole(receive: Receive) -> tuple[bytes | None, Receive]:
-    """The body of a request, or None if it is too large; and a way to read it again."""
-    body, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            break
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > LARGEST_FORM:
-            return None, receive
-    given = False
+_TOO_LARGE = PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)
+_OLD = PlainTextResponse(
+    "This page is from before the server started again. Reload it, and repeat.\n", 403
+)
+
+
+def _secret(form: Request) -> str:
+    """The secret of the pages, where the head of a write has it."""
+    if form.scope["path"] == LEAVE:
+        return form.query_params.get(FIELD, "")
+    return form.headers.get(f"x-{FIELD}", "")
+
+
+def _is_form(form: Request) -> bool:
+    return form.headers.get("content-type", "").startswith("application/x-www-form")
+
+
+async def _form_body(form: Request) -> bytes | None:
+    """The body of a write; None if it is too large.
+
+    Raises:
+        ClientDisconnect: The connection ended before the body did.
+    """
+    body = bytearray()
+    if form.scope["path"] != LEAVE:
+        async for piece in form.stream():
+            body += piece
+            if len(body) > LARGEST_FORM:
+                return None
+    return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A way to read a body that was read."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return messages.pop() if messages else await receive()
 
-    return body, again
+    return again

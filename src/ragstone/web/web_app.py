@@ -40,7 +40,7 @@ from .pages import (
     suite_view,
 )
 from .runs_folder import RunsFolder
-from .security import Access, SecurityHeaders
+from .security import FIELD, Access, SecurityHeaders
 from .templating import asset, asset_path, assets, render
 
 Answer = WebPage | WebFile | Elsewhere
@@ -200,6 +200,8 @@ def _answered(place: RunsFolder, access: Access, asked: Asked, page: Answer) -> 
         "here": page.here,
         "place": place,
         "secret": access.secret,
+        # Its body is not read, for who has a wrong link may send it too.
+        "leave": f"{LEAVE}?{FIELD}={access.secret}",
         "queue_path": queue_path,
         "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get(THEME, "")),
         "alone": False,
@@ -224,7 +226,7 @@ def _broken(error: Exception) -> WebPage:
 
 def _closed(place: RunsFolder, access: Access, asked: Asked, why: Refusal) -> Response:
     """The page for somebody who is not let in."""
-    page = WebPage("closed.html", why.title, {"why": why, "leave": LEAVE}, status=why.status)
+    page = WebPage("closed.html", why.title, {"why": why}, status=why.status)
     answer = _answered(place, access, asked, page)
     answer.headers.update(why.headers)
     return answer

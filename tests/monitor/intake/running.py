@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import IntakeApp, make_intake
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.web.monitor_server import BoundedConnection
+from ragstone.web.server import BoundedConnection
 from tests.serving import served
 
 SECOND = 10**9
@@ -65,9 +65,9 @@ class Sender:
 
 
 @contextmanager
-def serving(app: Any, connection: type[BoundedConnection] = BoundedConnection) -> Iterator[Sender]:
+def serving(app: Any) -> Iterator[Sender]:
     """An app on a port of its own, by uvicorn."""
-    with served(lambda _: app, http=connection) as host:
+    with served(lambda _: app, http=BoundedConnection) as host:
         yield Sender(int(host.partition(":")[2]))
 
 

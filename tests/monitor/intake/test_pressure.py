@@ -1,18 +1,15 @@
-"""Who sends too much, too slowly or too often is told so, and keeps nobody else from sending."""
+"""Who sends too much or too often is told so, and keeps nobody else from sending."""
 
 import socket
 import threading
-from contextlib import ExitStack, closing
-from time import sleep
+from contextlib import closing
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import WaitingRoom
 from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.web.monitor_server import BoundedConnection
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import (
-    JSON,
     PROTOBUF,
     Answer,
     Sender,
@@ -89,14 +86,6 @@ def head(length: int) -> bytes:
     )
 
 
-def test_a_body_that_comes_too_slowly_is_given_up(store: MonitorStore) -> None:
-    with running(store, IntakeSettings(seconds=0.2)) as (sender, app):
-        with closing(connected(sender)) as slow:
-            slow.sendall(head(100) + b"{")
-            assert slow.recv(1_000).startswith(b"HTTP/1.1 408 ")
-        until(lambda: app.figures.waiting == 0)
-
-
 def test_a_sender_that_goes_away_leaves_its_place(store: MonitorStore) -> None:
     with running(store) as (sender, app):
         with closing(connected(sender)) as gone:
@@ -104,58 +93,3 @@ def test_a_sender_that_goes_away_leaves_its_place(store: MonitorStore) -> None:
             until(lambda: app.figures.waiting == 1)
         until(lambda: app.figures.waiting == 0)
         assert app.figures.waiting_bytes == 0
-
-
-class Impatient(BoundedConnection):
-    seconds = 0.2
-
-
-class Few(BoundedConnection):
-    most = 3
-
-
-def test_a_head_that_comes_too_slowly_is_given_up(store: MonitorStore) -> None:
-    app = make_intake(store)
-    with serving(app, Impatient) as sender:
-        for start in (b"", b"POST /v1/tr", head(2)[:-2]):
-            with closing(connected(sender)) as slow:
-                slow.sendall(start)
-                assert _end_of(slow)
-        with closing(connected(sender)) as slow:
-            # After a whole request too.
-            slow.sendall(head(2) + b"{}")
-            assert slow.recv(1_000).startswith(b"HTTP/1.1 200 ")
-            slow.sendall(b"POST")
-            assert _end_of(slow)
-        with closing(connected(sender)) as slow:
-            # What is acknowledged late is no slow head.
-            slow.sendall(head(2))
-            sleep(0.4)
-            slow.sendall(b"{}")
-            assert slow.recv(1_000).startswith(b"HTTP/1.1 200 ")
-    app.close()
-
-
-def _end_of(line: socket.socket) -> bool:
-    """Wait until the other side hangs up."""
-    try:
-        while line.recv(1_000):
-            pass
-    except ConnectionResetError:
-        pass
-    return True
-
-
-def test_one_connection_too_many_is_closed_and_the_others_go_on(store: MonitorStore) -> None:
-    app = make_intake(store)
-    with serving(app, Few) as sender, ExitStack() as open_ones:
-        lines = [open_ones.enter_context(closing(connected(sender))) for _ in range(3)]
-        for line in lines:
-            line.sendall(head(100))
-        until(lambda: app.figures.waiting == 3)
-        assert _end_of(open_ones.enter_context(closing(connected(sender))))
-        lines[0].close()
-        until(lambda: app.figures.waiting == 2)
-        answer = sender.post("/v1/examples", b'{"answer":"a"}', JSON)
-        assert answer.status == 200
-    app.close()

@@ -40,7 +40,6 @@ class IntakeSettings:
         limits: Of what is in a body.
         body: Bytes of a body as it comes.
         unpacked: Bytes of a body when it is unpacked.
-        seconds: In which a body has to be there.
         waiting: Requests that may wait to be written.
         waiting_bytes: Of the bodies of those.
         tails: Files of JSON lines that are followed besides.
@@ -53,7 +52,6 @@ class IntakeSettings:
     limits: SpanLimits = field(default_factory=SpanLimits)
     body: int = 16 * MB
     unpacked: int = 64 * MB
-    seconds: float = 30.0
     waiting: int = 500
     waiting_bytes: int = 128 * MB
     tails: tuple[Path, ...] = ()

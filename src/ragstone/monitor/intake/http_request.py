@@ -1,20 +1,23 @@
-"""HTTP requests: headers and bodies, read within limits on size, time and waiting requests.
+"""HTTP requests: headers and bodies, read within limits on size and waiting requests.
 
 Gzip and deflate are unpacked piece by piece, so that a bomb is recognised before it is unpacked.
+Limits on time and connections are the server's.
 """
 
-import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
-from .group_commit import IntakeSettings
+from starlette.datastructures import Headers
+
 from .otlp_http import JSON, PROTOBUF, Reply, refusal
 
 _PIECE = 1 << 16
 _GZIP, _ZLIB, _RAW = 31, 15, -15
+
+MEMBERS = 1_000
+"""Parts of a body in gzip: each takes as long as thousands of bytes."""
 
 ENCODINGS = ("gzip", "x-gzip", "deflate", "identity", "")
 """The values of Content-Encoding that are understood."""
@@ -46,7 +49,7 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
         case "deflate":
             # Deflate means zlib's format; some send it bare.
             bare = len(body) < 2 or body[0] & 15 != 8 or (body[0] << 8 | body[1]) % 31
-            return _inflated(body, _RAW if bare else _ZLIB, most)[0]
+            return _inflated(body, 0, _RAW if bare else _ZLIB, most)[0]
     if len(body) > most:
         raise TooLarge
     return body
@@ -54,35 +57,43 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 def _members(body: bytes, most: int) -> bytes:
     """Of gzip, whose packed parts may follow each other."""
-    found = bytearray()
-    while True:
-        part, body = _inflated(body, _GZIP, most - len(found))
-        if not body and not found:
-            return part
-        found += part
-        if not body:
-            return bytes(found)
+    parts: list[bytes] = []
+    at = size = 0
+    while at < len(body) or not parts:
+        if len(parts) == MEMBERS:
+            raise NotPacked
+        part, at = _inflated(body, at, _GZIP, most - size)
+        size += len(part)
+        parts.append(part)
+    return b"".join(parts)
 
 
-def _inflated(body: bytes, form: int, most: int) -> tuple[bytes, bytes]:
-    """What is packed, and what stands behind it."""
+def _inflated(body: bytes, at: int, form: int, most: int) -> tuple[bytes, int]:
+    """What is packed from there on, and where it ends.
+
+    Both sides are cut into pieces, for the unpacker copies what it is given and does not need.
+    """
     unpacker = zlib.decompressobj(form)
-    pieces = []
+    pieces: list[bytes] = []
     size = 0
-    left = body
+    rest = b""
     try:
         while not unpacker.eof:
-            piece = unpacker.decompress(left, min(_PIECE, most - size + 1))
-            left = unpacker.unconsumed_tail
+            if not rest:
+                rest = body[at : at + _PIECE]
+                at += len(rest)
+            piece = unpacker.decompress(rest, min(_PIECE, most - size + 1))
+            ended = not (rest or piece)
+            rest = unpacker.unconsumed_tail
             size += len(piece)
             if size > most:
                 raise TooLarge
             pieces.append(piece)
-            if not piece and not left and not unpacker.eof:
+            if ended and not unpacker.eof:
                 raise NotPacked
     except zlib.error:
         raise NotPacked from None
-    return b"".join(pieces), unpacker.unused_data
+    return b"".join(pieces), at - len(unpacker.unused_data)
 
 
 LINES = (
@@ -110,24 +121,16 @@ class SentForm:
     encoding: str
 
 
-class SentHeaders:
+class SentHeaders(Headers):
     """The headers of a request; of several with one name, the first."""
-
-    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
-        self._known: dict[bytes, bytes] = {}
-        for name, value in raw:
-            self._known.setdefault(name.lower(), value)
-
-    def get(self, name: str) -> str:
-        """The value; empty if there is none."""
-        return self._known.get(name.encode(), b"").decode("latin-1").strip()
 
     @property
     def token(self) -> bytes:
         """The token that the sender shows; empty if it shows none."""
-        scheme, _, bearer = self.get("authorization").partition(" ")
-        given = bearer.strip() if scheme.lower() == "bearer" else self.get("x-ragstone-token")
-        return given.encode("latin-1")
+        scheme, _, bearer = self.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer"
+        token = bearer.strip() if is_bearer else self.get("x-ragstone-token", "")
+        return token.encode("latin-1")
 
     @property
     def is_json(self) -> bool:
@@ -136,7 +139,7 @@ class SentHeaders:
 
     @property
     def _kind(self) -> str:
-        return self.get("content-type").partition(";")[0].strip().lower()
+        return self.get("content-type", "").partition(";")[0].strip().lower()
 
     def form(self, *, protobuf: bool, most: int) -> SentForm | Reply:
         """How the body is written, or why it is not read.
@@ -145,8 +148,8 @@ class SentHeaders:
             protobuf: Whether it may be that, and not only JSON.
             most: Bytes of a body.
         """
-        encoding = self.get("content-encoding").lower()
-        length = self.get("content-length")
+        encoding = self.get("content-encoding", "").lower()
+        length = self.get("content-length", "")
         known = (*_PROTOBUFS, JSON) if protobuf else _JSONS
         # A page of another site can send a form or plain text from a browser here, but not these.
         if self._kind not in known:
@@ -224,45 +227,18 @@ class WaitingPlace:
         self._room.leave()
 
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-
 FULL = "Too much is waiting to be written. Send it again later."
 
 
-class SenderGone(Exception):
-    """Nobody waits for a reply any more."""
-
-
 async def whole_body(
-    receive: Receive, place: WaitingPlace, settings: IntakeSettings, *, json: bool
+    pieces: AsyncIterable[bytes], place: WaitingPlace, most: int, *, json: bool
 ) -> bytes | Reply:
-    """The body of a request, or why it is not read.
-
-    Raises:
-        SenderGone: The connection ended before the body did.
-    """
-    try:
-        async with asyncio.timeout(settings.seconds):
-            return await _whole(receive, place, settings, json)
-    except TimeoutError:
-        return refusal(408, f"The body was not there within {settings.seconds:g} s.", json=json)
-
-
-async def _whole(
-    receive: Receive, place: WaitingPlace, settings: IntakeSettings, json: bool
-) -> bytes | Reply:
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise SenderGone
-        piece = message.get("body", b"")
-        size += len(piece)
-        if size > settings.body:
-            return too_large(settings.body, json=json)
+    """The body of a request, or why it is not read."""
+    body = bytearray()
+    async for piece in pieces:
+        if len(body) + len(piece) > most:
+            return too_large(most, json=json)
         if not place.grow(len(piece)):
             return refusal(429, FULL, json=json)
-        pieces.append(piece)
-        if not message.get("more_body"):
-            return b"".join(pieces)
+        body += piece
+    return bytes(body)

@@ -5,9 +5,12 @@ import hmac
 import json
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import UnreadableBody
@@ -17,8 +20,6 @@ from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .http_request import (
     FULL,
     NotPacked,
-    Receive,
-    SenderGone,
     SentForm,
     SentHeaders,
     TooLarge,
@@ -44,9 +45,6 @@ from .otlp_http import (
     why_rejected,
 )
 from .record_sender import DROPPED
-
-Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 SIGNALS: Mapping[str, SentSignal] = {
     "/v1/traces": TRACES,
@@ -134,10 +132,11 @@ class IntakeApp:
         """Answer a request."""
         if scope["type"] != "http":
             return
-        headers = SentHeaders(scope["headers"])
+        request = Request(scope, receive)
+        headers = SentHeaders(scope=scope)
         try:
-            reply = await self._reply(scope["method"], scope["path"], headers, receive)
-        except SenderGone:
+            reply = await self._reply(request, scope["path"], headers)
+        except ClientDisconnect:
             return
         except Exception as error:
             # It must not happen; what was sent is not acknowledged, and is sent again.
@@ -146,13 +145,14 @@ class IntakeApp:
         self._replies[reply.status] += 1
         if reply.status == 401:
             await self._settings.slow((scope.get("client") or ("",))[0])
-        await _send(send, reply, alone=scope["method"] == "HEAD")
+        kept = {"cache-control": "no-store", **reply.headers}
+        await Response(reply.body, reply.status, kept, reply.kind)(scope, receive, send)
 
-    async def _reply(self, method: str, path: str, headers: SentHeaders, receive: Receive) -> Reply:
+    async def _reply(self, request: Request, path: str, headers: SentHeaders) -> Reply:
         reads = path in (HEALTH, READY, FIGURES)
         if path not in PATHS:
             return refusal(404, "There is no such address.", json=headers.is_json)
-        if method not in (("GET", "HEAD") if reads else ("POST",)):
+        if request.method not in (("GET", "HEAD") if reads else ("POST",)):
             return refusal(405, "It cannot be asked for so.", json=headers.is_json)
         if path == HEALTH:
             return _said(200, {"status": "ok"})
@@ -165,8 +165,11 @@ class IntakeApp:
         if path == FIGURES:
             return await self._figures()
         if path == METRICS_IGNORED:
-            return await self._ignored(headers, receive)
-        return await self._taken(SIGNALS[path], headers, receive)
+            # They are of no use here, but who sends all three signals need not be told so.
+            async for _ in request.stream():
+                pass
+            return Reply(200, b"{}", JSON) if headers.is_json else Reply(200, b"", PROTOBUF)
+        return await self._taken(SIGNALS[path], headers, request)
 
     def _ready(self) -> Reply:
         if self._closed or self.writer.is_away or self._room.is_full:
@@ -188,24 +191,11 @@ class IntakeApp:
         )
         return Reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
 
-    async def _ignored(self, headers: SentHeaders, receive: Receive) -> Reply:
-        """Metrics are of no use here, but an exporter that sends all three need not be told so."""
-        place = self._room.enter()
-        if place is None:
-            return self._refused(refusal(429, FULL, json=headers.is_json))
-        try:
-            body = await whole_body(receive, place, self._settings, json=headers.is_json)
-        finally:
-            place.leave()
-        if isinstance(body, Reply):
-            return self._refused(body)
-        return Reply(200, b"{}", JSON) if headers.is_json else Reply(200, b"", PROTOBUF)
-
-    async def _taken(self, signal: SentSignal, headers: SentHeaders, receive: Receive) -> Reply:
+    async def _taken(self, signal: SentSignal, headers: SentHeaders, request: Request) -> Reply:
         form = headers.form(protobuf=signal.protobuf, most=self._settings.body)
         if isinstance(form, Reply):
             return self._refused(form)
-        dropped = headers.get(DROPPED)
+        dropped = headers.get(DROPPED, "")
         if dropped.isdecimal() and len(dropped) < 10:
             self.writer.note({"dropped": int(dropped)})
         if self._closed:
@@ -214,7 +204,7 @@ class IntakeApp:
         if place is None:
             return self._refused(refusal(429, FULL, json=form.json))
         try:
-            body = await whole_body(receive, place, self._settings, json=form.json)
+            body = await whole_body(request.stream(), place, self._settings.body, json=form.json)
             if isinstance(body, Reply):
                 return self._refused(body)
             return await self._written(signal, form, body, place)
@@ -321,16 +311,3 @@ def _place(error: Exception) -> str:
         trace = trace.tb_next
     where = f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
     return f"A request failed: {type(error).__name__}{where}."
-
-
-async def _send(send: Send, reply: Reply, *, alone: bool) -> None:
-    """Send a reply; alone without its body."""
-    headers = {
-        "content-type": reply.kind,
-        "content-length": str(len(reply.body)),
-        "cache-control": "no-store",
-        **reply.headers,
-    }
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
-    await send({"type": "http.response.body", "body": b"" if alone else reply.body})

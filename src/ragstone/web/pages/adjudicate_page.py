@@ -15,7 +15,6 @@ from ragstone.annotation.queue.queue_results import (
 )
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.number_format import counted
-from ragstone.web.auth import LEAVE
 from ragstone.web.page_request import (
     Asked,
     Elsewhere,
@@ -308,7 +307,6 @@ def _shown(
         "guideline": guideline,
         "guideline_open": bool(asked.one("guideline")),
         "notice": notice,
-        "leave": LEAVE,
         "desk": None,
     }
     if item is not None and divided is not None:
@@ -381,7 +379,6 @@ def _listed(bench: Bench) -> WebPage:
             "queue": form.name,
             "person": bench.name,
             "is_owner": bench.is_owner,
-            "leave": LEAVE,
             "tabs": queue_tabs(form),
             "items": [_row(bench, one, questions[one.item]) for one in chosen[page.rows]],
             "page": page,

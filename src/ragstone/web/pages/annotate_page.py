@@ -16,7 +16,7 @@ from ragstone.annotation.queue.work_progress import MyWork, QueueWork, queue_wor
 from ragstone.core.errors import InputError, LabelConflict
 from ragstone.core.escape import visible
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
-from ragstone.web.auth import LEAVE, PERSON, SeatedPerson
+from ragstone.web.auth import PERSON, SeatedPerson
 from ragstone.web.page_request import (
     Asked,
     Elsewhere,
@@ -249,7 +249,6 @@ def _shown(
         "guideline": guideline_in(form, language),
         "guideline_open": bool(asked.one("guideline")),
         "notice": notice,
-        "leave": LEAVE,
         "closed": False,
         "desk": None,
     }
@@ -323,7 +322,6 @@ def _items(seat: Seat) -> WebPage:
         "queue_path": queue_path,
         "path": seat.path,
         "person": seat.person,
-        "leave": LEAVE,
     }
     template = "annotate_items.html" if seat.asked.part == ITEMS else "annotate_list.html"
     return WebPage(template, "My items", shows, "Annotate")
