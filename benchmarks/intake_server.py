@@ -63,8 +63,21 @@ class IntakeProcess:
     @property
     def memory(self) -> int:
         """Bytes that it holds now."""
+        return self._bytes("VmRSS")
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that it held since that was forgotten."""
+        return self._bytes("VmHWM")
+
+    def forget_peak(self) -> None:
+        """Let the peak be what it holds now."""
+        assert self._process is not None
+        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5", encoding="ascii")
+
+    def _bytes(self, name: str) -> int:
         lines = self._proc("status").splitlines()
-        return int(next(one.split()[1] for one in lines if one.startswith("VmRSS"))) * 1024
+        return int(next(one.split()[1] for one in lines if one.startswith(name))) * 1024
 
     def _proc(self, name: str) -> str:
         assert self._process is not None

@@ -1,8 +1,13 @@
 """Who sends too much or too often is told so, and keeps nobody else from sending."""
 
+import gzip
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import WaitingRoom
@@ -18,7 +23,15 @@ from tests.monitor.intake.running import (
     serving,
     traces,
 )
+from tests.monitor.intake.small_things import Shape, shapes
+from tests.scripts import script
 from tests.waiting import until
+
+if TYPE_CHECKING:
+    from intake_server import IntakeProcess
+
+SERVER = script("intake_server")
+SHAPES = list(shapes())
 
 LONGEST = 60.0
 """Seconds that nothing here takes on any machine."""
@@ -93,3 +106,36 @@ def test_a_sender_that_goes_away_leaves_its_place(store: MonitorStore) -> None:
             until(lambda: app.figures.waiting == 1)
         until(lambda: app.figures.waiting == 0)
         assert app.figures.waiting_bytes == 0
+
+
+@pytest.fixture(scope="module")
+def intake(tmp_path_factory: pytest.TempPathFactory) -> Iterator["IntakeProcess"]:
+    process = SERVER.IntakeProcess(str(tmp_path_factory.mktemp("intake") / "store"))
+    process.start()
+    yield process
+    process.stop()
+
+
+SMALL, LARGE = 1_990_000, 31_000_000
+"""Bytes of which some shapes are just within the limits, and none is."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        *((shape, SMALL) for shape in SHAPES),
+        *((shape, LARGE) for shape in SHAPES if shape.name.endswith((" objects", " attributes"))),
+    ],
+    ids=lambda given: getattr(given, "name", given),
+)
+def test_many_small_things_take_little_memory_and_time(
+    intake: "IntakeProcess", shape: Shape, size: int
+) -> None:
+    packed = gzip.compress(shape.body(size), 1)
+    headers = {**shape.headers, "content-encoding": "gzip"}
+    intake.forget_peak()
+    before = intake.cpu_seconds
+    answer = Sender(intake.port).post(shape.path, packed, headers)
+    assert answer.status in (200, 413)
+    assert intake.cpu_seconds - before < 2
+    assert intake.peak < 300e6

@@ -30,5 +30,7 @@ def test_the_page_tells_the_limits() -> None:
     assert (
         f"more than {limits.attributes:,} attributes, or {limits.span_length // 10**6} MB" in page
     )
-    assert f"the first {limits.spans:,} of one request" in page
+    assert f"at most {limits.spans:,} spans" in page
+    assert f"{limits.examples:,} examples" in page
+    assert f"{limits.values:,} values" in page
     assert limits.attribute_length == 1_000_000

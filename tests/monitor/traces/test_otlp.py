@@ -15,6 +15,7 @@ from ragstone.monitor.traces import (
     read_logs,
     read_traces,
 )
+from ragstone.monitor.traces.spans import MOST_ASIDE, TooManyInBody
 
 from .sending import START, TRACE, as_json, logs, record, span, traces
 
@@ -187,11 +188,49 @@ def test_an_empty_body_has_nothing() -> None:
 
 
 @pytest.mark.parametrize("json", [False, True])
-def test_what_is_over_the_number_of_spans_is_counted(json: bool) -> None:
-    body = traces(*(span(n) for n in range(1, 11)))
-    read = read_traces(as_json(body) if json else body, json=json, limits=SpanLimits(spans=4))
-    assert read.spans == 4
-    assert [one.why for one in read.malformed] == ["too_many_in_body"] * 6
+@pytest.mark.parametrize(
+    ("limits", "n"),
+    [(SpanLimits(spans=20), 30), (SpanLimits(values=100), 100)],
+)
+def test_a_body_with_too_much_in_it_is_refused_as_a_whole(
+    json: bool, limits: SpanLimits, n: int
+) -> None:
+    few, many = (traces(*(span(n) for n in range(1, 1 + end))) for end in (4, n))
+    few, many = (as_json(body) if json else body for body in (few, many))
+    assert read_traces(few, json=json, limits=limits).spans == 4
+    with pytest.raises(TooManyInBody, match=r"has at most [\d,]+ .* Send smaller batches"):
+        read_traces(many, json=json, limits=limits)
+
+
+@pytest.mark.parametrize("json", [False, True])
+@pytest.mark.parametrize("within", ["events", "links"])
+def test_events_and_links_are_counted_with_the_spans(json: bool, within: str) -> None:
+    data = TracesData.FromString(traces(span(1)))
+    (item,) = data.resource_spans[0].scope_spans[0].spans
+    for _ in range(30):
+        getattr(item, within).add()
+    body = data.SerializeToString()
+    body = as_json(body) if json else body
+    assert read_traces(body, json=json, limits=SpanLimits(spans=100)).spans == 1
+    with pytest.raises(TooManyInBody):
+        read_traces(body, json=json, limits=SpanLimits(spans=25))
+
+
+def test_of_many_malformed_spans_the_last_are_written_down() -> None:
+    body = traces(*(span(n, trace="ab") for n in range(1, MOST_ASIDE + 6)))
+    malformed = read_traces(body).malformed
+    assert {one.why for one in malformed} == {"bad_trace_id"}
+    assert [bool(one.body) for one in malformed] == [False] * 5 + [True] * MOST_ASIDE
+
+
+def test_of_a_span_with_too_many_attributes_some_are_put_aside_redacted() -> None:
+    many = {f"a{n}": "ann@example.org" for n in range(30)}
+    (aside,) = read_traces(
+        traces(span(1, attributes=many)), redaction=Redaction(), limits=SpanLimits(attributes=20)
+    ).malformed
+    assert aside.why == "too_many_attributes"
+    assert b"[email]" in aside.body
+    assert b"ann@" not in aside.body
 
 
 def test_a_text_that_is_too_long_is_cut_and_marked() -> None:

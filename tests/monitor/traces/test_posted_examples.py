@@ -16,6 +16,7 @@ from ragstone.monitor.traces import (
     fold,
     read_examples,
 )
+from ragstone.monitor.traces.spans import TooManyInBody
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}
@@ -156,11 +157,38 @@ def test_what_holds_no_example_is_refused(text: bytes) -> None:
 
 
 def test_limits_hold_for_examples_too() -> None:
-    limits = SpanLimits(spans=2, attribute_length=5, span_length=200)
-    given = [{"answer": "a" * 20}, {"answer": "a" * 300}, {"answer": "b"}]
+    limits = SpanLimits(attribute_length=5, span_length=200)
+    given = [{"answer": "a" * 20}, {"answer": "a" * 300}, {"answer": "b", "contexts": ["b" * 300]}]
     read = read_examples(json.dumps(given).encode(), limits=limits)
-    assert [one.why for one in read.malformed] == ["span_too_long", "too_many_in_body"]
+    assert [one.why for one in read.malformed] == ["span_too_long"] * 2
     assert fold(read.parts).examples[0].example.answer == "aaaaa… [cut]"
+
+
+@pytest.mark.parametrize(
+    ("given", "limits"),
+    [
+        ([ONE] * 3, SpanLimits(examples=5)),
+        ([{**ONE, "contexts": ["a", {"text": "b"}, "c", "d"]}], SpanLimits(examples=4)),
+        ([{**ONE, "outputs": {"found": ["a"] * 9}}], SpanLimits(examples=9)),
+        ([{**ONE, **{f"f{n}": 1 for n in range(200)}}], SpanLimits(examples=20)),
+        ([1, 2, 3], SpanLimits(examples=2)),
+        ([{**ONE, "embedding": [0.5] * 100}], SpanLimits(values=100)),
+    ],
+)
+def test_a_body_with_too_much_in_it_is_refused_as_a_whole(given: Any, limits: SpanLimits) -> None:
+    listed = json.dumps(given).encode()
+    lines = "\n".join(map(json.dumps, given)).encode()
+    for text in (listed, lines):
+        if isinstance(given[0], dict):
+            assert read_examples(text).spans == len(given)
+            with pytest.raises(TooManyInBody, match="Send smaller batches"):
+                read_examples(text, limits=limits)
+
+
+def test_numbers_and_commas_in_texts_are_not_many_things() -> None:
+    given = {**ONE, "embedding": [0.5] * 100, "contexts": ['a, "b", [c], {d}, ' * 100]}
+    limits = SpanLimits(examples=10, values=120)
+    assert read_examples(json.dumps(given).encode(), limits=limits).spans == 1
 
 
 def test_the_reason_of_a_faulty_example_keeps_no_secret() -> None:

@@ -24,7 +24,9 @@ from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .otlp_http import EXAMPLES, LOGS, TRACES, SentSignal, taken_from, unread
 
-CHUNK = 1_000_000
+CHUNK = 500_000
+"""Bytes that are read at a time, which have fewer examples than a body may have."""
+
 LONGEST_LINE = 16_000_000
 POLL = 0.5
 """Seconds until it is looked whether there is more."""

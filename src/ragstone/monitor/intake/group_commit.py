@@ -51,7 +51,7 @@ class IntakeSettings:
     redaction: Redaction | None = field(default_factory=Redaction)
     limits: SpanLimits = field(default_factory=SpanLimits)
     body: int = 16 * MB
-    unpacked: int = 64 * MB
+    unpacked: int = 32 * MB
     waiting: int = 500
     waiting_bytes: int = 128 * MB
     tails: tuple[Path, ...] = ()

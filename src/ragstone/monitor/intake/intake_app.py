@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.spans import UnreadableBody
+from ragstone.monitor.traces.spans import TooManyInBody, UnreadableBody
 
 from .file_tail import TailedFile
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
@@ -254,7 +254,8 @@ class IntakeApp:
         except UnreadableBody as error:
             aside = unread(error, whole, self._settings.redaction)
             self.writer.note({"unreadable": 1}, [aside])
-            answer(self._refused(refusal(400, str(error), json=form.json)))
+            status = 413 if isinstance(error, TooManyInBody) else 400
+            answer(self._refused(refusal(status, str(error), json=form.json)))
             return
         except Exception as error:
             # A body that nobody foresaw: it would fail again.

@@ -6,6 +6,8 @@ were read once are copied as bytes into the message of their trace.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any, Literal
 
 from google.protobuf.message import DecodeError
@@ -18,14 +20,16 @@ from .redaction import Redaction, hashed_id
 from .spans import (
     CUT,
     LONGEST_ASIDE,
-    Malformed,
+    Fault,
     ReceivedBody,
     SpanLimits,
+    TooManyInBody,
     TracePart,
     UnreadableBody,
-    put_aside,
+    all_aside,
     received,
 )
+from .value_counts import check_json, check_protobuf
 
 
 def inside(number: int, content: bytes) -> bytes:
@@ -55,10 +59,11 @@ _YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
 _MINUTE = 60 * 10**9
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 
+_MOST_SHOWN = 100
+"""Attributes that are put aside of a span with too many of them."""
+
 _LONGEST_RESOURCE = 2_000
 """Bytes of what is said of the sender; it is kept with each trace of a request."""
-
-_TOO_MANY = Malformed("too_many_in_body", b"")
 
 
 def read_traces(
@@ -120,13 +125,14 @@ class _Trace:
 def _read(
     body: bytes, signal: _Signal, json: bool, redaction: Redaction | None, limits: SpanLimits
 ) -> ReceivedBody:
-    reading = _Reading(signal, redaction, limits, body)
     if json:
-        given = read_json(body, signal.kind, limits.spans)
-        return reading.read(given.data, given.faulty, given.left_out)
+        check_json(body, limits.values)
+        given = read_json(body, signal.kind, limits)
+        return _Reading(signal, redaction, limits, body).read(given.data, given.faulty)
+    check_protobuf(body, signal.message, limits.values, limits.spans)
     data = _parsed(body, signal)
     data.DiscardUnknownFields()
-    return reading.read(data)
+    return _Reading(signal, redaction, limits, body).read(data)
 
 
 def _parsed(body: bytes, signal: _Signal) -> Any:
@@ -154,27 +160,36 @@ class _Reading:
         self._likely = self._redaction.screen(body)
         self._heads: dict[tuple[int, ...], bytes] = {}
         self._traces: dict[bytes, _Trace] = {}
-        self._malformed: list[Malformed] = []
+        self._faults: list[Fault] = []
         self._ignored = 0
 
-    def read(self, data: Any, faulty: Sequence[str] = (), left_out: int = 0) -> ReceivedBody:
+    def read(self, data: Any, faulty: Sequence[str] = ()) -> ReceivedBody:
         """All of a body.
 
         Args:
             data: What could be parsed.
             faulty: JSON of items that could not.
-            left_out: Items that were not looked at, for there are too many.
+
+        Raises:
+            TooManyInBody: There are too many items.
         """
-        left = self._limits.spans
+        self._count(data)
         for place, item in self._each(data):
-            if left > 0:
-                self._take(place, item)
-                left -= 1
-            else:
-                left_out += 1
-        self._malformed += [put_aside("not_otlp", self._redacted(one)) for one in faulty]
-        self._malformed += [_TOO_MANY] * left_out
-        return received(self._parts(), self._malformed, self._ignored)
+            self._take(place, item)
+        self._faults += [("not_otlp", partial(self._redacted, text)) for text in faulty]
+        return received(self._parts(), all_aside(self._faults), self._ignored)
+
+    def _count(self, data: Any) -> None:
+        left = self._limits.spans
+        for group in self._signal.groups(data):
+            left -= 1
+            for scope in self._signal.scopes(group):
+                items = self._signal.items(scope)
+                left -= 1 + len(items)
+                if left >= 0 and self._signal.kind == "spans":
+                    left -= sum(len(span.events) + len(span.links) for span in items)
+                if left < 0:
+                    raise TooManyInBody(self._limits.spans, "items")
 
     def _each(self, data: Any) -> Iterator[tuple[tuple[int, int], Any]]:
         for group_number, group in enumerate(self._signal.groups(data)):
@@ -198,7 +213,7 @@ class _Reading:
         if fault is None and _attributes(item) > self._limits.attributes:
             fault = "too_many_attributes"
         if fault is not None:
-            self._malformed.append(put_aside(fault, self._aside(item, raw)))
+            self._faults.append((fault, partial(self._aside, fault, item, raw)))
             return
         trace = self._traces.get(item.trace_id)
         if trace is None:
@@ -236,11 +251,15 @@ class _Reading:
         most = self._limits.attribute_length
         return text if len(text) <= most else text[:most] + CUT
 
-    def _aside(self, item: Any, raw: bytes) -> bytes:
+    def _aside(self, fault: str, item: Any, raw: bytes) -> bytes:
         """What is kept of a malformed item. Redacted before it is cut, for half a secret is one."""
         if len(raw) > self._limits.span_length:
             # Not worth the time: what it is can be told by its beginning.
             return self._redacted(raw[: 4 * LONGEST_ASIDE].decode("utf-8", "replace"))
+        if fault == "too_many_attributes":
+            for part in _holders(item):
+                del part.attributes[_MOST_SHOWN:]
+            raw = item.SerializeToString()
         return self._fit(item, raw)
 
     def _redacted(self, text: str) -> bytes:
@@ -271,20 +290,20 @@ class _Reading:
 
 def _shortened(message: Any) -> bytes:
     """Of a resource that says too much to be kept with each trace, what has a name of ours."""
-    message = type(message).FromString(message.SerializeToString())
-    kept = [one for one in message.attributes if one.key in RESOURCE and one.ByteSize() <= 300]
-    del message.attributes[:]
-    message.attributes.extend(kept[:20])
+    known = (one for one in message.attributes if one.key in RESOURCE and one.ByteSize() <= 300)
+    short = type(message)(attributes=islice(known, 20))
     if hasattr(message, "name"):
-        message.name, message.version = message.name[:100], message.version[:100]
-    if hasattr(message, "entity_refs"):
-        message.ClearField("entity_refs")
-    return bytes(message.SerializeToString())
+        short.name, short.version = message.name[:100], message.version[:100]
+    return bytes(short.SerializeToString())
 
 
 def _attributes(item: Any) -> int:
-    within = sum(len(event.attributes) for event in getattr(item, "events", ()))
-    return len(item.attributes) + within
+    return sum(len(part.attributes) for part in _holders(item))
+
+
+def _holders(item: Any) -> list[Any]:
+    """What has attributes: a span or log record, its events and links."""
+    return [item, *getattr(item, "events", ()), *getattr(item, "links", ())]
 
 
 def _span_fault(span: Any) -> str | None:

@@ -16,7 +16,7 @@ from google.protobuf.json_format import ParseDict, ParseError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from .spans import UnreadableBody
+from .spans import SpanLimits, TooManyInBody, UnreadableBody
 
 Change = Callable[[str], str]
 """Gives the same object where nothing changes."""
@@ -82,19 +82,17 @@ class ReadJson:
     Attributes:
         data: TracesData or LogsData.
         faulty: The JSON of each item that is none.
-        left_out: Items beyond the limit.
     """
 
     data: Any
     faulty: list[str] = field(default_factory=list)
-    left_out: int = 0
 
 
-def read_json(body: bytes, kind: Literal["spans", "logs"], most: int) -> ReadJson:
-    """Read a body of JSON, at most so many items of it.
+def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -> ReadJson:
+    """Read a body of JSON.
 
     Raises:
-        UnreadableBody: It is no JSON, or not laid out as OTLP is.
+        UnreadableBody: It is no JSON, not laid out as OTLP is, or has too many items.
     """
     try:
         given = json.loads(body)
@@ -102,27 +100,36 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], most: int) -> ReadJso
         raise UnreadableBody("The body is no JSON.", "body_not_json") from None
     if b"\\ud" in body or b"\\uD" in body:
         given = whole_texts(given)
-    found = ReadJson(TracesData() if kind == "spans" else LogsData())
+    read = ReadJson(TracesData() if kind == "spans" else LogsData())
+    left = limits.spans
+
+    def counted(items: list[Any]) -> list[Any]:
+        nonlocal left
+        left -= len(items)
+        if left < 0:
+            raise TooManyInBody(limits.spans, "items")
+        return items
+
     spans = kind == "spans"
-    for group in _listed(given, "resourceSpans" if spans else "resourceLogs"):
-        into = (found.data.resource_spans if spans else found.data.resource_logs).add()
+    for group in counted(_listed(given, "resourceSpans" if spans else "resourceLogs")):
+        into = (read.data.resource_spans if spans else read.data.resource_logs).add()
         _fill(into.resource, _get(group, "resource"))
-        for scope in _listed(group, "scopeSpans" if spans else "scopeLogs"):
+        for scope in counted(_listed(group, "scopeSpans" if spans else "scopeLogs")):
             within = (into.scope_spans if spans else into.scope_logs).add()
             _fill(within.scope, _get(scope, "scope"))
             items = within.spans if spans else within.log_records
-            for item in _listed(scope, "spans" if spans else "logRecords"):
-                if len(items) >= most:
-                    found.left_out += 1
-                    continue
+            for item in counted(_listed(scope, "spans" if spans else "logRecords")):
+                for name in ("events", "links"):
+                    if isinstance(inner := _get(item, name), list):
+                        counted(inner)
                 message = items.add()
                 if not _fill(message, item):
                     del items[-1]
-                    found.faulty.append(json.dumps(item, ensure_ascii=False))
-    return found
+                    read.faulty.append(json.dumps(item, ensure_ascii=False))
+    return read
 
 
-def _listed(given: Any, name: str) -> Iterable[Any]:
+def _listed(given: Any, name: str) -> list[Any]:
     """The list under a name.
 
     Raises:
@@ -131,7 +138,7 @@ def _listed(given: Any, name: str) -> Iterable[Any]:
     if isinstance(given, dict):
         there = _get(given, name)
         if there is None:
-            return ()
+            return []
         if isinstance(there, list):
             return there
     raise UnreadableBody(

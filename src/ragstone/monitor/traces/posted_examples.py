@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from math import isfinite
 from string import hexdigits
 from typing import Any
@@ -21,14 +23,16 @@ from .otlp_json import whole_texts
 from .redaction import Redaction
 from .spans import (
     CUT,
-    Malformed,
+    Fault,
     ReceivedBody,
     SpanLimits,
+    TooManyInBody,
     TracePart,
     UnreadableBody,
-    put_aside,
+    all_aside,
     received,
 )
+from .value_counts import check_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ _LONGEST_NAME = 300
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0
 _EXPECTED_TIME = "a time from 2000 to 2099, in seconds since 1970 or ISO 8601"
 _MOST = 1e12
+_FIELDS = 100
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 _HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
 """What may be the escape of half a surrogate pair."""
@@ -111,29 +116,27 @@ def read_examples(
     Raises:
         UnreadableBody: It is none of these.
     """
+    check_json(body, limits.values)
     reader = RecordReader({})
     parts: list[TracePart] = []
-    malformed: list[Malformed] = []
-    for number, given in enumerate(_items(body)):
-        if number >= limits.spans:
-            malformed.append(Malformed("too_many_in_body", b""))
+    faults: list[Fault] = []
+    for item in _items(body, limits.examples):
+        if not isinstance(item, Mapping):
+            faults.append(("body_not_json", partial(_redacted, str(item), redaction)))
             continue
-        if not isinstance(given, Mapping):
-            malformed.append(put_aside("body_not_json", _redacted(str(given), redaction)))
-            continue
-        part = _part(given, reader, redaction, limits, now)
+        part = _part(item, reader, redaction, limits, now)
         if isinstance(part, TracePart):
             parts.append(part)
         else:
-            malformed.append(part)
-    return received(parts, malformed)
+            faults.append(part)
+    return received(parts, all_aside(faults))
 
 
-def _items(body: bytes) -> list[Any]:
+def _items(body: bytes, most: int) -> list[Any]:
     """The records of a body; a line that is no JSON comes as its text.
 
     Raises:
-        UnreadableBody: There is none.
+        UnreadableBody: There is none, or there are too many.
     """
     try:
         text = body.decode("utf-8-sig")
@@ -141,15 +144,27 @@ def _items(body: bytes) -> list[Any]:
         raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
     try:
         whole = _decoded(text)
-        return whole if isinstance(whole, list) else [whole]
+        items = whole if isinstance(whole, list) else [whole]
     except BadJsonError:
-        items = [_line(line) for line in text.split("\n") if line.strip()]
-    if not any(isinstance(one, dict) for one in items):
-        raise UnreadableBody(
-            "The body is neither a JSON object, nor a list of them, nor JSON lines.",
-            "body_not_json",
-        )
+        lines = (match[0] for match in re.finditer(r"[^\n]+", text))
+        items = [_line(line) for line in islice(filter(str.strip, lines), most + 1)]
+        if not any(isinstance(item, dict) for item in items):
+            raise UnreadableBody(
+                "The body is neither a JSON object, nor a list of them, nor JSON lines.",
+                "body_not_json",
+            ) from None
+    if len(items) > most or _listed(items) > most:
+        raise TooManyInBody(most, "examples, contexts and turns")
     return items
+
+
+def _listed(value: Any) -> int:
+    """What takes time: all in lists but numbers, and very many fields; at any depth."""
+    if isinstance(value, list):
+        return sum(1 + _listed(item) for item in value if not isinstance(item, (int, float)))
+    if isinstance(value, dict):
+        return max(0, len(value) - _FIELDS) + sum(map(_listed, value.values()))
+    return 0
 
 
 def _line(line: str) -> Any:
@@ -182,11 +197,14 @@ def _part(
     redaction: Redaction | None,
     limits: SpanLimits,
     now: float,
-) -> TracePart | Malformed:
+) -> TracePart | Fault:
     """One record as what is kept of it."""
+    for value in given.values():
+        if isinstance(value, str) and len(value) > limits.span_length:
+            return "span_too_long", partial(_redacted, value[:20_000], redaction)
     written = json.dumps(given, ensure_ascii=False)
     if len(written) > limits.span_length:
-        return put_aside("span_too_long", _redacted(written[:20_000], redaction))
+        return "span_too_long", partial(_redacted, written[:20_000], redaction)
     facts, record = _facts(_without_nulls(given) if "\\u0000" in written else given)
     problems: list[Problem] = []
     known = _known(facts, problems)
@@ -196,7 +214,7 @@ def _part(
         first = problems[0]
         got = first.got if redaction is None else redaction.redact(first.got)
         why = reason("faulty_example", field=first.field, expected=first.expected, got=got)
-        return put_aside(why, _redacted(written, redaction))
+        return why, partial(_redacted, written, redaction)
     id = example.id if named else None
     if redaction is not None:
         id = None if id is None else redaction.redact_id(id)

@@ -19,7 +19,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.data.json_text import BadJsonError, decode
 
 _FIRST, _SECOND = np.uint16(961), np.uint16(31)
-_SHORT = 2_000
+_SHORT, _PIECE = 2_000, 1_000_000
 
 
 class Hints:
@@ -39,16 +39,17 @@ class Hints:
         """Those that stand in a body."""
         if len(body) < _SHORT:
             return [hint for hint in self._hints if hint in body]
-        places = np.flatnonzero(self._begins[_sums(np.frombuffer(body, np.uint8))])
-        found: set[bytes] = set()
-        for place in places.tolist():
-            for hint in self._hints:
-                if body.startswith(hint, place):
-                    found.add(hint)
-                    break
-            if len(found) == len(self._hints):
-                break
-        return [hint for hint in self._hints if hint in found]
+        within: set[bytes] = set()
+        for start in range(0, len(body) - 2, _PIECE):
+            piece = np.frombuffer(body, np.uint8, min(_PIECE + 2, len(body) - start), start)
+            for place in np.flatnonzero(self._begins[_sums(piece)]).tolist():
+                for hint in self._hints:
+                    if body.startswith(hint, start + place):
+                        within.add(hint)
+                        break
+                if len(within) == len(self._hints):
+                    return list(self._hints)
+        return [hint for hint in self._hints if hint in within]
 
 
 def _sums(raw: np.ndarray) -> np.ndarray:
@@ -267,6 +268,8 @@ class Redaction:
     _secrets: list[Secret] = field(init=False, repr=False, compare=False)
     _hints: Hints = field(init=False, repr=False, compare=False)
     _short: list[bytes] = field(init=False, repr=False, compare=False)
+    _any: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
+    _least: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in self.built_in:
@@ -280,6 +283,9 @@ class Redaction:
         hints = [*(hint for secret in secrets for hint in secret.hints), *_ESCAPES]
         object.__setattr__(self, "_hints", Hints([hint for hint in hints if len(hint) > 2]))
         object.__setattr__(self, "_short", [hint for hint in hints if len(hint) < 3])
+        object.__setattr__(self, "_any", re.compile(b"|".join(map(re.escape, hints))))
+        digits = [secret.digits for secret in secrets if secret.digits]
+        object.__setattr__(self, "_least", min(digits, default=0))
 
     def redact(self, text: str) -> str:
         """The text with marks in place of what is taken out; the same object if there is nothing.
@@ -327,16 +333,22 @@ class Redaction:
         if not self._secrets:
             return lambda _: False
         hints = [*self._short, *self._hints.within(body)]
-        least = min((secret.digits for secret in self._secrets if secret.digits), default=0)
+        least = self._least
 
         def likely(piece: bytes) -> bool:
             return any(hint in piece for hint in hints) or bool(least and has_digits(piece, least))
 
         return likely
 
+    def _may_hold(self, raw: bytes) -> bool:
+        """Whether a text may have to be redacted: of short ones, which are most, known at once."""
+        if len(raw) >= _SHORT or self._any.search(raw):
+            return True
+        return bool(self._least) and has_digits(raw, self._least)
+
     def _plain(self, text: str) -> str:
         raw = text.encode("utf-8", "surrogatepass")
-        for secret in self._secrets:
+        for secret in self._secrets if self._may_hold(raw) else ():
             if secret.may_be_in(raw):
                 text = _marked(text, list(secret.places(text)), f"[{secret.name}]")
         for mark, pattern in self._own:

@@ -1,6 +1,6 @@
 """Spans: the spans of a trace, what each says, and what a received body holds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,6 +25,9 @@ from .attribute_names import (
 )
 from .trace_texts import answered_in, asked_in, structured_in
 
+MOST_ASIDE = 1_000
+"""Malformed spans of a body that are written down, which takes longer than to read them."""
+
 LONGEST_ASIDE = 4096
 """Bytes of a malformed span that are put aside."""
 
@@ -34,16 +37,21 @@ CUT = "… [cut]"
 
 @dataclass(frozen=True, slots=True)
 class SpanLimits:
-    """How much of a body is taken in; what is over a limit is put aside or cut, and marked.
+    """How much is taken in. A body that has too many of something is refused as a whole; a span
+    with too much in it is put aside, a text that is too long cut and marked.
 
     Attributes:
-        spans: Spans, log records or examples of one body; the others are put aside.
-        attributes: Attributes of one span or log record, with those of its events.
+        spans: Spans, log records or examples of one body, with their events, links and groups.
+        examples: Examples of one body, with what is in their lists, such as contexts.
+        values: Values of one body, at any depth.
+        attributes: Attributes of one span or log record, with those of its events and links.
         attribute_length: Characters of one text; it is cut there and marked.
         span_length: Bytes of one span or log record.
     """
 
     spans: int = 50_000
+    examples: int = 20_000
+    values: int = 1_000_000
     attributes: int = 10_000
     attribute_length: int = 1_000_000
     span_length: int = 4_000_000
@@ -108,9 +116,31 @@ class UnreadableBody(InputError):
         super().__init__(message)
 
 
+class TooManyInBody(UnreadableBody):
+    """A body with more in it than is taken in at once."""
+
+    def __init__(self, most: int, what: str) -> None:
+        super().__init__(
+            f"A body has at most {most:,} {what}. Send smaller batches.", "too_many_in_body"
+        )
+
+
 def put_aside(why: str, body: bytes) -> Malformed:
     """What could not be taken in, with as much of it as is kept."""
     return Malformed(why, body[:LONGEST_ASIDE])
+
+
+Fault = tuple[str, Callable[[], bytes]]
+"""Why something could not be taken in, and what writes it down."""
+
+
+def all_aside(faults: Sequence[Fault]) -> list[Malformed]:
+    """All that could not be taken in; only the last ones are written down."""
+    first = len(faults) - MOST_ASIDE
+    return [
+        put_aside(why, body() if number >= first else b"")
+        for number, (why, body) in enumerate(faults)
+    ]
 
 
 def received(
