@@ -6,8 +6,7 @@ Of four runs (finished by the local judge, finished by a model, stopped before i
 in place, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
 lengthened, deleted, exchanged with another, replaced by a link, a pipe or a folder, JSON of other
 types, tables with other columns or rows, numbers that claim huge sizes, a journal of other tables,
-types, views or bytes. In every second copy the checksums are made to fit again, as somebody who
-means harm would. Then some of the commands that read a run are called on it.
+types, views or bytes. Then some of the commands that read a run are called on it.
 
 A folder falls if a command ends with a status that it does not promise (70 is a bug), takes longer
 than 60 s of processor time or 600 s, or if the process takes more memory than 256 MB and four times
@@ -272,74 +271,9 @@ def _some_file(draw: Random, run: Path, *ends: str) -> Path:
     return draw.choice(often if often and draw.random() < 1 / 3 else files)
 
 
-def fit_again(run: Path) -> None:
-    """Make sizes, rows and checksums what the files are now, as far as they can be read."""
-    from ragstone.run.folder.checksums import signed
-
-    for ledger in (run / "shards.jsonl", run / "parts" / "shards.jsonl"):
-        if _plain(ledger):
-            _fit_lines(ledger)
-    noted = run / "run.json"
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        content = json.loads(noted.read_text("utf-8"))
-        content.pop("checksum", None)
-        if "files" in content:
-            _fit_files(content["files"], {name: run / name for name in content["files"]})
-        noted.write_text(json.dumps(signed(content)), "utf-8")
-
-
-def _fit_lines(ledger: Path) -> None:
-    """The same of each line of a ledger that can be read."""
-    from ragstone.run.folder.locks import place
-    from ragstone.run.folder.shards import AFTER, BEFORE, SIGNATURE, _checksum
-
-    lines = ledger.read_bytes().splitlines(keepends=True)
-    for at, line in enumerate(lines):
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            try:
-                content = json.loads(line)
-            except ValueError:
-                content = json.loads(line[:-SIGNATURE] + b"}")
-            content.pop("checksum", None)
-            name = f"{content['shard']:06d}.parquet"
-            _fit_files(
-                content["files"],
-                {table: ledger.parent / place(table) / name for table in content["files"]},
-            )
-            text = json.dumps(content, separators=(",", ":")).encode()
-            lines[at] = b"".join((text[:-1], BEFORE, _checksum(text), AFTER))
-    ledger.write_bytes(b"".join(lines))
-
-
-def _fit_files(noted: dict[str, Any], files: Mapping[str, Path]) -> None:
-    from ragstone.run.folder.checksums import described
-
-    for name, file in files.items():
-        try:
-            if not _plain(file):
-                del noted[name]
-                continue
-            noted[name] = noted[name] | described(file).model_dump(exclude_none=True)
-        except BaseException as error:  # a panic of Polars is no Exception
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            noted[name] = noted[name] | _described(file)
-
-
 def _plain(file: Path) -> bool:
     """Whether it can be read to an end: a file, and no device, whatever it is called."""
     return file.is_file() and not str(file.resolve()).startswith(("/proc", "/dev"))
-
-
-def _described(file: Path) -> dict[str, Any]:
-    from ragstone.run.folder.checksums import described
-
-    aside = file.with_suffix(".aside")
-    shutil.copy(file, aside)
-    try:
-        return described(aside).model_dump(exclude_none=True)
-    finally:
-        aside.unlink()
 
 
 # Who reads
@@ -532,13 +466,10 @@ def one(seed: int, number: int, seeds: Path, told: int) -> None:
     draw = Random(f"{seed} {number}")
     which = draw.choices([name for name, _ in KINDS], [share for _, share in KINDS])[0]
     how = draw.choices(list(MUTATIONS), [share for _, share in MUTATIONS.values()])[0]
-    fits = draw.random() < 0.5
     with tempfile.TemporaryDirectory(prefix="folder-", dir=seeds) as folder:
         run = Path(shutil.copytree(seeds / which, Path(folder) / "run"))
-        _tell(f"is {which}: {how}{', checksums fit' if fits else ''}")
+        _tell(f"is {which}: {how}")
         _apart(lambda: MUTATIONS[how][0](draw, run))
-        if fits:
-            _apart(lambda: fit_again(run))
         _apart(lambda: _tell(f"bytes {_unpacked(run)}"))
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             read(draw, run, seeds, which)

@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from polars.testing import assert_frame_equal
@@ -13,7 +12,6 @@ from ragstone.core.errors import DamagedRun
 from ragstone.core.files import RunEntry
 from ragstone.run import Run
 from ragstone.run.folder.checksums import File, check_file
-from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import Progress
 from ragstone.run.folder.shards import ShardLedger, Shards
 from ragstone.run.judging import prefetch as streaming
@@ -196,34 +194,6 @@ def test_a_run_that_goes_on_verifies_what_it_found_and_not_what_it_wrote(
     evaluate(data, out=out)
     assert set(verified) >= {"facets 000000", "scores 000000", "facets 000002", "scores 000002"}
     assert [one for one in verified if one.endswith("1")] == []
-
-
-def test_what_a_run_has_written_itself_is_not_verified_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
-    write_rows(tmp_path / "data.jsonl", 200)
-    verified: list[str] = []
-
-    def check(_: RunFiles, name: str) -> None:
-        verified.append(name)
-
-    def stop(progress: Progress) -> None:
-        if progress.examples >= 100:
-            raise KeyboardInterrupt
-
-    given: dict[str, Any] = {"metrics": ["token_f1"], "out": tmp_path / "run"}
-    monkeypatch.setattr(RunFiles, "_check_table", check)
-    run = evaluate(tmp_path / "data.jsonl", metrics="token_f1", out=tmp_path / "whole")
-    run.examples()
-    assert verified == []
-    Run.open(tmp_path / "whole").examples()
-    assert verified == ["examples"]
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(tmp_path / "data.jsonl", **given, progress=stop)
-    run = evaluate(tmp_path / "data.jsonl", **given)
-    run.examples()
-    assert verified == ["examples"] * 2
 
 
 def test_what_others_change_in_a_run_just_made_is_noticed(tmp_path: Path) -> None:

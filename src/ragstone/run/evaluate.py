@@ -226,7 +226,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     )
                     if cancellation is not None:
                         cancellation.watch(asking)
-                written = _carry_out(request, prepared, folder, held, asking, batches, notes)
+                _carry_out(request, prepared, folder, held, asking, batches, notes)
             except (CannotGoOn, DamagedRun):
                 raise
             except InputError:
@@ -236,7 +236,6 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     folder.drop(keep_folder=existed)
                 raise
     run = Run(folder.path, temporary=temporary)
-    run.folder.trust(written)
     log_run(run)
     return run
 
@@ -293,8 +292,8 @@ def _carry_out(
     asking: "Asking | None",
     batches: "RunBatches | None",
     notes: list[str],
-) -> list[str]:
-    """Judge, score and estimate, which finishes the run; gives the tables written for all of it."""
+) -> None:
+    """Judge, score and estimate, which finishes the run."""
     started = time.perf_counter()
     spec = _asking_with(prepared, asking)
     again = held is not None and held.finished
@@ -364,11 +363,9 @@ def _carry_out(
     chat = prepared.chat
     notes += [*chat.server_notes(), *chat.rubric_notes()]
     notes += chat.idle(request.instructions, request.limits)
-    written = evaluation.shards.all_written()
     evaluation.finish(described, started, notes)
     if batches is not None:
         batches.finished()
-    return written
 
 
 def _noted(rejected: Iterator[str], first: list[str]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from ragstone.data import cornwall
 from ragstone.run import Run
 from ragstone.run.folder.checksums import described, read_json, signed
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.locks import place
 from ragstone.run.folder.schemas import ShardForm
 from ragstone.run.folder.shards import ShardLedger, write_ledger
 from ragstone.run.settings import Several
@@ -166,15 +165,6 @@ def test_rows_are_counted(run: Path) -> None:
         Run.open(run).judgements("claims")
 
 
-def test_rows_of_all_shards_are_counted(run: Path) -> None:
-    content = Folder(run).manifest
-    content["tables"]["claims"] += 1
-    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
-    rows = content["tables"]["claims"]
-    with pytest.raises(DamagedRun, match=f"claims  expected {rows} rows, got {rows - 1}"):
-        Run.open(run).judgements("claims")
-
-
 def fit(run: Path, at: str, table: pl.DataFrame) -> None:
     """Put another table in a run's, and make its record fit."""
     table.write_parquet(run / at)
@@ -185,114 +175,12 @@ def held(run: Path, at: str) -> pl.DataFrame:
     return pl.read_parquet(run / at)
 
 
-@pytest.mark.parametrize("times", [2, 2_000])
-@pytest.mark.parametrize(
-    "at", ["examples/000000.parquet", "scores/000000.parquet", "judgements/ledger/000000.parquet"]
-)
-def test_a_table_repeated_under_fitting_checksums_is_not_read_and_made_anew(
-    at: str, times: int, run: Path
-) -> None:
-    table = held(run, at)
-    fit(run, at, pl.concat([table] * times))
-    with pytest.raises(DamagedRun) as found:
-        READERS[at](Run.open(run))
-    (fault,) = found.value.faults
-    assert fault.file == str((run / at).parent)
-    assert fault.expected == f"{len(table):,} rows"
-    assert fault.got == f"{times * len(table):,}"
-    again = evaluate(cornwall(), metrics=METRICS, out=run)
-    assert READERS[at](again).equals(table.drop("shard"))
-
-
-def first_of(column: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    return lambda table: table.with_columns(pl.col(column).first())
-
-
-def all_are(column: str, value: object) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    return lambda table: table.with_columns(pl.lit(value, table.schema[column]).alias(column))
-
-
-@pytest.mark.parametrize(
-    ("place", "change", "expected"),
-    [
-        ("examples", first_of("id"), "id  expected each once, got 24 rows of 1"),
-        ("examples", all_are("system", None), "system  expected a value in each row, got none in"),
-        ("examples", all_are("meta", "[1]"), "meta  expected a JSON object, got '[1]'"),
-        ("examples", all_are("labels", "{"), "labels  expected a JSON object, got '{'"),
-        ("scores", first_of("metric"), "metric  expected 24 scores of token_f1, got 0"),
-        ("scores", first_of("example_id"), "example_id, metric  expected each once"),
-        ("scores", all_are("example_id", "x"), "expected one of the ids of the 24 examples"),
-        ("scores", all_are("status", "known"), "expected one of value, undefined, missing"),
-        ("scores", all_are("value", float("nan")), "value  expected a number where the status is"),
-        ("scores", all_are("value", None), "value  expected a number where the status is value"),
-        ("judgements/ledger", first_of("ask"), "example_id, ask, judge  expected each once"),
-        ("judgements/ledger", all_are("ask", "hope"), "ask  expected one of response, claims"),
-        ("judgements/ledger", all_are("example_id", "x"), "expected one of the ids of the 24"),
-        ("judgements/claims", lambda table: table[[0] * len(table)], "index  expected each once"),
-        ("judgements/support", all_are("subject", None), "subject  expected a value in each row"),
-    ],
-)  # fmt: skip
-def test_rows_that_no_run_writes_are_refused_though_their_checksum_holds(
-    place: str, change: Callable[[pl.DataFrame], pl.DataFrame], expected: str, run: Path
-) -> None:
-    file = f"{place}/000000.parquet"
-    fit(run, file, change(held(run, file)))
-    with pytest.raises(DamagedRun) as found:
-        Run.open(run).folder.finished(Path(place).name)
-    assert str(run / file) in str(found.value)
-    assert expected in str(found.value)
-
-
-@pytest.mark.parametrize(
-    "column", ["contexts", "reference", "reference_contexts", "evidence", "history"]
-)
-def test_lists_of_examples_with_holes_are_refused(column: str, run: Path) -> None:
-    examples = held(run, "examples/000000.parquet")
-    fit(
-        run,
-        "examples/000000.parquet",
-        examples.with_columns(pl.lit([None], examples.schema[column]).alias(column)),
-    )
-    with pytest.raises(DamagedRun, match=f"{column}  expected no nulls, got 24"):
-        Run.open(run).examples()
-    assert Run.open(run).examples(["id"]).equals(examples.select("id"))
-
-
 @pytest.mark.parametrize("column", ["contexts", "history", "evidence"])
 def test_lists_of_examples_that_are_none_are_refused(column: str, run: Path) -> None:
     examples = held(run, "examples/000000.parquet")
     fit(run, "examples/000000.parquet", examples.with_columns(pl.lit(1).alias(column)))
     with pytest.raises(DamagedRun, match=rf"{column}  expected List\(.*\), got Int32"):
         Run.open(run).examples()
-
-
-@pytest.mark.parametrize("field", ["id", "rank"])
-def test_contexts_without_id_or_rank_are_refused_and_the_run_is_made_anew(
-    field: str, run: Path
-) -> None:
-    examples = held(run, "examples/000000.parquet")
-    holed = pl.element().struct.with_fields(pl.field(field).replace_strict({}, default=None))
-    contexts = pl.col("contexts").list.eval(holed).cast(examples.schema["contexts"])
-    fit(run, "examples/000000.parquet", examples.with_columns(contexts))
-    with pytest.raises(DamagedRun, match=rf"contexts\.{field}  expected no nulls"):
-        Run.open(run).examples(["contexts"])
-    assert (
-        evaluate(cornwall(), metrics=METRICS, out=run)
-        .examples()["contexts"]
-        .equals(examples["contexts"])
-    )
-
-
-def test_an_estimate_of_a_metric_that_the_run_has_not_is_refused(run: Path) -> None:
-    content = Folder(run).manifest
-    estimates = json.loads((run / "estimates.json").read_text())
-    estimates[1]["metric"] = "factual_accuracy"
-    (run / "estimates.json").write_text(json.dumps(estimates))
-    content["files"]["estimates.json"] = noted_of(run / "estimates.json")
-    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
-    expected = "1.metric  expected one of the 2 metrics in run.json, got 'factual_accuracy'"
-    with pytest.raises(DamagedRun, match=expected):
-        Run.open(run).estimates()
 
 
 @pytest.mark.parametrize("field", ["suites", "by", "judged", "metrics", "served"])
@@ -324,24 +212,6 @@ def test_a_ledger_that_run_json_does_not_name_is_not_read(run: Path) -> None:
     (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
     with pytest.raises(DamagedRun, match=r"a line for shards\.jsonl, got none"):
         Run.open(run).scores()
-
-
-def test_a_table_that_lacks_in_the_line_of_a_shard_is_damage(run: Path) -> None:
-    (form,) = ShardLedger(run / "shards.jsonl")
-    others = {name: noted for name, noted in form.files.items() if name != "scores"}
-    written(run, [form.model_copy(update={"files": others})])
-    with pytest.raises(DamagedRun, match=r"scores  expected 48 rows, got 0"):
-        Run.open(run).scores()
-
-
-def test_a_shard_in_the_place_of_another_is_damage(run: Path) -> None:
-    (form,) = ShardLedger(run / "shards.jsonl")
-    for name in form.files:
-        file = run / place(name) / "000000.parquet"
-        file.rename(file.with_name("000001.parquet"))
-    written(run, [form.model_copy(update={"shard": 1})])
-    with pytest.raises(DamagedRun, match="shard  expected 1, got another"):
-        Run.open(run).examples()
 
 
 def test_a_shard_of_a_huge_number_takes_no_memory(run: Path) -> None:
@@ -537,18 +407,6 @@ def test_without_its_ledger_a_run_begins_again(
     (unfinished(tmp_path / "run", monkeypatch) / "shards.jsonl").unlink()
     again = evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
     assert again.scores().equals(Run.open(sound).scores())
-
-
-@pytest.mark.parametrize("table", ["scores", "facets"])
-@pytest.mark.parametrize("part", [slice(1, None), slice(0)])
-def test_a_table_that_lacks_rows_is_damage_though_the_checksums_of_its_shard_hold(
-    table: str, part: slice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = unfinished(tmp_path / "run", monkeypatch)
-    at = f"{table}/000000.parquet"
-    fit(parts, at, held(parts, at)[part])
-    with pytest.raises(DamagedRun, match=rf"{table}.*expected"):
-        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize("table", ["scores", "facets"])

@@ -15,7 +15,6 @@ from ragstone.judgements import ASKS, KINDS, VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric, parse_metric
 from ragstone.metrics.composite import component_metrics, weight_coverage
 from ragstone.run.folder.checksums import collect
-from ragstone.run.folder.consistency import check_scores, looked_at
 from ragstone.run.folder.run_tally import VERSION, RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, AlikeScores, Estimate
 from ragstone.run.folder.shards import Shards
@@ -370,21 +369,12 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
 
 
 def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[ScorePiece]:
-    """The scores of each shard, which are checked if they were there before."""
-    there_before = {form.shard for form in shards.found("scores")}
-    read = ["metric", "value", "label", "status", "reason"]
     metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for form in shards.ledger:
         file = shards.file("scores", form.shard)
-        check = form.shard in there_before
-        names = dict.fromkeys([*read, *(looked_at("scores") if check else ())])
-        rows = collect(scan_parquet(file).select(*names), file)
-        if check:
-            alike = {one.metric for one in form.alike}
-            there = [name for name in columns.metrics if name not in alike]
-            with shards.judged_again(file):
-                check_scores(rows, file, form.examples, there)
+        names = ["metric", "value", "label", "status", "reason"]
+        rows = collect(scan_parquet(file).select(names), file)
         rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
         file = shards.file("facets", form.shard)
         facets = collect(scan_parquet(file), file)

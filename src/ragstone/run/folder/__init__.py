@@ -5,7 +5,6 @@ remote_folder  the same at a URL
 run_tally      counts over the shards of a run, and its run.json
 run_list       the runs in a directory, and the progress of those that go on
 run_files      reads and verifies the files of a finished run
-consistency    checks that the rows of a table fit the run
 input_survey   reads all data before models are asked
 shards         the tables in pieces, and the ledger of those that are done
 locks          a single process writes to a folder

@@ -50,8 +50,6 @@ from .shards import CHOSEN, Shards, in_order
 class Folder(RunFiles):
     """A run's folder, for writing and reading."""
 
-    __slots__ = ()
-
     @property
     def parts(self) -> Shards:
         """The tables of an unfinished run."""
@@ -116,16 +114,12 @@ class Folder(RunFiles):
             )
 
     def begin_again(self) -> None:
-        """Prepare to repeat a finished run; questions answered before come from its journal.
+        """Prepare to judge from the beginning; questions answered before come from the journal.
 
-        Its tables and numbers stay until the new ones are complete.
+        The tables and numbers of a finished run stay until the new ones are complete.
         """
         self.drop_parts()
         self.parts.path.mkdir(parents=True)
-
-    def start_over(self) -> None:
-        """Prepare to judge an unfinished run from its beginning."""
-        self.begin_again()
 
     def kept(self, form: ShardForm) -> None:
         """Called with each shard of an unfinished run as soon as it is done."""

@@ -4,20 +4,20 @@
     URL/examples/, scores/, …     as in a folder on the disk
     URL/unfinished/run.json       the settings of a run that goes on
     URL/unfinished/000000.jsonl   the ledger's line of a shard, written after its files
-    URL/.lock                     who writes
+    URL/.lock                     whose machine writes, or has a run to finish here
 
     CACHE/runs/HASH/NAME/         the copy; HASH is that of the URL
     CACHE/runs/HASH/url           the URL
     CACHE/runs/HASH/known.json    the manifest at the URL that the copy goes with
+    CACHE/runs/HASH/owner         how the lock names this machine
 
-The URL is right: a copy that goes with another manifest is made anew.
+An unfinished run goes on only on the machine where it began, which holds the lock until then.
+Of finished runs the URL is authoritative: a copy that goes with another manifest is made anew.
 """
 
 import shutil
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +28,7 @@ from ragstone.core.errors import (
     DamagedRun,
     InputError,
     NothingThere,
+    RagstoneError,
     RunConflict,
     StorageAway,
     room_for,
@@ -37,9 +38,9 @@ from ragstone.core.messages import argument, call
 from ragstone.core.remote_files import Remote, shown_url
 from ragstone.core.sqlite import copy_database
 
-from .checksums import UNFINISHED, fault_of
+from .checksums import UNFINISHED
 from .folder import Folder
-from .locks import locked_at, place
+from .locks import place
 from .schemas import Estimate, ShardForm
 from .shards import ShardLedger, Shards, write_ledger
 
@@ -47,25 +48,18 @@ OPEN = "unfinished"
 """The folder at the URL with what tells how far a run is."""
 URL, KNOWN, OWNER = "url", "known.json", "owner"
 NOT_KEPT = (RunEntry.LOCK, RunEntry.HEARTBEAT, RunEntry.PARTS, RunEntry.READY)
-SHARE = 10
-"""The journal is kept when so many times as long has gone by as the last time took."""
-LEAST = 60.0
-"""Seconds between two times that the journal is kept, at least."""
 
 
-@dataclass(frozen=True, slots=True)
 class RemoteFolder(Folder):
     """The folder of a run at a URL; ``path`` is its copy on this machine."""
 
-    remote: Remote = field(kw_only=True)
-    _check: list[Any] = field(default_factory=list, repr=False, compare=False)
-    """Raises if another has taken the lock over."""
-    _journal: list[float] = field(default_factory=list, repr=False, compare=False)
-    """When the journal was kept last, and how long that took."""
+    def __init__(self, path: Path, remote: Remote) -> None:
+        super().__init__(path)
+        self.remote = remote
 
     @property
     def shown_as(self) -> str:
-        """How messages name it: its URL."""
+        """The URL, as messages name it."""
         return self.remote.name
 
     @contextmanager
@@ -73,39 +67,31 @@ class RemoteFolder(Folder):
         """Lock the folder on this machine and at the URL, and bring the copy up to date.
 
         Raises:
-            RunConflict: Another process writes there, or what is there is no run.
+            RunConflict: Another machine writes there or has an unfinished run there, or what is
+                there is no run.
             StorageAway: The store does not answer, or does not allow it.
         """
         _make_place(self.path, self.remote)
-        with Folder.locked(self), locked_at(self.remote, self._owner()) as check:
-            self._check[:] = [check]
-            self._fetch()
-            yield
+        with Folder.locked(self):
+            held_before = self._lock_url()
+            try:
+                self._fetch(goes_on=held_before)
+                yield
+            finally:
+                with suppress(RagstoneError):
+                    if not any(name.startswith(f"{OPEN}/") for name in self._names()):
+                        self.remote.remove([RunEntry.LOCK])
 
     def kept(self, form: ShardForm) -> None:
         """Write the files of a shard to the URL, and then its line of the ledger."""
         if self.form is None or self.form.finished:
             return  # A finished run is replaced at its end, as a whole.
         self._give(form)
-        self._keep_journal()
-
-    def start_over(self) -> None:
-        """Prepare to judge an unfinished run from its beginning, here and at the URL."""
-        Folder.start_over(self)
-        self.remote.remove([name for name in self._names() if _is_line(name)])
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``run.json`` of a run that goes on, here and at the URL."""
         Folder.write_manifest(self, manifest)
-        content = (self.path / RunEntry.MANIFEST).read_bytes()
-        known = self.path.parent / KNOWN
-        following = known.with_suffix(UNFINISHED)
-        # Both are known until the new one is there, for this may be killed in between.
-        following.write_bytes(content)
-        self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", content)
-        following.replace(known)
-        if (self.path / RunEntry.JOURNAL).is_file():
-            self._put(RunEntry.JOURNAL)
+        self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.path / RunEntry.MANIFEST)
 
     def finish(
         self, shards: Shards, manifest: Mapping[str, Any], estimates: Sequence[Estimate]
@@ -121,21 +107,33 @@ class RemoteFolder(Folder):
             self.remote.remove([name for name in names if _is_ours(name)])
         _empty(self.path)
 
-    def _owner(self) -> str:
-        """Who writes: the same after a kill, for the lock on this machine tells whether it runs."""
+    def _lock_url(self) -> bool:
+        """Lock the folder at the URL; False if it was not locked before, by this machine."""
+        # The same after a kill, for the lock on this machine tells whether that run goes on.
         file = self.path.parent / OWNER
         if not file.is_file():
             file.write_text(uuid4().hex)
-        return file.read_text()
+        owner = file.read_bytes()
+        if self.remote.create(RunEntry.LOCK, owner):
+            return False
+        if self.remote.read(RunEntry.LOCK) != owner:
+            url = self.remote.name
+            raise RunConflict(
+                f"Another machine is writing a run into {url}, or was stopped while it did. Wait "
+                "for it, run the same command again there, or name another folder with "
+                f"{argument('out', 'FOLDER')}. If that machine is gone, delete {url}/.lock; the "
+                "run then begins again here."
+            )
+        return True
 
     def _names(self) -> set[str]:
         """The files at the URL."""
         try:
-            return {self.remote.below(one) for one in self.remote.files()}
+            return {self.remote.below(file) for file in self.remote.files()}
         except NothingThere:
             return set()
 
-    def _fetch(self) -> None:
+    def _fetch(self, *, goes_on: bool) -> None:
         """Bring the copy up to date with the URL, and the URL with what the copy has more."""
         names = self._names()
         if RunEntry.MANIFEST in names:
@@ -143,9 +141,17 @@ class RemoteFolder(Folder):
             Folder.settle(self)
             if (self.path / RunEntry.MANIFEST).read_bytes() != self.remote.read(RunEntry.MANIFEST):
                 self._publish()  # It was made anew here, and could not be written there.
-        elif f"{OPEN}/{RunEntry.MANIFEST}" in names:
-            self._fetch_unfinished(names)
-        elif names - {RunEntry.LOCK}:
+        elif f"{OPEN}/{RunEntry.MANIFEST}" in names and goes_on:
+            Folder.settle(self)
+            self._forget()
+            if self.form is not None and self.form.finished:
+                self._publish()  # It was killed while it did.
+            else:
+                self.parts.leave_out_damaged()
+                for form in self.parts.ledger:
+                    if _line(form.shard) not in names:
+                        self._give(form)
+        elif names - {RunEntry.LOCK} and f"{OPEN}/{RunEntry.MANIFEST}" not in names:
             raise RunConflict(
                 f"{self.remote.name} is not empty and holds no run. Name another folder with "
                 f"{argument('out', 'FOLDER')}."
@@ -154,80 +160,14 @@ class RemoteFolder(Folder):
             _empty(self.path)
         self._forget()
 
-    def _fetch_unfinished(self, names: set[str]) -> None:
-        content = self.remote.read(f"{OPEN}/{RunEntry.MANIFEST}")
-        known = _goes_with(self.path, content)
-        if not known:
-            _empty(self.path)
-            if RunEntry.JOURNAL in names:
-                self._take(RunEntry.JOURNAL)
-            (self.path / RunEntry.MANIFEST).write_bytes(content)
-            (self.path.parent / KNOWN).write_bytes(content)
-        self._forget()
-        Folder.settle(self)
-        if self.form is None or not self.form.finished:
-            self._exchange(names)
-        elif known:
-            self._publish()  # It was killed while it did.
-
-    def _exchange(self, names: set[str]) -> None:
-        """Take the shards that only the URL has, and give those that only the copy has."""
-        parts = self.parts
-        parts.path.mkdir(parents=True, exist_ok=True)
-        parts.leave_out_damaged()
-        there = set(filter(_is_line, names))
-        for form in list(parts.ledger):
-            if _line(form.shard) not in there:
-                self._give(form)
-        for name in sorted(there):
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / RunEntry.SHARDS
-                file.write_bytes(self.remote.read(name))
-                try:
-                    forms = list(ShardLedger(file))
-                except DamagedRun:
-                    continue
-            for form in forms:
-                if form.shard not in parts.ledger and self._took(parts, form):
-                    parts.ledger.add(form)
-
-    def _took(self, parts: Shards, form: ShardForm) -> bool:
-        """Fetch the files of a shard; False if they are not those that were written."""
-        for name, noted in form.files.items():
-            into = parts.file(name, form.shard)
-            into.parent.mkdir(parents=True, exist_ok=True)
-            file = self.remote.at(_table(name, form.shard))
-            if file is None:
-                return False
-            self.remote.fetch(file, into)
-            if fault_of(into, noted) is not None:
-                return False
-        return True
-
-    def _take(self, name: str) -> None:
-        if (file := self.remote.at(name)) is not None:
-            self.remote.fetch(file, self.path / name)
-
     def _give(self, form: ShardForm) -> None:
         """Write the files of a shard to the URL, its line last."""
-        self._still_ours()
         for name in form.files:
             self.remote.put(_table(name, form.shard), self.parts.file(name, form.shard))
         with TemporaryDirectory() as folder:
             file = Path(folder) / RunEntry.SHARDS
             write_ledger(file, [form])
-            self.remote.put(_line(form.shard), file.read_bytes())
-
-    def _keep_journal(self) -> None:
-        """Write the journal to the URL, in a tenth of the time at most."""
-        if not (self.path / RunEntry.JOURNAL).is_file():
-            return
-        began = time.monotonic()
-        if self._journal and began - self._journal[0] < max(LEAST, SHARE * self._journal[1]):
-            return
-        self._put(RunEntry.JOURNAL)
-        done = time.monotonic()
-        self._journal[:] = [done, done - began]
+            self.remote.put(_line(form.shard), file)
 
     def _put(self, name: str) -> None:
         """Write a file to the URL; of a database, a copy of one moment."""
@@ -242,7 +182,6 @@ class RemoteFolder(Folder):
 
     def _publish(self) -> None:
         """Write the finished run to the URL."""
-        self._still_ours()
         names = self._names()
         if RunEntry.MANIFEST in names:
             self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.remote.read(RunEntry.MANIFEST))
@@ -254,7 +193,6 @@ class RemoteFolder(Folder):
                 self._put(name)
         open_ = {name for name in names if name.startswith(f"{OPEN}/")}
         self.remote.remove(name for name in sorted(names - {*mine, *open_}) if _is_ours(name))
-        self._still_ours()
         self.remote.put(RunEntry.MANIFEST, self.path / RunEntry.MANIFEST)
         (self.path.parent / KNOWN).write_bytes((self.path / RunEntry.MANIFEST).read_bytes())
         self.remote.remove(sorted({*open_, f"{OPEN}/{RunEntry.MANIFEST}"}))
@@ -284,10 +222,6 @@ class RemoteFolder(Folder):
                 }
         return given
 
-    def _still_ours(self) -> None:
-        for check in self._check:
-            check()
-
 
 def remote_folder(url: str) -> RemoteFolder:
     """The folder of a run at a URL; nothing is read yet.
@@ -299,7 +233,7 @@ def remote_folder(url: str) -> RemoteFolder:
     parts = url.rstrip("/").partition("://")[2].split("/")
     if not parts[-1] or "?" in url or not {".", ".."}.isdisjoint(parts):
         raise InputError(f"{remote.name} names no folder, such as s3://bucket/runs/NAME.")
-    return RemoteFolder(_place_of(remote), remote=remote)
+    return RemoteFolder(_place_of(remote), remote)
 
 
 def mirrored(url: str) -> Path:
@@ -315,7 +249,8 @@ def mirrored(url: str) -> Path:
     if remote.at(RunEntry.MANIFEST) is None:
         if remote.at(f"{OPEN}/{RunEntry.MANIFEST}") is not None:
             raise InputError(
-                f"{remote.name} is not finished. Run the same evaluate command again to resume it."
+                f"{remote.name} is not finished. To resume it, run the same evaluate command again on "
+                "the machine where it began."
             )
         made = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
         raise InputError(f"There is no run at {remote.name}: `{made}` makes one.")
@@ -365,12 +300,10 @@ def _make_place(path: Path, remote: Remote) -> None:
 
 
 def _goes_with(path: Path, content: bytes) -> bool:
-    """Whether the copy goes with this manifest at the URL."""
+    """Return whether the copy goes with this manifest at the URL."""
     known = path.parent / KNOWN
-    files = [one for one in (known, known.with_suffix(UNFINISHED)) if one.is_file()]
-    return (path / RunEntry.MANIFEST).is_file() and any(
-        one.read_bytes() == content for one in files
-    )
+    copied = (path / RunEntry.MANIFEST).is_file() and known.is_file()
+    return copied and known.read_bytes() == content
 
 
 def _mirror(path: Path, remote: Remote) -> None:
@@ -425,10 +358,6 @@ def _is_ours(name: str) -> bool:
 
 def _table(name: str, shard: int) -> str:
     return f"{place(name)}/{shard:06d}.parquet"
-
-
-def _is_line(name: str) -> bool:
-    return name.startswith(f"{OPEN}/") and name.endswith(".jsonl")
 
 
 def _line(shard: int) -> str:

@@ -1,14 +1,11 @@
 """Run files: reads and verifies the files of a finished run, and looks up fields of its examples.
 
-A file must match its entry in ``run.json``, and its rows must be consistent with the run.
+A file must match its entry in ``run.json`` or in the ledger of shards.
 """
 
 import json
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,13 +26,11 @@ from .checksums import (
     check_table,
     collect,
     fault_of,
-    other_size,
     read_json,
     read_signed,
 )
-from .consistency import check_estimates, check_lists, check_rows, counted, looked_at
 from .locks import place
-from .schemas import Estimate, Manifest, ShardForm, columns_of, tables
+from .schemas import Estimate, Manifest, columns_of, tables
 from .shards import Shards
 
 PLACES = ("slices", "meta", "labels")
@@ -71,20 +66,18 @@ def looked_up(
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
 class RunFiles:
     """The files of a run, for reading."""
 
-    path: Path
-    _sound: set[str] = field(default_factory=set, repr=False, compare=False)
-    """The tables that were found to be as they were written."""
-    _written_at: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
-    """The tables that this process wrote, with the time, in nanoseconds since 1970."""
-    _forms: list[Manifest] = field(default_factory=list, repr=False, compare=False)
-    """What ``run.json`` says, once it was read."""
-    _index: list[pl.DataFrame] = field(default_factory=list, repr=False, compare=False)
-    """The shard of each example, once one was looked for."""
-    _shards: list[Shards] = field(default_factory=list, repr=False, compare=False)
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._forget()
+
+    def _forget(self) -> None:
+        self._form: Manifest | None = None
+        self._verified: set[str] = set()
+        self._shard_of_example: pl.DataFrame | None = None
+        self._shards: Shards | None = None
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -100,9 +93,9 @@ class RunFiles:
             content, form = read_signed(file, Manifest)
         except DamagedRun as error:
             raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
-        if self._forms != [form]:
+        if self._form != form:
             self._forget()
-            self._forms.append(form)
+            self._form = form
         return content
 
     @property
@@ -112,9 +105,9 @@ class RunFiles:
         Raises:
             DamagedRun: It is not what was written, or says what no run says.
         """
-        if not self._forms:
+        if self._form is None:
             self.manifest  # noqa: B018
-        return self._forms[0] if self._forms else None
+        return self._form
 
     @property
     def shards(self) -> Shards:
@@ -123,12 +116,10 @@ class RunFiles:
         Raises:
             DamagedRun: Their ledger is gone, or is not what was written.
         """
-        if not self._shards:
-            self._as_noted(
-                lambda: check_file(self.path / RunEntry.SHARDS, self._expected(RunEntry.SHARDS))
-            )
-            self._shards.append(Shards(self.path))
-        return self._shards[0]
+        if self._shards is None:
+            self._as_noted(lambda: self._check_file(RunEntry.SHARDS))
+            self._shards = Shards(self.path)
+        return self._shards
 
     def table(self, name: str) -> Path:
         """The folder of a table of the finished run."""
@@ -148,8 +139,10 @@ class RunFiles:
         Raises:
             DamagedRun: It is gone, or is not what was written.
         """
-        if name not in self._sound:
-            self._verify(name)
+        if name not in self._verified:
+            with self._saying_all_faults():
+                self._as_noted(lambda: self._check_table(name))
+            self._verified.add(name)
         if shards is None:
             return self.shards.scan(name)
         files = [self.shards.file(name, shard) for shard in sorted(shards)]
@@ -169,75 +162,24 @@ class RunFiles:
             if not self.has(name) or (name in KINDS and not KINDS[name].built_in):
                 continue
             with self._saying_all_faults():
-                for form in self._forms_with(name):
-                    file, noted = self.shards.file(name, form.shard), form.files[name]
+                for file, noted in self._files_of(name):
                     check_size(file, noted)
                     check_table(file, noted.rows, columns_of(name))
-            self._sound.add(name)
+            self._verified.add(name)
 
-    def trust(self, names: Iterable[str]) -> None:
-        """Take tables for what was written, as long as nobody writes to their files after now.
-
-        For those that this process has just written itself.
-        """
-        self._written_at.update(dict.fromkeys(names, time.time_ns()))
-
-    def _verify(self, name: str) -> None:
-        """Verify the files of a table and their rows, one shard after the other."""
-        with self._saying_all_faults():
-            if not self._as_left(name):
-                self._as_noted(lambda: self._check_table(name))
-        self._sound.add(name)
-
-    def _as_left(self, name: str) -> bool:
-        """Whether this process wrote all files of a table, and nobody since."""
-        at = self._written_at.get(name)
-        if at is None:
-            return False
-        for form in self._forms_with(name):
-            file = self.shards.file(name, form.shard)
-            if other_size(file, form.files[name]) is not None or file.stat().st_mtime_ns > at:
-                return False
-        return True
+    def _files_of(self, name: str) -> Iterator[tuple[Path, File]]:
+        for shard in self.shards.ledger:
+            if name in shard.files:
+                yield self.shards.file(name, shard.shard), shard.files[name]
 
     def _check_table(self, name: str) -> None:
-        for form in self._forms_with(name):
-            check_file(self.shards.file(name, form.shard), form.files[name])
-        self._check_rows(name)
+        for file, noted in self._files_of(name):
+            check_file(file, noted)
+            self._check_columns(name, file, noted)
 
-    def _check_rows(self, name: str, *, lists: bool = False) -> None:
-        """Check that the rows of a table are consistent with the run, shard by shard."""
-        # Before rows are read, of which there may be too many for the memory.
-        total = sum(form.files[name].rows or 0 for form in self._forms_with(name))
-        self._check_total(name, total)
-        seen = list[pl.Series]()
-        for form in self._forms_with(name):
-            rows = self._fitting(name, form)
-            if name == "examples":
-                seen.append(rows["id"].hash())
-            if lists and name == "examples":
-                file = self.shards.file(name, form.shard)
-                check_lists(collect(scan_parquet(file), file), file)
-        if seen and (different := pl.concat(seen).n_unique()) < total:
-            got = f"{total:,} rows of {different:,}"
-            raise DamagedRun([Fault(str(self.table(name)), None, "id", "each once", got)])
-
-    def _check_total(self, name: str, found: int) -> None:
-        said = self._forms[0]
-        for expected in (said.tables.get(name), counted(name, said)):
-            if expected is not None and found != expected:
-                fault = Fault(str(self.table(name)), None, "", f"{expected:,} rows", f"{found:,}")
-                raise DamagedRun([fault])
-
-    def _forms_with(self, name: str) -> Iterator[ShardForm]:
-        """The shards that have a table."""
-        return (form for form in self.shards.ledger if name in form.files)
-
-    def _fitting(self, name: str, form: ShardForm) -> pl.DataFrame:
-        """The rows of a shard, of the columns that are looked at."""
-        file = self.shards.file(name, form.shard)
+    def _check_columns(self, name: str, file: Path, noted: File) -> None:
         try:
-            check_table(file, form.files[name].rows or 0, columns_of(name))
+            check_table(file, noted.rows, columns_of(name))
         except DamagedRun as error:
             if name not in KINDS or KINDS[name].built_in:
                 raise
@@ -248,12 +190,6 @@ class RunFiles:
                 "Load it as it was then, or evaluate again into another folder.",
             ]
             raise InputError("\n".join(lines)) from error
-        rows = collect(scan_parquet(file).select(looked_at(name)), file)
-        examples = self.shards.file("examples", form.shard)
-        check_rows(name, rows, file, examples, form.examples, self._forms[0].metrics)
-        if "shard" in rows and (rows["shard"] != form.shard).any():
-            raise DamagedRun([Fault(str(file), None, "shard", f"{form.shard}", "another")])
-        return rows
 
     def read(
         self,
@@ -272,67 +208,50 @@ class RunFiles:
         """
         chosen = self.finished(name, shards).filter(*only)
         with self._saying_all_faults():
-            rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
-            if name == "examples":
-                check_lists(rows, self.table(name))
-        return rows
+            return collect(chosen if columns is None else chosen.select(columns), self.table(name))
 
     def shards_of(self, examples: Collection[str]) -> list[int]:
         """The shards in which these examples of the finished run lie."""
-        if not self._index:
+        if self._shard_of_example is None:
             # Without the texts, which take longer to read than all the rest.
-            self._index.append(self.read("examples", columns=["id", "shard"]))
-        asked = pl.Series(list(examples), dtype=pl.String)
-        here = self._index[0].filter(pl.col("id").is_in(asked.implode()))
-        return here["shard"].unique().sort().to_list()
+            self._shard_of_example = self.read("examples", columns=["id", "shard"])
+        ids = pl.Series(list(examples), dtype=pl.String)
+        rows = self._shard_of_example.filter(pl.col("id").is_in(ids.implode()))
+        return rows["shard"].unique().sort().to_list()
 
     def estimates(self) -> list[Estimate]:
-        """The reported numbers, after verifying the file.
+        """Return the reported numbers, after verifying the file.
 
         Raises:
             DamagedRun: They are gone, or are not what was written.
         """
-        file = self.path / RunEntry.ESTIMATES
-
-        def read() -> list[Estimate]:
-            check_file(file, self._expected(RunEntry.ESTIMATES))
-            return self._estimates()
-
         with self._saying_all_faults():
-            return self._as_noted(read)
-
-    def _estimates(self) -> list[Estimate]:
-        file = self.path / RunEntry.ESTIMATES
-        found = read_json(file, Several[Estimate])
-        check_estimates(found, file, self._forms[0])
-        return found
+            self._as_noted(lambda: self._check_file(RunEntry.ESTIMATES))
+            return read_json(self.path / RunEntry.ESTIMATES, Several[Estimate])
 
     def damage(self) -> list[Fault]:
-        """The faults of all files of the finished run, each of which is read completely.
+        """Return the faults of all files of the finished run, each of which is read completely.
 
-        Rows are checked only if all files match.
+        Columns are checked only if all files match.
         """
-        faults = [fault_of(self.path / at, file) for at, file in self._files.items()]
-        found = [fault for fault in faults if fault is not None]
-        if found or not self._files:
-            return found
+        faults = [fault_of(self.path / name, file) for name, file in self._files.items()]
+        if any(faults) or not self._files:
+            return [fault for fault in faults if fault is not None]
         try:
-            for form in self.shards.ledger:
-                for name, noted in form.files.items():
-                    fault = fault_of(self.shards.file(name, form.shard), noted)
-                    found += [] if fault is None else [fault]
+            files = [
+                (name, self.shards.file(name, shard.shard), noted)
+                for shard in self.shards.ledger
+                for name, noted in shard.files.items()
+            ]
         except DamagedRun as error:
             return list(error.faults)
-        checks: list[Callable[[], object]] = [
-            partial(self._check_rows, name, lists=True) for name in tables() if self.has(name)
-        ]
-        checks += [self._estimates] if RunEntry.ESTIMATES in self._files else []
-        for check in () if found else checks:
+        damaged = [fault for _, file, noted in files if (fault := fault_of(file, noted))]
+        for name, file, noted in () if damaged else files:
             try:
-                check()
+                self._check_columns(name, file, noted)
             except DamagedRun as error:
-                found += error.faults
-        return found
+                damaged += error.faults
+        return damaged
 
     def _as_noted(self, read: Callable[[], T]) -> T:
         """Retry a read if ``run.json`` was replaced meanwhile, as ``score`` does."""
@@ -345,14 +264,12 @@ class RunFiles:
                 raise
             return read()
 
-    def _expected(self, place: str) -> File:
-        noted = self._noted(place)
+    def _check_file(self, name: str) -> None:
+        noted = self._files.get(name)
         if noted is None:
-            fault = Fault(
-                str(self.path / RunEntry.MANIFEST), None, "files", f"a line for {place}", "none"
-            )
-            raise DamagedRun([fault])
-        return noted
+            manifest = str(self.path / RunEntry.MANIFEST)
+            raise DamagedRun([Fault(manifest, None, "files", f"a line for {name}", "none")])
+        check_file(self.path / name, noted)
 
     @contextmanager
     def _saying_all_faults(self) -> Iterator[None]:
@@ -377,15 +294,6 @@ class RunFiles:
             "evaluate command that made the run then makes it anew, and pays for no reply twice."
         )
 
-    def _forget(self) -> None:
-        self._forms.clear()
-        self._sound.clear()
-        self._index.clear()
-        self._shards.clear()
-
     @property
     def _files(self) -> Mapping[str, File]:
         return {} if self.form is None else self.form.files
-
-    def _noted(self, place: str) -> File | None:
-        return self._files.get(place)

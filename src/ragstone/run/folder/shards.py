@@ -283,25 +283,15 @@ class Shards:
         for shard in damaged:
             self.ledger.leave_out(shard)
 
-    def found(self, name: str) -> Iterator[ShardForm]:
-        """The shards whose file of a table was there before, and not written just now."""
-        shards = (one for one in self.ledger.shards if (name, one) not in self._written)
-        return self.ledger.of(shards)
-
-    def all_written(self) -> list[str]:
-        """The tables of which every file was written here."""
-        names = {name for name, _ in self._written}
-        before = {name for form in self.ledger for name in form.files
-                  if (name, form.shard) not in self._written}  # fmt: skip
-        return sorted(names - before)
-
     def verify(self, name: str) -> None:
         """Verify the files of a table that were there before: what was written, its columns.
 
         Raises:
             DamagedRun: They are not; says what to delete.
         """
-        for form in self.found(name):
+        written = self._written
+        shards = (shard for shard in self.ledger.shards if (name, shard) not in written)
+        for form in self.ledger.of(shards):
             file, noted = self.file(name, form.shard), form.files.get(name)
             with self.judged_again(file):
                 if noted is not None:

@@ -150,7 +150,7 @@ class Evaluation:
 
     def start_over(self) -> None:
         """Forget what was judged so far."""
-        self.folder.start_over()
+        self.folder.begin_again()
         self.shards, self.tally = self.folder.parts, RunTally()
 
     def keep(
