@@ -242,7 +242,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
 
 @contextmanager
 def _there(folder: Folder) -> Iterator[None]:
-    """Say so where the folder was deleted while its run went on; any fault may come of that."""
+    """Report a deleted run folder, whatever error it caused."""
     try:
         yield
     except (OSError, DamagedRun):
@@ -252,7 +252,7 @@ def _there(folder: Folder) -> Iterator[None]:
 
 @contextmanager
 def _kept_for_a_run(folder: Folder, *, temporary: bool) -> Iterator[None]:
-    """Delete a temporary folder of which no run comes, for nobody would find it."""
+    """Delete the temporary folder if the run fails."""
     try:
         yield
     except BaseException:
@@ -262,7 +262,7 @@ def _kept_for_a_run(folder: Folder, *, temporary: bool) -> Iterator[None]:
 
 
 def _check_place(request: Request) -> None:
-    """Refuse batches of a run that another call would not find, for it would send them again."""
+    """Refuse batches of a run that another call would not find, because it would send them again."""
     if not request.batch:
         return
     if request.out is None:
@@ -278,7 +278,6 @@ def _check_place(request: Request) -> None:
 
 
 def _folder(out: str | Path | None) -> Folder:
-    """The folder that was named, here or at a URL, or a temporary one."""
     if isinstance(out, str) and is_url(out):
         return remote_folder(out)
     return Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
@@ -293,7 +292,6 @@ def _carry_out(
     batches: "RunBatches | None",
     notes: list[str],
 ) -> None:
-    """Judge, score and estimate, which finishes the run."""
     started = time.perf_counter()
     spec = _asking_with(prepared, asking)
     again = held is not None and held.finished
@@ -369,7 +367,6 @@ def _carry_out(
 
 
 def _noted(rejected: Iterator[str], first: list[str]) -> Iterator[str]:
-    """The records, as lines, with the faults of the first few added to a list."""
     for text in rejected:
         lacking = MOST_NOTED - len(first)
         lines = text.split("\n", lacking)[:lacking]
@@ -378,7 +375,6 @@ def _noted(rejected: Iterator[str], first: list[str]) -> Iterator[str]:
 
 
 def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatches | None":
-    """The batches of the run; None if it has none."""
     if not request.batch and not (folder.path / RunEntry.BATCHES).is_file():
         return None
     from .batches.batch_loop import RunBatches, check_batches
@@ -404,7 +400,6 @@ def _ask_in_batches(
     asking: "Asking",
     batches: "RunBatches",
 ) -> None:
-    """Ask what can be asked in batches, before anything is judged."""
     from .batches.batch_asker import collect
 
     examples, label_files = prepared.examples, prepared.label_files
@@ -436,7 +431,6 @@ def _on_cluster(
     asking: "Asking | None",
     made_anew: Manifest | None,
 ) -> "ClusterEngine":
-    """The engine that judges on a cluster."""
     from .ray_engine.engine import ClusterEngine
 
     return ClusterEngine(
@@ -473,7 +467,6 @@ def check_engine(request: Request) -> None:
 
 
 def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
-    """The spec with an asker for the judges that are chat models."""
     spec, survey = prepared.spec, prepared.survey
     if asking is None or survey is None:
         return spec
@@ -481,14 +474,12 @@ def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
 
 
 def _left_out(metrics: Sequence[str]) -> list[str]:
-    """A note on metrics that were added later and must be scored again separately."""
     if not metrics:
         return []
     return [reason("added_later", metrics="\n".join(metrics))]
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:
-    """How much of the data has been judged; None where its size is not known."""
     if prepared.survey is not None:
         return done / max(prepared.survey.examples, 1)
     examples = prepared.examples

@@ -129,12 +129,7 @@ def evaluate_one(
 
 @dataclass(frozen=True, slots=True)
 class ScorerOfOne:
-    """Scores single examples by metrics that are looked up and judges that are open.
-
-    Args:
-        wanted: The metrics and suites.
-        judges: In the order they are asked.
-    """
+    """Scores single examples by metrics that are looked up and judges that are open."""
 
     wanted: Requested
     judges: tuple[Judge, ...]
@@ -167,7 +162,6 @@ class ScorerOfOne:
         return found
 
     def _facts(self, example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> DataFacts:
-        """What quick has to know of the data, which are this example."""
         columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
         outcomes = set(zip(*columns, strict=True))
         asks = [ask.name for ask in Relevance.asks]
@@ -239,7 +233,6 @@ def scorer_for(
 
 
 def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) -> tuple[str, ...]:
-    """The suites, of which ``embedding`` has these thresholds."""
     if thresholds is None:
         return tuple(suites)
     if EMBEDDING not in suites:
@@ -254,7 +247,7 @@ def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) 
 
 
 def _check_names(fields: Iterable[str]) -> None:
-    """Check that no field was meant for an argument: it would be passed over in silence."""
+    """Refuse a field that was meant for an argument."""
     known = {squash(one) for names in NAMES.values() for one in names}
     own = [name for name in fields if squash(name) not in known]
     if not own:
@@ -274,14 +267,12 @@ def _check_names(fields: Iterable[str]) -> None:
 
 
 def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bool:
-    """Whether the metric can have a value: of others there is nothing to judge or score."""
     if isinstance(metric, Composite) or type(metric).decided != Metric.decided:
         return True
     return has.issuperset(needed_fields(metric)) and metric.asks <= fillable
 
 
 def _fields_of(example: Example) -> frozenset[str]:
-    """The requirements that the example fulfils."""
     holds = {name: one.holds.fill_null(value=False) for name, one in REQUIREMENTS.items()}
     (row,) = to_frame([example]).select(**holds).rows(named=True)
     return frozenset(name for name, there in row.items() if there)

@@ -90,7 +90,7 @@ class Forecast:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "examples": self.examples,
             "tasks": [
@@ -115,7 +115,7 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
 
 
 def forecast_of(request: Request) -> Forecast:
-    """What ``forecast`` does with its arguments."""
+    """Forecast a request."""
     prepared = prepare(request, to_ask=False)
     spec, chat = prepared.spec, prepared.chat
     survey = prepared.survey or Survey(0)
@@ -139,21 +139,13 @@ def forecast_of(request: Request) -> Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Thoughts:
-    """Reasoning tokens per call: as measured in this run, otherwise assumed from the effort.
-
-    Args:
-        measured: Replies and their tokens of reasoning, by judge and task.
-    """
-
     measured: Mapping[tuple[str, str], tuple[int, int]]
 
     def of(self, judge: str, task: str) -> int:
-        """The tokens for a question of this task; if not measured, of the judge's other tasks."""
         replies, tokens = self.measured.get((judge, task)) or self._all(judge)
         return -(-tokens // replies) if replies else assumed_reasoning(judge)
 
     def note(self, judge: str) -> str:
-        """How the number was obtained, as a reason."""
         replies, tokens = self._all(judge)
         if replies:
             return reason("reasoning_heard", of=judge, replies=replies, tokens=tokens)
@@ -168,8 +160,6 @@ class _Thoughts:
 
 
 class _Known:
-    """The questions answered before; an unreadable cache counts as empty."""
-
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from .calls.journal_reader import answered, reasoned
         from .calls.reply_cache import LAYOUT, replies_file
@@ -183,11 +173,9 @@ class _Known:
                 self._replies = open_to_read(file, LAYOUT)
 
     def answers(self, name: str, model: ChatModel) -> bool:
-        """Whether a question to a model was answered before."""
         return name in self._here or (model.kept and self._is_kept(name))
 
     def close(self) -> None:
-        """Close the cache."""
         if self._replies is not None:
             self._replies.close()
 
@@ -203,8 +191,6 @@ class _Known:
 
 @dataclass(slots=True)
 class _Counting:
-    """An asker that counts and sends nothing."""
-
     prices: Mapping[str, Price | None]
     known: _Known
     batch: bool = False
@@ -213,11 +199,9 @@ class _Counting:
     _examples: dict[str, Example] = field(default_factory=dict)
 
     def see(self, examples: Sequence[Example]) -> None:
-        """Register the texts from which claims and statements will be made."""
         self._examples.update((example.id, example) for example in examples)
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:  # noqa: ARG002
-        """Count the question unless it was counted already; returns a plausible reply."""
         request = question.request()
         name = key(request, model.identity, question.vote)
         items = {
@@ -253,21 +237,18 @@ class _Counting:
         return Outcome("ok", items, lacking)
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run it."""
         return self.submit(work).result()
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        """Run it in a thread of its own, because the caller may be in an event loop."""
         with ThreadPoolExecutor(1) as beside:
             return beside.submit(asyncio.run, work)
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:  # noqa: ARG002
-        """Always True: ``submit`` has already run the work."""
         return work.done()
 
 
 def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
-    """The sentences of a text as claims or statements; None for asks that judge units."""
+    """Return the sentences of a text as claims or statements; None for asks that judge units."""
     if sort is AnswerClaims:
         found = [claim for claim in claims(example.answer or "") if claim.factual]
         return AnswerClaims(

@@ -74,7 +74,6 @@ def check_arguments(form: Callable[..., object], given: Mapping[str, object]) ->
 
 
 def _faults(name: str, value: object, hint: Any) -> Iterator[str]:
-    """What is wrong, down to the entry of a list or mapping."""
     choices = _choices(hint)
     if any(_fits(value, one) for one in choices):
         return
@@ -86,7 +85,6 @@ def _faults(name: str, value: object, hint: Any) -> Iterator[str]:
 
 
 def _inside(name: str, value: object, hint: Any) -> Iterator[str]:
-    """What is wrong with the entries of a list or mapping."""
     if _takes_several(hint) and isinstance(value, list | tuple | set | frozenset):
         (each,) = get_args(hint)
         for at, entry in enumerate(value):
@@ -110,7 +108,7 @@ def _takes_several(hint: Any) -> bool:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether it can be used; what needs more than its type to be seen is left to the function."""
+    """Return whether the value can be used, as far as its type tells."""
     origin = get_origin(hint)
     if origin is Literal:
         return isinstance(value, str)
@@ -133,7 +131,7 @@ def _fits(value: object, hint: Any) -> bool:
 
 
 def _in_words(choices: Sequence[Any]) -> str:
-    """What is taken: ``text, a Metric or a list of these``."""
+    """Describe the accepted types: ``text, a Metric or a list of these``."""
     several = [one for one in choices if _takes_several(one)]
     said = [_word(one) for one in choices if one not in several]
     if several:
@@ -171,12 +169,6 @@ def requested(
     cross_encoder: bool = False,
 ) -> Requested:
     """Look up the names; a user's own metrics are registered by name.
-
-    Args:
-        metrics: As given.
-        suites: As given.
-        else_quick: Whether nothing means ``quick``.
-        cross_encoder: Whether one is given, of which suites may have a metric.
 
     Raises:
         UnknownName: There is no such metric or suite.
@@ -220,7 +212,9 @@ def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
 
 
 def _definition(metric: Metric) -> object:
-    """A metric's identity; by default its expressions, or the source of the function in them."""
+    """Return a metric's identity: by default its expressions, or the source of the function in
+    them.
+    """
     if metric.identity:
         return metric.identity
     parts = [(name, str(part.rule), part.empty) for name, part in metric.parts().items()]
@@ -233,7 +227,7 @@ def _definition(metric: Metric) -> object:
 
 @dataclass(frozen=True)
 class Request:
-    """What a caller asks for, as given; ``evaluate`` says what each argument means.
+    """The caller's arguments; ``evaluate`` says what each means.
 
     Raises:
         InputError: Arguments of a wrong type, or a limit below 1.

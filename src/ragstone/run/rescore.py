@@ -103,8 +103,6 @@ def rescore(
 
 @dataclass(frozen=True)
 class _OwnModels:
-    """Opens the models that similarities need: the named ones, otherwise the run's."""
-
     run: Run
     embedder: str | Encoder | None
     cross_encoder: str | CrossEncoder | None
@@ -112,15 +110,6 @@ class _OwnModels:
     offline: bool = field(kw_only=True)
 
     def open(self, asks: Sequence[str], judged: Collection[str]) -> tuple[Models, ModelNames]:
-        """The models, and those of the run together with them.
-
-        Args:
-            asks: What is to be computed.
-            judged: What the run has asked.
-
-        Raises:
-            RunConflict: They are not the run's.
-        """
         had = self.run.form.models
         own = _own_encoder(had, asks, judged) if self.embedder is None else self.embedder
         models = open_models(
@@ -137,14 +126,6 @@ class _OwnModels:
 
 @dataclass(frozen=True)
 class _Similarities:
-    """Similarities and counts to compute.
-
-    Args:
-        asks: Those that the run lacks, and those for which a model failed.
-        judges: Who computes them.
-        models: Those of the run and those that join it.
-    """
-
     asks: list[str]
     judges: list[Judge]
     models: ModelNames
@@ -153,14 +134,7 @@ class _Similarities:
 def _similarities(
     run: Run, metrics: Sequence[Metric], models: _OwnModels, *, named: bool
 ) -> _Similarities:
-    """The similarities to compute, and their judges.
-
-    Args:
-        run: That is scored further.
-        metrics: Its own and the new ones.
-        models: Opened if anything has to be computed.
-        named: Whether metrics, suites or fields were requested; if not, only failures are retried.
-    """
+    """Choose the similarities to compute, and their judges."""
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
     needed = needed_asks(metrics)
@@ -203,7 +177,6 @@ def _spec(
     fields: Sequence[str],
     similarities: _Similarities,
 ) -> RunSpec:
-    """The spec of the finished run, with the additions."""
     manifest = run.form
     suites = dict.fromkeys([*manifest.suites, *wanted.suites])
     judges = [*finished_judges(manifest), *similarities.judges]
@@ -253,14 +226,12 @@ def _rescored(
 
 
 def _references(folder: Folder) -> Iterator[str]:
-    """All references of the run."""
     column = pl.col("reference").explode().drop_nulls().unique(maintain_order=True)
     found = folder.finished("examples").select(column)
     yield from collect(found, folder.table("examples")).to_series()
 
 
 def _unanswered(folder: Folder) -> dict[str, int]:
-    """The number of failures of models, by ask."""
     counted = folder.finished("ledger").filter(UNANSWERED).group_by("ask").len()
     return dict(collect(counted, folder.table("ledger")).iter_rows())
 
@@ -268,7 +239,6 @@ def _unanswered(folder: Folder) -> dict[str, int]:
 def _counted_again(
     form: ShardForm, asks: Collection[str], tables: Mapping[str, pl.DataFrame]
 ) -> RunTally:
-    """The counts of a shard, with those of these similarities as they are now."""
     counts = RunTally()
     counts.join(form.counted)
     for outcome in [one for one in counts.outcomes if one[0] in asks]:
@@ -282,7 +252,6 @@ def _counted_again(
 def _new_tables(
     folder: Folder, shard: int, asks: Collection[str], tables: Mapping[str, pl.DataFrame]
 ) -> dict[str, pl.DataFrame]:
-    """What is written anew of a shard; with similarities also what is known of others."""
     new = {name: tables[name] for name in SCORED if name in tables}
     for name in dict.fromkeys(("ledger", *(ASKS[ask].kind for ask in asks))) if asks else ():
         others = pl.col("ask").is_in(list(asks)).not_()
@@ -304,7 +273,6 @@ def _nothing_to_do(lacking: str | None) -> str:
 
 
 def _own_encoder(had: ModelNames, further: Collection[str], judged: Collection[str]) -> str | None:
-    """The name of the run's encoder, if there is anything left to compute with it."""
     if had.encoder is None or not any(needs_encoder(ask, judged) for ask in further):
         return None
     return had.encoder.rpartition("@")[0]
@@ -320,11 +288,6 @@ def _comparing(models: Models) -> list[Judge]:
 
 
 def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
-    """The models of the run and those that join it.
-
-    Raises:
-        RunConflict: They are not the same.
-    """
     differing = [
         f"  {name}: there {theirs}, now {ours}"
         for name, ours in now.settings().items()

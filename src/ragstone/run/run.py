@@ -250,11 +250,7 @@ class Run(Displayable):
         return rows.drop("ask", "status")
 
     def claim_counts(self, shards: Collection[int] | None = None) -> pl.DataFrame:
-        """How many claims each answer makes: ``example_id`` and ``n_claims``, 0 for none.
-
-        Args:
-            shards: Only these pieces of the data; by default all.
-        """
+        """Count the claims of each answer: ``example_id`` and ``n_claims``, 0 for none."""
         keys, ask = ["shard", "judge", "subject"], pl.col("ask") == Claim.name
         lines = self.folder.read(
             "ledger", ask, pl.col("status") == "ok", columns=["example_id", *keys], shards=shards
@@ -345,7 +341,7 @@ class Run(Displayable):
         )
 
     def corrections(self) -> "tuple[Correction, ...]":
-        """What people corrected, the newest first, with what the judge had said."""
+        """Return people's corrections, the newest first, with the judge's word."""
         return self._corrections.now().all[::-1]
 
     def correctable(self, example: str) -> "tuple[Judgement, ...]":
@@ -363,13 +359,13 @@ class Run(Displayable):
 
     @property
     def n_corrected(self) -> int:
-        """How many judgements people corrected, as this run sees it."""
+        """Number of judgements that people corrected, as this run sees it."""
         overlay = self._overlay
         return 0 if overlay is None else overlay.count
 
     @property
     def sees_corrections(self) -> bool:
-        """Whether it is the run with people's corrections, if there are any."""
+        """True if this is the run with people's corrections."""
         return self._corrected
 
     def without_corrections(self) -> "Run":
@@ -394,7 +390,6 @@ class Run(Displayable):
 
     @property
     def _overlay(self) -> "Overlay | None":
-        """What people corrected; None where nothing is, or where it is not to be seen."""
         if not self._corrected or Store(self.path).stamp() == NOTHING:
             return None
         return self._corrections.now().overlay

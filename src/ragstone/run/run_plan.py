@@ -46,10 +46,6 @@ class Prepared:
     """A run that has not begun: its spec, its data, and the models that will be asked.
 
     Args:
-        examples: Can be read once.
-        files: What their files were recognised by before anything was read of them.
-        label_files: To be joined to them.
-        chat: The judges that are chat models.
         survey: The result of reading all data first; None if no server will be asked.
     """
 
@@ -65,7 +61,6 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     """Look up and open everything that is needed, so that faults are reported before any work.
 
     Args:
-        request: The request.
         to_ask: False opens no encoder, and chat models without a key, because nothing will be sent.
 
     Raises:
@@ -112,10 +107,6 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
 def reopened(request: Request, settings: RunSettings) -> RunSpec:
     """The spec of a run in another process, which opens the same judges; models cannot be asked.
 
-    Args:
-        request: As the run was asked for; its data are not read.
-        settings: Of the run.
-
     Raises:
         InputError: The judges or models that are opened here are not those of the run.
     """
@@ -135,7 +126,6 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
 
 
 def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
-    """The metrics, and the judges that are chat models."""
     wanted = requested(
         request.metrics,
         request.suites,
@@ -220,7 +210,6 @@ def _settings(
 
 
 def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:
-    """The settings that say which judges and models were opened."""
     local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
     nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
     return {

@@ -32,16 +32,7 @@ class Requested:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What a run is going to do.
-
-    Args:
-        settings: As stored in the manifest; those of a finished run do not change.
-        requested: Metrics and suites.
-        judges: In the order they are asked.
-        by: Requested fields to group by, in addition to the system.
-        models: The models of these judges.
-        added: Metrics added to the run later, each once.
-    """
+    """The plan of a run."""
 
     settings: RunSettings
     requested: Requested
@@ -87,9 +78,6 @@ class RunSpec:
 
     def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
         """The same with metrics that were added to the run later.
-
-        Args:
-            held: The manifest of the run so far.
 
         Returns:
             Also the metrics that cannot be scored here: of the user's own, or of similarities that

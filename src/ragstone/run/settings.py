@@ -75,10 +75,8 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) ->
     """The metrics that the data and the judges allow.
 
     Args:
-        offered: The metrics to choose from.
         counts: How often each ``metric``, ``status`` and ``reason`` came out,
             with the number in ``len``.
-        facts: For the conditions.
     """
     return [
         metric
@@ -89,7 +87,7 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) ->
 
 
 def worth_it(metric: Metric, facts: DataFacts) -> bool:
-    """Whether a metric with values is worth its line."""
+    """Return whether a metric with values is worth its line."""
     return (facts.retrieved or not _needs_contexts(metric)) and _holds(str(metric), facts)
 
 
@@ -119,7 +117,7 @@ TEXT_ASKS = frozenset({Lexical.name, SquadWords.name, Ngrams.name})
 
 @dataclass(frozen=True, slots=True)
 class ModelNames:
-    """What compared the texts of a run, as stored in its manifest: models by name, and rules.
+    """The models and rules that compared the texts of a run, as in its manifest.
 
     Args:
         encoder: Name and fingerprint; None if none is needed or none could be opened.
@@ -221,7 +219,7 @@ class RunSettings(BaseModel):
     missing; absent where there are none."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As stored in ``run.json``."""
+        """Return the content of ``run.json``."""
         return self.model_dump(exclude_unset=True)
 
 

@@ -43,9 +43,6 @@ class BatchAsker:
     """Notes questions in the files of batches, and hands out what batches brought.
 
     Args:
-        journal: Of the batches.
-        folder: Where the files of requests are written.
-        rest: How what a batch could not answer is asked again.
         attempts: The attempts that a question has; a second question about what lacks has fewer.
 
     Attributes:
@@ -74,7 +71,7 @@ class BatchAsker:
         return list(self._noted.values())
 
     def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
-        """What came back for a question and was not read yet, the earliest first."""
+        """Return what came back for a question and was not read yet, the earliest first."""
         batches = batches_of(model)
         found = []
         for one in self.journal.unread(asked.key) if batches else ():
@@ -92,7 +89,7 @@ class BatchAsker:
         self.journal.has_read(key, stored.tag)
 
     async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
-        """What becomes of a question that has no reply."""
+        """Decide how a question without a reply goes on."""
         file = self._open.get(model.identity)
         before: list[KeptBatch] = []
         for tag in self.journal.tags_of(asked.key):
@@ -145,8 +142,6 @@ class BatchAsker:
 
 
 class _RequestFile:
-    """A file of requests that is being written."""
-
     def __init__(self, file: Path, tag: str, model: ChatModel, batches: ChatBatches) -> None:
         private_file(file)
         self.tag = tag
@@ -157,7 +152,6 @@ class _RequestFile:
         self._expected: float | None = 0.0
 
     def takes(self, line: bytes) -> bool:
-        """Whether the line is within the limits of the provider."""
         fits = self._bytes + len(line) <= self._of.most_bytes
         return fits and self._requests < self._of.most_requests
 
@@ -188,7 +182,7 @@ def batches_of(model: ChatModel) -> ChatBatches | None:
 
 
 def expected_cost(asked: QueuedQuestion, model: ChatModel, price: Price | None) -> float | None:
-    """What a question is expected to cost in a batch, in US dollars; None without a price."""
+    """Return the expected cost of a question in a batch, in US dollars; None without a price."""
     pieces = asked.question.pieces
     rows = sum(KINDS[piece.task].tokens * len(piece.items) for piece in pieces)
     back = rows + assumed_reasoning(model.name)
@@ -210,15 +204,7 @@ def collect(
     asking: Worker,
     tick: Callable[[int], None],
 ) -> None:
-    """Put all questions that can be put, once.
-
-    Args:
-        shards: Those that are not done.
-        judges: In the order they are asked; the chat models with an asker.
-        asks: Of the run.
-        asking: Runs what asks.
-        tick: Called with how many examples were gone over.
-    """
+    """Put all questions that can be put, once."""
     prefetch = Prefetch(judges, asks, asking)
     mine = [] if _all_foreseen(judges, asks) else _up_to_models(judges, asks)
     for block in prefetch.blocks(shards, lambda _: None, lambda _, count: tick(count)):
@@ -229,7 +215,6 @@ def collect(
 
 
 def _all_foreseen(judges: Sequence[Judge], asks: Sequence[str]) -> bool:
-    """Whether all that may be asked of models is asked before anything is judged."""
     return all(
         set(prefetchable(judge, judges, asks)) == judge.asks & set(asks)
         for judge in judges
@@ -238,14 +223,12 @@ def _all_foreseen(judges: Sequence[Judge], asks: Sequence[str]) -> bool:
 
 
 def _up_to_models(judges: Sequence[Judge], asks: Sequence[str]) -> list[str]:
-    """The asks that models may be asked, and those that they depend on."""
     wanted = {ask for one in judges if isinstance(one, ChatJudge) for ask in one.asks}
     wanted = wanted.union(*(_before(ask) for ask in wanted))
     return [ask for ask in asks if ask in wanted]
 
 
 def _before(ask: str) -> set[str]:
-    """The asks that an ask comes after, whatever the number of steps."""
     found: set[str] = set()
     left = list(ASKS[ask].after)
     while left:
@@ -264,12 +247,10 @@ class _Held:
         self.judges = [_HeldJudge(judge, self) for judge in judges]
 
     def open(self, ask: str, rows: Sequence[int]) -> list[int]:
-        """Those of the rows of which all is known that the ask needs."""
         later = set[int]().union(*(self._later.get(one, ()) for one in (ask, *_before(ask))))
         return [row for row in rows if row not in later]
 
     def add(self, ask: str, rows: set[int]) -> None:
-        """Of these rows the ask is put later."""
         self._later[ask] = self._later.get(ask, set()) | rows
 
 

@@ -46,9 +46,6 @@ class BatchFollower:
     """Sends and follows the batches of one model.
 
     Args:
-        journal: Of the batches.
-        folder: Where the files of requests are.
-        batches: Of the model.
         now: The time in seconds since 1970.
     """
 
@@ -145,7 +142,7 @@ class BatchFollower:
         return self._keep(batch)
 
     async def look(self, batch: KeptBatch) -> BatchStatus:
-        """How far a batch is, without taking anything.
+        """Ask the provider for the state of a batch, without taking anything.
 
         Raises:
             ChatFailure: The provider does not say.
@@ -155,7 +152,7 @@ class BatchFollower:
             return await self._batches.status(batch.id)
 
     async def _take(self, batch: KeptBatch, status: BatchStatus) -> None:
-        """Store all results, which may be repeated."""
+        """Store all results; this may be repeated."""
         results: list[tuple[str, int, bytes]] = []
         async for one in self._batches.results(status):
             key = key_in(one.custom, batch.tag)
@@ -167,7 +164,7 @@ class BatchFollower:
         self._journal.store(batch, results)
 
     async def _proved(self, batch: KeptBatch, candidates: list[str]) -> str | None:
-        """Which of the batches has the requests of this one, as their ids say.
+        """Find the batch that has the requests of this one, by the ids of its results.
 
         Returns:
             Its id; empty while one that may be it has not ended; None if none is it.
@@ -239,7 +236,6 @@ def as_said(batch: KeptBatch, status: BatchStatus) -> KeptBatch:
 
 
 def _longest(batch: KeptBatch) -> float:
-    """The seconds that a call with its file may take."""
     return LEAST_TIME + batch.bytes / BYTES_A_SECOND
 
 
@@ -256,13 +252,6 @@ async def _patiently(
     seconds: float = LEAST_TIME,
     only: frozenset[str] | None = None,
 ) -> T:
-    """Repeat what failed for a while.
-
-    Args:
-        work: What is done.
-        seconds: The time it may take.
-        only: The failures after which it may be repeated; None: all that may pass.
-    """
     tries = 0
     while True:
         tries += 1
@@ -302,7 +291,7 @@ class ListedBatches:
 
     @property
     def waits(self) -> bool:
-        """Whether the run waits for any."""
+        """True if the run waits for any batch."""
         return any(one.waits for one in self.batches)
 
 

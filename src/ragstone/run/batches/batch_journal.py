@@ -62,20 +62,8 @@ class KeptBatch:
     """A batch as the journal has it.
 
     Attributes:
-        tag: What it is called here, and in the ids of its requests.
-        model: The model's name.
-        host: The server's.
         at: When it was noted, then when it was sent, in seconds since 1970.
-        digest: BLAKE2b-128 of its file, as hex digits.
-        requests: How many questions are in it.
-        bytes: The size of its file.
         expected: Its expected cost in US dollars; None if no price is known.
-        state: How far it is here.
-        id: The provider's id; None until it is known.
-        said: The provider's word for its state.
-        answered: Questions that the provider says are answered.
-        unanswered: Questions that failed, expired or were cancelled.
-        ended: When its results were taken.
         present: Whether it belongs to the present attempt at the run, not to a finished one.
     """
 
@@ -97,7 +85,7 @@ class KeptBatch:
 
     @property
     def waits(self) -> bool:
-        """Whether it may still bring something."""
+        """True if the batch may still bring something."""
         return self.state in ("creating", "sent")
 
 
@@ -111,12 +99,7 @@ class KeptResult:
 
 
 class BatchJournal:
-    """An SQLite file. Used by one thread at a time.
-
-    Args:
-        file: Where it is.
-        connection: To it.
-    """
+    """An SQLite file. Used by one thread at a time."""
 
     def __init__(self, file: Path, connection: sqlite3.Connection) -> None:
         self.file = file
@@ -179,7 +162,7 @@ class BatchJournal:
         return [as_text(tag) for (tag,) in self._run("SELECT tag FROM asked WHERE key = ?", (key,))]
 
     def holds(self, key: str, tag: str) -> bool:
-        """Whether a question is in a batch."""
+        """Return whether a question is in a batch."""
         found = self._run("SELECT 1 FROM asked WHERE key = ? AND tag = ?", (key, tag))
         return found.fetchone() is not None
 
@@ -255,7 +238,7 @@ _COLUMNS = ", ".join(field.name for field in fields(KeptBatch))
 
 
 def custom_id(asked: QueuedQuestion, tag: str) -> str:
-    """What a request is called in a batch: its question's key and the batch's tag."""
+    """Return the name of a request in a batch: its question's key and the batch's tag."""
     return f"{asked.key}-{tag}"
 
 
@@ -267,10 +250,6 @@ def key_in(custom: str, tag: str) -> str | None:
 
 def give_up(folder: Path, name: str) -> None:
     """Give up a batch: its questions are asked, and paid for, again.
-
-    Args:
-        folder: Of the run.
-        name: The batch's id, or its tag if no id is known.
 
     Raises:
         InputError: The run waits for no such batch.

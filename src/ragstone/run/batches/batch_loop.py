@@ -28,12 +28,6 @@ OTHER = "Leave out {batch}, or name a model as openai:, anthropic:, gemini: or h
 class RunBatches:
     """The batches of a run: its journal, and what is done with them.
 
-    Args:
-        folder: Of the run.
-        models: All models that may be asked.
-        rest: How what a batch could not answer is asked again.
-        attempts: The attempts that a question has.
-
     Raises:
         InputError: The journal cannot be used.
     """
@@ -50,7 +44,7 @@ class RunBatches:
 
     @property
     def sent(self) -> bool:
-        """Whether anything was sent that may have to be paid for."""
+        """True if anything was sent that may have to be paid for."""
         return any(one.state != "noted" for one in self.journal.batches)
 
     def must_not_wait(self) -> None:
@@ -75,12 +69,6 @@ class RunBatches:
         report: Report | None,
     ) -> None:
         """Ask all questions in batches, stage by stage.
-
-        Args:
-            collect: Puts all questions that can be put.
-            asking: The asker.
-            wait: Seconds to wait for batches.
-            report: Called with what is going to be sent.
 
         Raises:
             BatchesWaiting: The provider has not answered them within this time.
@@ -127,7 +115,7 @@ class RunBatches:
         self.journal.close()
 
     def _advance_all(self, asking: Asking) -> None:
-        """Take what is there of all batches; one that cannot be read keeps no other back."""
+        """Take the results of all batches; one that cannot be read keeps no other back."""
         faults = []
         for batch in [one for one in self.journal.batches if one.waits]:
             try:
@@ -159,7 +147,7 @@ class RunBatches:
         return noted
 
     def _forget_unsent(self) -> bool:
-        """Forget what was noted and not sent, to note it anew; whether there was any."""
+        """Forget what was noted and not sent, so that it is noted again; True if anything was."""
         unsent = [one for one in self.journal.batches if one.state == "noted"]
         for one in unsent:
             self.journal.drop(one)
@@ -167,7 +155,6 @@ class RunBatches:
         return bool(unsent)
 
     def _afford(self, noted: Sequence[KeptBatch], asking: Asking) -> None:
-        """Refuse what the budget does not pay for."""
         budget = asking.budget
         waiting = [one for one in self.journal.batches if one.waits]
         questions = sum(one.requests for one in noted)

@@ -46,13 +46,7 @@ def in_vain(outcome: Outcome) -> Outcome:
 
 
 def completed(first: Outcome, rest: Outcome, *, sent: bool) -> Outcome:
-    """A reply completed by the reply to a second question about its missing items.
-
-    Args:
-        first: The reply.
-        rest: The outcome of the second question.
-        sent: Whether the second question was sent.
-    """
+    """A reply completed by the reply to a second question about its missing items."""
     alone = str(replace(Reason.read(rest.reason or NOT_SAID), of=""))
     lacking = {
         name: rest.lacking.get(name)
@@ -87,11 +81,7 @@ def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
 
 
 class Remembered:
-    """An LRU cache of outcomes, by the key of their question.
-
-    Args:
-        most: How many.
-    """
+    """An LRU cache of outcomes, by the key of their question."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -115,7 +105,6 @@ class Remembered:
 
 
 def _with(why: str, **facts: str) -> str:
-    """A reason with more facts."""
     known = Reason.read(why)
     return str(replace(known, facts={**known.facts, **facts}))
 
@@ -146,14 +135,7 @@ class Asking:
     """The asker of a run. It must be closed, which completes the journal and closes the models.
 
     Args:
-        journal: Records every attempt; closed at the end.
-        limits: Limits on the calls to each model.
-        prices: Prices of the models.
-        budget: The remaining budget; None: unlimited.
-        cache: Replies of earlier runs; closed at the end.
-        pool: The connections shared by the models; closed at the end.
         batched: The batches of the run; None if there are none.
-        loop: The event loop of the thread, for tests with simulated time.
     """
 
     def __init__(
@@ -335,7 +317,6 @@ class Asking:
         return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
 
     async def _read_before(self, client: ModelClient, asked: QueuedQuestion) -> Outcome | None:
-        """The outcome of a question from the journal or, failing that, from the cache."""
         kept = self._journal.reply(asked.key)
         if kept is not None:
             outcome = _read(kept.reply, asked)
@@ -381,7 +362,6 @@ class Asking:
         return client
 
     def _stop(self, fault: RagstoneError) -> None:
-        """No further question can be answered: cancel everything."""
         if self._fault is None:
             self._fault = fault
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
@@ -396,7 +376,6 @@ class Asking:
                 raise self._fault from None
 
     def _end(self, flushing: float | None) -> None:
-        """Close everything, with a time limit for each file; None: no limit."""
         if self._closed:
             return
         self._closed = True
@@ -426,7 +405,6 @@ class Asking:
 
 
 def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
-    """The outcome of a stored reply; None if it is invalid or holds no requested item."""
     try:
         outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
     except MalformedReply:

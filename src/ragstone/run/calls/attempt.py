@@ -29,11 +29,7 @@ JITTER = 0.1
 
 
 class Bucket:
-    """A token bucket: at most ``a_minute`` in any 60 seconds, with bursts of one second's worth.
-
-    Args:
-        a_minute: Requests or tokens per minute.
-    """
+    """A token bucket: at most ``a_minute`` in any 60 seconds, with bursts of one second's worth."""
 
     def __init__(self, a_minute: float) -> None:
         # 61 seconds: a full bucket plus 60 seconds of refill must not exceed the limit.
@@ -42,7 +38,9 @@ class Bucket:
         self._at = 0.0
 
     def ready(self, amount: float, now: float) -> float:
-        """When this amount may be taken; one larger than the bucket waits until that is full."""
+        """Return when this amount may be taken; one larger than the bucket waits until that is
+        full.
+        """
         self._level = min(self._size, self._level + (now - self._at) * self._rate)
         self._at = now
         lacking = min(amount, self._size) - self._level
@@ -59,11 +57,6 @@ class Pace:
     Concurrency starts low and doubles every round trip, up to the maximum (slow start). On
     congestion it falls to 70 %, at most once per round trip, and from then on grows by one per
     round trip. Waiting calls are admitted by turn, then by arrival. Used from one event loop.
-
-    Args:
-        most: Maximum concurrent calls.
-        requests_a_minute: The server's limit; None: not known.
-        tokens_a_minute: The same for tokens.
     """
 
     def __init__(
@@ -93,10 +86,6 @@ class Pace:
 
     async def enter(self, turn: int, tokens: int) -> float:
         """Wait to be admitted; the call is then in flight until ``leave``.
-
-        Args:
-            turn: Lower ones go first.
-            tokens: Estimated tokens of the call.
 
         Returns:
             The time of admission, by the loop's clock.
@@ -146,7 +135,6 @@ class Pace:
         """The server is overloaded: lower concurrency.
 
         Args:
-            sent: When the rejected call was admitted.
             after: Seconds that the server asks to wait; 0 if it does not say.
         """
         now = asyncio.get_running_loop().time()
@@ -160,7 +148,6 @@ class Pace:
             self._closed_until = max(self._closed_until, now + pause)
 
     def _opens(self, tokens: int, now: float) -> float:
-        """The earliest time at which a call with this many tokens may be sent."""
         opens = self._closed_until
         if self._requests is not None:
             opens = max(opens, self._requests.ready(1, now))
@@ -176,7 +163,6 @@ class Pace:
             self._tokens.take(tokens)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Admit the waiting calls that may be sent now."""
         now = loop.time()
         # Strictly in order: if small calls could overtake a large one, it might wait forever.
         while self._waiting:
@@ -226,11 +212,6 @@ class QueuedQuestion:
     """A question to be asked.
 
     Args:
-        key: Its key in the journal.
-        question: The question.
-        request: The question as sent to the model.
-        items: The items that the reply must hold.
-        turn: Its priority; lower ones go first.
         tries: Maximum attempts; None: the usual number. For items missing from an earlier reply,
             the attempts that were left for that question.
     """
@@ -274,9 +255,6 @@ async def attempted(
     """Send a question once, and read the reply.
 
     Args:
-        model: The model to ask.
-        asked: The question.
-        seconds: Timeout.
         limit: Maximum tokens of the reply; None: the model's own.
     """
     try:
@@ -307,8 +285,6 @@ def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = Non
     """The result of an attempt that brought a reply.
 
     Args:
-        reply: The reply.
-        asked: The question.
         limit: Maximum tokens of the reply that were allowed; None: the model's own.
     """
     # A hostile server's replies would fill the disk: what is kept of one has an end.
@@ -336,14 +312,7 @@ def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = Non
 
 
 def no_use(name: str, result: AttemptResult, times: int, asked: QueuedQuestion) -> Outcome | None:
-    """The outcome if a retry would be of no use; otherwise None.
-
-    Args:
-        name: The model's.
-        result: The result of the attempt.
-        times: How often it came to this result.
-        asked: The question.
-    """
+    """The outcome if a retry would be of no use; otherwise None."""
     match result.trouble:
         case "length" if len(asked.items) > 1:
             return TOO_BIG
@@ -382,7 +351,6 @@ def settled_before(
 
 
 def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
-    """Read a reply; one without a single valid item counts as invalid."""
     try:
         outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
     except Unclosed:
@@ -416,13 +384,10 @@ others wait for it. ``alone``: it is asked singly. ``given_up``: no batch answer
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """What came back for a question in a batch, and was not read yet.
+    """A reply or failure that came back in a batch and was not read yet.
 
     Args:
-        tag: Of the batch.
         at: When that was sent, in seconds since 1970.
-        seconds: How long it took.
-        result: The reply or the failure.
     """
 
     tag: str
@@ -435,13 +400,13 @@ class BatchedReplies(Protocol):
     """The batches of a run, as the calls see them."""
 
     def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
-        """What came back for a question and was not read yet, the earliest first."""
+        """Return what came back for a question and was not read yet, the earliest first."""
 
     def taken(self, key: str, stored: StoredReply) -> None:
         """It is in the journal."""
 
     async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
-        """What becomes of a question that has no reply."""
+        """Decide how a question without a reply goes on."""
 
     def looked(self, model: ChatModel) -> None:
         """The first question was asked."""

@@ -223,12 +223,7 @@ AT_LEAST = 400
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """Estimates of a call's cost, in US dollars.
-
-    Args:
-        careful: A high estimate, reserved if it fits.
-        least: A low estimate: if even this does not fit, the limit is reached.
-    """
+    """Estimates of a call's cost, in US dollars."""
 
     careful: float
     least: float
@@ -238,9 +233,6 @@ class TokenHistory:
     """Token counts of one task so far: the longest reply, and the most underestimated question.
 
     The high estimate of the next reply is twice the longest so far, and at least ``ROOM``.
-
-    Args:
-        first: Estimated tokens of the first reply.
     """
 
     def __init__(self, first: int = AT_FIRST) -> None:
@@ -250,12 +242,7 @@ class TokenHistory:
         self._ratio = 1.0
 
     def learn(self, prompt: int, usage: Usage) -> None:
-        """Learn from a reply.
-
-        Args:
-            prompt: Estimated tokens of its question.
-            usage: The server's counts.
-        """
+        """Learn from a reply."""
         if usage.completion is not None:
             self._replies += 1
             self.longest = max(self.longest, usage.completion)
@@ -285,10 +272,7 @@ class Budget:
     from one event loop.
 
     Args:
-        usd: Maximum cost; None: unlimited.
-        max_calls: Maximum number of calls; None: unlimited.
         spent: US dollars spent so far.
-        calls: Calls made so far.
 
     Raises:
         InputError: A limit below 0.
@@ -326,20 +310,11 @@ class Budget:
         return True
 
     def reserve(self, estimate: Callable[[], CostEstimate]) -> float | None:
-        """Reserve the estimated cost of a call and count the call; None if it has to ``wait``.
-
-        Args:
-            estimate: Returns the present estimate of its cost.
-        """
+        """Reserve the estimated cost of a call and count the call; None if it has to ``wait``."""
         return None if self._waiting or self.reached is not None else self._granted(estimate())
 
     async def wait(self, turn: int, estimate: Callable[[], CostEstimate]) -> float | None:
-        """Wait for room in the budget, then reserve it; None once a limit is reached.
-
-        Args:
-            turn: Lower ones go first.
-            estimate: Returns the estimate of its cost at that time.
-        """
+        """Wait for room in the budget, then reserve it; None once a limit is reached."""
         room: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (turn, next(self._arrival), estimate, room))
         self._serve()
@@ -355,7 +330,6 @@ class Budget:
         """Replace the sum reserved for a call by its actual cost.
 
         Args:
-            reserved: The sum that was reserved.
             spent: The actual cost; None: unknown, so the reserved sum counts.
         """
         self._in_flight -= 1
@@ -371,7 +345,6 @@ class Budget:
         self.settle(reserved, 0.0)
 
     def _serve(self) -> None:
-        """Admit waiting calls that fit; once a limit is reached, refuse them all."""
         # Strictly in order, so that what a budget pays for does not depend on the clock.
         while self._waiting:
             _, _, estimate, room = self._waiting[0]
@@ -383,7 +356,7 @@ class Budget:
             heappop(self._waiting)
 
     def _granted(self, estimate: CostEstimate) -> float | None:
-        """The sum reserved; None if it does not fit now or, if ``reached`` is set, ever."""
+        """Reserve a sum; None if it does not fit now or, if ``reached`` is set, ever."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             self._all_made(self.max_calls)
             return None

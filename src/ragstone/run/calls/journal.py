@@ -28,13 +28,7 @@ GATHERING = 0.001
 
 
 class Commits(Generic[Entry]):
-    """The only writer of a file. After a fault it writes nothing more.
-
-    Args:
-        connection: Used only by this writer, and closed at the end.
-        write: Writes a batch inside a transaction.
-        explain: Turns a fault into the exception to raise.
-    """
+    """The only writer of a file. After a fault it writes nothing more."""
 
     def __init__(
         self,
@@ -159,7 +153,7 @@ class Counts:
 
     @property
     def any_reply(self) -> bool:
-        """Whether any reply came, even an invalid one, because it may have to be paid for."""
+        """True if any reply came, even an invalid one, because it may have to be paid for."""
         return self.answered > self.failed or self.completion > 0 or self.prompt > 0
 
 
@@ -180,13 +174,7 @@ class CallTally:
     troubles: Counter[str] = field(default_factory=Counter)
 
     def came_back(self, trouble: str | None, usage: Usage | None, usd: float | None) -> None:
-        """An attempt came back.
-
-        Args:
-            trouble: What went wrong; None where nothing did.
-            usage: What a reply took; None where none came.
-            usd: What it cost, where that is known.
-        """
+        """An attempt came back."""
         if trouble is not None:
             self.troubles[trouble] += 1
         if usage is None:
@@ -377,7 +365,7 @@ class _Parts:
         )  # fmt: skip
 
     def taken(self) -> list[tuple[object, ...]]:
-        """The texts not written yet; once taken, they count as written."""
+        """Return the texts not written yet, which count as written from now on."""
         rows: list[tuple[object, ...]] = list(self._new.items())
         # Forgetting is safe: a text that is written again is ignored by INSERT OR IGNORE.
         if len(self._known) > PARTS_KNOWN:

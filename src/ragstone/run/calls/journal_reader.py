@@ -145,7 +145,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class CallTimes:
-    """How long the calls of a judge for a task took, and what they cost.
+    """Durations and costs of a judge's calls for one task.
 
     Attributes:
         judge: The model's name.
@@ -220,7 +220,7 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def call_times(file: Path) -> list[CallTimes]:
-    """How long calls took and what they cost, by judge and task; the most expensive first.
+    """Read durations and costs of the calls, by judge and task; the most expensive first.
 
     Raises:
         InputError: The file cannot be read.
@@ -256,8 +256,6 @@ def call_times(file: Path) -> list[CallTimes]:
 
 @dataclass(slots=True)
 class _Counted:
-    """The calls of a judge to a task: however many there are, their percentiles take little."""
-
     times: ValueCounts = field(default_factory=ValueCounts)
     costs: ValueCounts = field(default_factory=ValueCounts)
     total: float = 0.0
@@ -284,7 +282,6 @@ def served(file: Path) -> Counter[tuple[str, str]]:
 
 @contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """Open a journal for reading, and turn its faults into ``InputError``."""
     try:
         with closing(open_to_read(file, LAYOUT)) as connection:
             yield connection
@@ -379,7 +376,6 @@ def _part(connection: sqlite3.Connection, digest: object) -> str:
 
 
 def _printable(name: str) -> str:
-    """Such as can be written into a file, and is read at a glance."""
     name = name.encode(errors="replace").decode()
     return name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
 

@@ -56,13 +56,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 class ServerHealth:
     """The state of one model's server.
 
-    Args:
-        name: The model's.
-        pace: Slowed down when the server is overloaded.
-
     Attributes:
         closed: Why nothing more is sent; None while calls are sent.
-        reached: Whether the server ever replied, even with an error.
     """
 
     def __init__(self, name: str, pace: Pace) -> None:
@@ -74,12 +69,7 @@ class ServerHealth:
         self._given_up = self._rejected = self._dead = 0
 
     def observe(self, result: AttemptResult, started: float) -> None:
-        """Take note of an attempt's result.
-
-        Args:
-            result: The result.
-            started: When the call was admitted.
-        """
+        """Take note of an attempt's result."""
         self.reached = self.reached or result.reply is not None or result.http is not None
         if result.reply is not None:
             self._dead = 0
@@ -135,10 +125,6 @@ class Admitted:
     """A call that may be sent. Pass it to ``leave`` when it has ended, whatever its result.
 
     Args:
-        started: When it was admitted.
-        task: What is asked.
-        prompt: Estimated tokens of the question.
-        tokens: Estimated tokens of question and reply.
         reserved: US dollars reserved for it; None without a budget in USD, or once settled.
         limit: The most reply tokens that the reserved sum pays for; None: unlimited.
         unused: Estimated tokens that were not used; negative if more were used.
@@ -154,15 +140,7 @@ class Admitted:
 
 
 class Admission:
-    """Admits the calls to one model.
-
-    Args:
-        name: The model's.
-        pace: Limits concurrency and rates.
-        health: Closed when the budget is exhausted.
-        budget: Of the whole run.
-        price: Of the model; None if unknown.
-    """
+    """Admits the calls to one model."""
 
     def __init__(
         self, name: str, pace: Pace, health: ServerHealth, budget: Budget, price: Price | None
@@ -173,12 +151,7 @@ class Admission:
         self._histories: dict[str, TokenHistory] = {}
 
     async def enter(self, asked: QueuedQuestion, prompt: int) -> Admitted | None:
-        """Wait until a call may be sent; None if nothing is sent to this model any more.
-
-        Args:
-            asked: The question.
-            prompt: Its estimated tokens.
-        """
+        """Wait until a call may be sent; None if nothing is sent to this model any more."""
         tokens = prompt + int(self._expected)
         started = await self._pace.enter(asked.turn, tokens)
         task = asked.question.task
@@ -192,13 +165,7 @@ class Admission:
         return None
 
     def settle(self, call: Admitted, result: AttemptResult, usd: float | None) -> None:
-        """Replace a call's estimated tokens and cost by the actual ones.
-
-        Args:
-            call: A call that has ended.
-            result: Its result.
-            usd: Its cost; None if unknown.
-        """
+        """Replace a call's estimated tokens and cost by the actual ones."""
         call.unused = self._unused(call, result)
         if call.reserved is None:
             return
@@ -217,7 +184,6 @@ class Admission:
             self._budget.settle(call.reserved, None)
 
     async def _afforded(self, asked: QueuedQuestion, call: Admitted) -> Admitted | None:
-        """As ``enter`` with a budget in USD."""
         history = self._history(call.task)
 
         def estimate() -> CostEstimate:
@@ -250,7 +216,6 @@ class Admission:
         return call
 
     def _bought(self, task: str, prompt: int, reserved: float) -> int | None:
-        """The most reply tokens that the reserved sum pays for; None: unlimited."""
         if self._price is None or not self._price.output:
             return None
         sent = self._history(task).least(prompt).prompt
@@ -266,7 +231,6 @@ class Admission:
         return history
 
     def _unused(self, call: Admitted, result: AttemptResult) -> int:
-        """The estimated tokens that a call did not use; negative if it used more."""
         if result.reply is None:
             return 0 if result.trouble in LOST else call.tokens
         usage = result.reply.usage
@@ -311,7 +275,7 @@ class CallLimits:
 
     @classmethod
     def of(cls, limits: Limits) -> "CallLimits":
-        """Those of a run's limits that hold for each model."""
+        """Take from a run's limits those that hold for each model."""
         return cls(
             concurrency=limits.concurrency,
             timeout=limits.timeout,
@@ -370,7 +334,6 @@ class ModelClient:
     async def _ask_batched(
         self, asked: QueuedQuestion, batched: BatchedReplies
     ) -> tuple[Outcome, int]:
-        """As ``put``, where batches are made: what they brought, else what becomes of it."""
         for stored in batched.stored(self.model, asked):
             await self._keep(asked, stored)
             batched.taken(asked.key, stored)
@@ -394,7 +357,6 @@ class ModelClient:
                 return await self._ask(asked, self.journal.troubles(asked.key))
 
     async def _keep(self, asked: QueuedQuestion, stored: StoredReply) -> None:
-        """Journal what a batch brought, once however often it is read."""
         result = stored.result
         known = self.journal.in_batch(asked.key, stored.at)
         if None in known or (known and result.outcome is None):
@@ -418,7 +380,6 @@ class ModelClient:
     async def _ask(
         self, asked: QueuedQuestion, before: Sequence[str | None]
     ) -> tuple[Outcome, int]:
-        """Ask it singly."""
         troubles, failures, pushed_back = [*before], 0, 0
         waiting_since = 0.0
         number = len(before)
@@ -454,7 +415,6 @@ class ModelClient:
                 await asyncio.sleep(pause)
 
     async def _attempt(self, asked: QueuedQuestion, number: int) -> AttemptResult | None:
-        """Send it once and journal the result; None if nothing is sent any more."""
         call = await self._admission.enter(asked, tokens_of(asked.request))
         if call is None:
             return None
@@ -488,7 +448,6 @@ class ModelClient:
         return result
 
     def _check_reached(self, result: AttemptResult, failures: int) -> None:
-        """End the run if the server was never reached."""
         never = result.trouble == "unreachable" and not self.health.reached
         if never and failures >= NEVER_REACHED:
             raise ModelError(f"{self.model.name}: {result.words} Then run the same command again.")

@@ -64,10 +64,6 @@ class ReplyCache:
     """An SQLite file of valid replies, by the key of their question.
 
     Several processes may use it at once. If it fails, the run continues without it, with one note.
-
-    Args:
-        folder: Created if it does not exist.
-        note: Called with the note.
     """
 
     def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
@@ -134,7 +130,7 @@ class ReplyCache:
 
 
 def is_reply(row: Row) -> bool:
-    """Whether a row of the table is one that was kept so, not one that was changed."""
+    """Return whether the row has the checksum of its reply."""
     key, *rest = row
     try:
         _reply(as_text(key), tuple(rest))
@@ -194,14 +190,13 @@ def replies_file(cache: str | Path | None) -> Path:
 
 
 class _SharedReplies(ReplyCache):
-    """Replies at a URL: fetched when it is opened, given when it is closed."""
+    """Replies at a URL: fetched when the cache is opened, put there when it is closed."""
 
     def __init__(self, url: str, note: Callable[[str], None]) -> None:
         self._note, self._copy = note, _Copy(url)
         super().__init__(self._copy.fetch(self._emptied).parent, note)
 
     def close(self, seconds: float | None = None) -> bool:
-        """As in ``ReplyCache``; what cannot be given now is given by the next run."""
         written = super().close(seconds)
         if written and seconds is None:
             try:
@@ -212,8 +207,6 @@ class _SharedReplies(ReplyCache):
 
 
 class _Copy:
-    """The copy of a cache at a URL."""
-
     def __init__(self, url: str) -> None:
         self._remote = Remote(f"{url.rstrip('/')}/replies")
         name = blake2b(self._remote.url.encode(), digest_size=16).hexdigest()
@@ -222,7 +215,6 @@ class _Copy:
         private_folder(self._have)
 
     def fetch(self, emptied: Callable[[str], None] | None = None) -> Path:
-        """Take the replies that only the URL has; gives the file of all."""
         file = self._folder / FILE
 
         def forget(why: str) -> None:
@@ -252,7 +244,6 @@ class _Copy:
         return file
 
     def give(self) -> None:
-        """Put the replies that only this machine has."""
         if not (self._folder / FILE).exists():
             return
         with (
@@ -299,7 +290,7 @@ class _Copy:
 
 
 def _took(mine: sqlite3.Connection, file: Path) -> bool:
-    """Take the replies of a file; False if it is damaged, and what can be read of it is taken."""
+    """Take the valid replies of a file; False if it is damaged."""
     try:
         with closing(open_to_read(file, LAYOUT)) as theirs:
             rows = theirs.execute("SELECT * FROM replies")

@@ -147,7 +147,7 @@ def ruled(ask: str, row: Row, said: Row, person: str, reason: str) -> dict[str, 
 
 
 def _beside_grade(kind: type[Kind], new: Row, said: Row) -> dict[str, Any]:
-    """What a grade implies, or no grade where the person says something that it does not imply."""
+    """Return what a grade implies, or no grade where the person contradicts it."""
     grade = next(iter(kind.having("grade")), None)
     implied = {name: one.at_least for name, one in kind.columns.items() if one.at_least}
     if grade is None or not implied:
@@ -168,7 +168,7 @@ def _certainty(column: Column, verdict: Column, value: object) -> float | None:
 
 
 def _resting_on(kind: type[Kind], column: Column, new: Row) -> list[Any] | None:
-    """Nothing where the verdict is not a positive one; otherwise it is not known."""
+    """Return no evidence for a negative verdict; for a positive one it is not known."""
     verdict = kind.columns[kind.decides]
     if column.role != "evidence" or column.dtype != pl.List(pl.String) or not verdict.positive:
         return None
@@ -180,7 +180,6 @@ def _is_it(row: Row, one: Correction) -> bool:
 
 
 def _wording(found: Rows, mine: Sequence[Row], one: Correction) -> str | None:
-    """The wording, now, of what a correction is about."""
     if kind_of(one.ask).made:
         return mine[0].get(TEXT) if mine else None
     over = ASKS[one.ask].over
@@ -195,7 +194,6 @@ def _wording(found: Rows, mine: Sequence[Row], one: Correction) -> str | None:
 
 
 def _judge_anew(found: Rows, one: Correction, example: str, made: Row) -> None:
-    """Put what the judges said of the new wording, if any, in the place of the old."""
     for ask in dependents(one.ask):
         there = found.get(ask, [])
         gone = [at for at, row in enumerate(there) if is_about(row, made)]
@@ -218,7 +216,7 @@ def dependents(ask: str) -> list[str]:
 
 
 def is_about(row: Row, made: Row) -> bool:
-    """Whether a row is about this claim or statement."""
+    """Return whether a row is about this claim or statement."""
     columns = [name for name in ("reference", "index") if name in made]
     same = all(row.get(name) == made[name] for name in columns)
     return same and ("author" not in row or row["author"] == made.get("judge"))
@@ -298,7 +296,6 @@ def _replayed(
 
 
 def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correction]]) -> Tables:
-    """The claims as people's labels of the whole answers, with their corrections, leave them."""
     mine = pl.col("row").is_in(list(there))
     of_people = tables.of(WHOLE).filter(mine, judge=HUMAN)
     labels = {row["row"]: (people_labels(row), HUMAN) for row in of_people.to_dicts()}
@@ -338,7 +335,6 @@ def _speaks(corrections: Sequence[Correction], ask: str) -> bool:
 
 
 def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
-    """A failed ask has come out where a person answered it; units left open stay open."""
     answered = pl.int_range(pl.len()).is_in(list(rows)) & (pl.col("status") == MISSING)
     return outcome.with_columns(
         status=pl.when(answered).then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
@@ -347,7 +343,6 @@ def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
 
 
 def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
-    """Derive again what a rule had derived; what people labelled, or a model said, stays."""
     rules = RulesJudge()
     there = tables.of(ask)
     by_others = set(there.filter(~pl.col("judge").is_in([rules.name, HUMAN]))["row"])
@@ -391,16 +386,7 @@ def estimated_again(
     scores: Callable[[pl.DataFrame], pl.DataFrame],
     tables: Callable[[Tables], Tables],
 ) -> Iterator[Estimate]:
-    """The estimates of these metrics, exactly as the run would have made them.
-
-    Args:
-        folder: Of the run.
-        form: What the run says of itself.
-        metrics: Those to estimate.
-        facets: What groups and clusters the examples.
-        scores: The scores as they are now, from those of the table.
-        tables: The judgements of a shard as they are now, from those that are stored.
-    """
+    """The estimates of these metrics, exactly as the run would have made them."""
     tally = RunTally()
     tally.join(form)
     settings = form.settings
@@ -425,7 +411,7 @@ def estimated_again(
 
 
 def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFrame:
-    """What groups and clusters the examples of a finished run, as while it was made."""
+    """Return the facets of a finished run's examples, equal to those of its first estimates."""
     named = [*fields, cluster]
     asked = ("question", "history") if cluster == QUESTION else ()
     elsewhere = [name for name in named if name not in OWN]
@@ -454,7 +440,6 @@ def _scored(
     metrics: Sequence[Metric],
     tables: Callable[[Tables], Tables],
 ) -> dict[str, pl.DataFrame]:
-    """The scores of metrics that the run did not keep, from all of its judgements."""
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
     for block in stored_shards(folder, finished_judges(form)) if metrics else ():
         found = score(tables(block.tables), metrics, form.settings.partly_answered)
@@ -464,12 +449,7 @@ def _scored(
 
 
 class JudgedRun:
-    """A finished run, as ``run.json`` describes it at one moment.
-
-    Args:
-        folder: Of the run.
-        form: What the run says of itself.
-    """
+    """A finished run, as ``run.json`` describes it at one moment."""
 
     def __init__(self, folder: Folder, form: Manifest) -> None:
         self.folder = folder
@@ -478,7 +458,7 @@ class JudgedRun:
 
     @cached_property
     def facets(self) -> pl.DataFrame:
-        """What groups and clusters the examples, whatever is corrected."""
+        """Groups and clusters of the examples; no correction changes them."""
         return facets_of(self.folder, self.form.by, self.form.cluster)
 
     def few(self, examples: Sequence[str]) -> FewExamples:

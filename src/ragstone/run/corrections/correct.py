@@ -47,12 +47,7 @@ NOBODY = (HumanJudge().name, IdsJudge().name, RulesJudge().name)
 
 @dataclass(frozen=True, slots=True)
 class AskedAgain:
-    """What the judges say of a new wording.
-
-    Attributes:
-        rows: Their rows, by example and ask.
-        unasked: The reason why there is no verdict, by ask.
-    """
+    """The judges' verdicts on a new wording."""
 
     rows: Mapping[str, Mapping[str, list[Row]]]
     unasked: Mapping[str, str]
@@ -65,12 +60,6 @@ def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> As
     """The verdicts of the run's own judges on a new wording.
 
     What no judge can say is missing, with its reason; nothing else is lost by that.
-
-    Args:
-        run: As its judges left it.
-        unit: What was reworded.
-        text: The new wording.
-        tables: The judgements, as they stand, of the examples that share it.
     """
     asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
     made = unit.row or {}
@@ -87,7 +76,6 @@ def _asked(
     closed: Mapping[str, str],
     made: Row,
 ) -> AskedAgain:
-    """The verdicts of open judges; those of closed ones are missing, and nobody stands in."""
     rows: dict[str, dict[str, list[Row]]] = {}
     unasked: dict[str, str] = {}
     examples = from_frame(reworded.examples)
@@ -113,7 +101,6 @@ def _asked(
 
 
 def _reworded(tables: Tables, unit: JudgedUnit, text: str) -> Tables:
-    """The judgements with the new wording."""
     rows = tables.of(unit.ask)
     mine = pl.all_horizontal(pl.col(name) == value for name, value in unit.key.items())
     changed = rows.with_columns(pl.when(mine).then(pl.lit(text)).otherwise(TEXT).alias(TEXT))
@@ -123,7 +110,6 @@ def _reworded(tables: Tables, unit: JudgedUnit, text: str) -> Tables:
 def _opened(
     run: JudgedRun, asks: Sequence[str], closing: ExitStack
 ) -> tuple[list[Judge], dict[str, str]]:
-    """The run's judges that can be opened here, in order, and why the others cannot."""
     closed: dict[str, str] = {}
     chat: Mapping[str, Judge] = {}
     models = run.form.settings.llm
@@ -151,11 +137,6 @@ def _opened(
 def _chat(
     run: JudgedRun, models: ChatSettings, asks: Sequence[str], closing: ExitStack
 ) -> Mapping[str, Judge]:
-    """The chat models of the run, by name, with its journal; none if they are others by now.
-
-    Raises:
-        RagstoneError: A model cannot be opened, or another process writes into the run.
-    """
     metrics = [read_metric(name) for name in run.form.metrics]
     found = chat_judges(
         list(models.judges),
@@ -173,7 +154,6 @@ def _chat(
 
 
 def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
-    """The judge of this name; None if there is no such judge here, or it is another by now."""
     if name in (LOCAL, STRINGS):
         judge = LocalJudge(name=name)
         if form.settings.local != judge.parts:
@@ -189,11 +169,7 @@ def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
 
 
 class RunCorrections:
-    """The corrections of a run, made and taken back, and what they make of it.
-
-    Args:
-        folder: Of the run.
-    """
+    """The corrections of a run, made and taken back, and what they make of it."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -222,7 +198,7 @@ class RunCorrections:
         return read
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """What can be corrected of an example, with the version to be given as ``seen``."""
+        """Return the judgements of an example that can be corrected, each with its version."""
         return self.now().judgements(example)
 
     def correct(

@@ -33,12 +33,7 @@ GIVEN = ("value", "label", "status", "reason")
 
 
 class Overlay:
-    """What the corrections that stand make of a run. They change no file of the judges.
-
-    Args:
-        run: As its judges left it.
-        corrections: Those that stand, the oldest first; at least one.
-    """
+    """A run with people's corrections laid over. No file of the judges changes."""
 
     def __init__(self, run: JudgedRun, corrections: Sequence[Correction]) -> None:
         self.corrections = corrections
@@ -57,7 +52,7 @@ class Overlay:
 
     @property
     def form(self) -> Manifest:
-        """What the run says of itself, and that it was corrected."""
+        """The run's manifest, with a remark that it was corrected."""
         people = len({one.author for one in self.corrections})
         said = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
         return self._form.model_copy(
@@ -69,7 +64,7 @@ class Overlay:
 
     @property
     def count(self) -> int:
-        """How many judgements are corrected, however often each of them was."""
+        """Number of corrected judgements, each counted once."""
         return len({judgement_of(one) for one in self.corrections})
 
     def tables(self, tables: Tables) -> Tables:
@@ -80,7 +75,6 @@ class Overlay:
         """The rows of a kind with people's in the place of those that counted.
 
         Args:
-            kind: The kind.
             rows: Of all judges, with ``ask`` and ``status``; the votes of a panel stay as cast.
         """
         changing = self._changing.filter(
@@ -152,7 +146,7 @@ class Overlay:
 
     @cached_property
     def _laid(self) -> Tables:
-        """The judgements of the examples that the corrections change, and of one other at least.
+        """Judgements of the examples that the corrections change, and of one other at least.
 
         Polars divides a single row by way of the reciprocal, so its last digit may be another than
         that of the same row among others.
@@ -166,7 +160,6 @@ class Overlay:
 
     @cached_property
     def _changing(self) -> pl.DataFrame:
-        """The asks of each example whose rows may be others: ``example_id``, ``ask``."""
         pairs = []
         for example, those in self.by_example.items():
             asks = {one.ask for one in those}
@@ -177,7 +170,6 @@ class Overlay:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        """The scores of the examples that the corrections change, as the run's table has them."""
         found = score(self._laid, self._metrics, self._form.settings.partly_answered)
         status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
         ids = self._laid.examples.select(example_id="id")
@@ -194,7 +186,6 @@ class Overlay:
         )
 
     def _is_changed(self, metric: Metric) -> bool:
-        """Whether a score of it is another than the judges', or that of what it is composed of."""
         if not self._corrected_for(metric):
             return False
         if isinstance(metric, Composite) and metric.over_means:
@@ -209,7 +200,6 @@ class Overlay:
         return not before.sort("example_id").equals(after.sort("example_id"))
 
     def _corrected_for(self, metric: Metric) -> int:
-        """How many corrected judgements it depends on."""
         asks = set(needed_asks([metric]))
         return len({judgement_of(one) for one in self.corrections if one.ask in asks})
 
@@ -225,8 +215,6 @@ class Snapshot:
     """A run and every correction of it, at one moment.
 
     Attributes:
-        run: As its judges left it.
-        stamp: The state of the store.
         all: Every correction, the oldest first, also those that were taken back.
         overlay: What those that stand make of the run; None if none stands.
     """
@@ -260,7 +248,7 @@ class Snapshot:
         return one, found
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """What can be corrected of an example."""
+        """Return the judgements of an example that can be corrected."""
         _, found = self.units(example, list(ASKS.values()))
         shared = sharing(self.run.folder, {unit.subject for unit in found})
         return tuple(
@@ -307,13 +295,12 @@ class Snapshot:
         )
 
     def _history(self, unit: JudgedUnit) -> list[Correction]:
-        """The corrections of this judgement, the newest first."""
         mine = judgement_of(unit)
         return [one for one in reversed(self.all) if judgement_of(one) == mine]
 
 
 def values_of_unit(unit: JudgedUnit) -> Row:
-    """What is said of a unit and can be corrected, by column."""
+    """Return the correctable values of a unit, by column."""
     if unit.row is None:
         return {}
     names = [*sayable(kind_of(unit.ask), ASKS[unit.ask]), DROPPED]

@@ -46,7 +46,7 @@ Neither is a verdict."""
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Who took a correction back, when and why."""
+    """Author, time and reason of a correction's withdrawal."""
 
     author: str
     at: str
@@ -102,7 +102,7 @@ class Correction:
         return PERSON + " ".join(self.author.replace(",", " ").split())
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, without what only the run needs."""
+        """Return plain data, without what only the run needs."""
         inner = ("subject", "key", "again")
         return {
             **{name: value for name, value in asdict(self).items() if name not in inner},
@@ -112,7 +112,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionResult:
-    """What came of a correction, or of taking one back.
+    """The result of a correction, or of its withdrawal.
 
     Attributes:
         correction: The correction.
@@ -129,7 +129,7 @@ class CorrectionResult:
     overrule = Renamed("correction")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             **self.correction.to_dict(),
             "examples": list(self.examples),
@@ -177,11 +177,8 @@ class JudgedUnit:
     """One thing that an ask is about in an example, with the rows that count for it.
 
     Attributes:
-        ask: The ask.
         name: As people name it; None for the answer itself.
-        key: The columns that identify it, without the votes.
         rows: What is said of it: several rows only if a judge voted on it several times.
-        subject: The fingerprint of what was judged.
         about: The wording of a claim or statement; None for everything else.
         also: Other names that people may use, such as the id of a context.
     """
@@ -201,12 +198,12 @@ class JudgedUnit:
 
     @property
     def row(self) -> Row | None:
-        """What is said of it; None if nothing is."""
+        """The row that counts; None if there is none."""
         return self.rows[0] if self.rows else None
 
     @property
     def version(self) -> str:
-        """What it is said to be by whom, in short: another judgement has another version."""
+        """A short fingerprint of the judgement and its judge."""
         rows = [sorted((name, repr(value)) for name, value in row.items()) for row in self.rows]
         return fingerprint(self.ask, self.subject, sorted(self.key.items()), rows)[:16]
 
@@ -216,17 +213,17 @@ Viewed = tuple[dict[str, Any], str | None, tuple[str, ...]]
 
 
 def judgement_of(one: JudgedUnit | Correction) -> tuple[str, str, str]:
-    """What identifies a judgement, whoever made it."""
+    """Return what identifies a judgement, whoever made it."""
     return one.ask, one.subject, repr(sorted(one.key.items()))
 
 
 def correctable(ask: Ask) -> bool:
-    """Whether judges, rather than arithmetic, answer it."""
+    """Return whether judges, rather than arithmetic, answer the ask."""
     return not BY_JUDGES.isdisjoint(ask.by)
 
 
 def has_what_it_takes(tables: Tables, ask: str, row: int) -> bool:
-    """Whether an example has what the ask requires; without it there is nothing to judge."""
+    """Return whether an example has what the ask requires; without it there is nothing to judge."""
     holds = (REQUIREMENTS[name].holds for name in ASKS[ask].requires)
     one = tables.examples.slice(row, 1)
     return bool(one.select(pl.all_horizontal(pl.lit(value=True), *holds)).item())
@@ -238,13 +235,7 @@ def key_columns(kind: type[Kind]) -> list[str]:
 
 
 def units(tables: Tables, ledger: pl.DataFrame, asks: Sequence[Ask]) -> list[JudgedUnit]:
-    """The units of asks about a single example.
-
-    Args:
-        tables: Of that example alone.
-        ledger: How its asks came out.
-        asks: Those that are meant.
-    """
+    """The units of asks about a single example."""
     return [
         unit
         for ask in asks
@@ -300,12 +291,12 @@ def _viewed(
 
 
 def by_reference(ask: Ask) -> bool:
-    """Whether the units are of one reference each, or are compared with each."""
+    """Return whether each unit belongs to one reference, or is compared with each."""
     return "reference" in (key_columns(kind_of(ask.name)) if ask.over is None else ask.over.keys)
 
 
 def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
-    """How people name a unit; ``2.3`` is the third of the second reference, if it has several."""
+    """Return the name of a unit; ``2.3`` is the third of the second reference, if it has several."""
     numbers = [int(key["reference"]) + 1] if several and "reference" in key else []
     if "index" in key:
         numbers.append(int(key["index"]) + 1)
@@ -353,17 +344,13 @@ NOTHING: Stamp = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The corrections of a run.
-
-    Args:
-        folder: Of the run.
-    """
+    """The corrections of a run."""
 
     folder: Path
 
     @property
     def file(self) -> Path:
-        """Where they are kept."""
+        """The file of corrections."""
         return self.folder / RunEntry.CORRECTIONS
 
     def stamp(self) -> Stamp:

@@ -71,7 +71,7 @@ def _sort(unit: JudgedUnit) -> str:
 
 
 def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> dict[str, Any]:
-    """What the person says, by column.
+    """Return the person's values by column.
 
     Raises:
         InputError: A column or a value cannot be; lists every fault.
@@ -131,11 +131,6 @@ def sayable(kind: type[Kind], ask: Ask) -> dict[str, Column]:
 
 
 def _value(column: Column, ask: Ask, value: object) -> Any:
-    """The value as the table has it.
-
-    Raises:
-        ValueError: What was expected.
-    """
     if column.role == "words":
         if isinstance(value, str) and value.strip() and len(value) <= LONGEST_TEXT:
             return value
@@ -189,7 +184,6 @@ def _dropped(value: object) -> bool:
 
 
 def _of_whole(unit: JudgedUnit, kind: type[Kind], said: Row, example: Example) -> list[str]:
-    """Faults of the judgement as it would be: unknown contexts, hard rules, nothing new."""
     faults = []
     if said.get(DROPPED) and len(said) > 1:
         faults.append(f"{DROPPED}: what is dropped can say nothing else")

@@ -36,15 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunGrouping:
-    """What the examples of a run have in common.
-
-    Attributes:
-        groups: Those that estimates are made of.
-        repeated: Which clusters ask the same.
-        clusters: How many there are, before those are put together.
-        questions: How many there are, by their ids.
-        retrieved: Whether some example has a context.
-    """
+    """Groups and clusters of a run's examples."""
 
     groups: EstimateGroups
     repeated: RepeatedQuestions
@@ -172,7 +164,7 @@ def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -
 
 
 def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
-    """That turns of a session are dependent, and where what is independent shares documents."""
+    """Remark that turns of a session are dependent, and that clusters share documents."""
     if cluster == SESSION:
         yield reason("clustered_by_session")
     if wider is not None:
@@ -187,7 +179,7 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
 
 
 def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """How many examples ended their worker, and so have no scores."""
+    """Remark on examples that ended their worker, and so have no scores."""
     codes = ("worker_ended", "worker_out_of_memory")
     whole = (one for one in estimates if not one.group)
     n = max((sum(one.reasons.get(code, 0) for code in codes) for one in whole), default=0)
@@ -196,10 +188,9 @@ def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
-    """Where a composite is made of part of its weight, and its systems of different parts.
+    """Remark on a composite that is made of part of its weight, or of unequal parts by system.
 
     Args:
-        metric: The composite.
         shares: Of the weight, what the scores of each system are made of on average; none of a
             system without scores.
     """
@@ -214,13 +205,12 @@ def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
 
 
 def relevance_by(estimates: Iterable[Estimate]) -> dict[str, str]:
-    """Who says which contexts are relevant, for each metric; all empty if there is one source."""
+    """Return the source of relevance for each metric; all empty if there is one source."""
     by = {one.metric: _relevance_by(one) for one in estimates}
     return by if len({*by.values()} - {""}) > 1 else dict.fromkeys(by, "")
 
 
 def _relevance_by(estimate: Estimate) -> str:
-    """Empty if the metric is about something else, too."""
     try:
         metric = read_metric(estimate.metric)
     except RagstoneError:
@@ -261,7 +251,6 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
 
 
 def _of_languages(tally: RunTally) -> Iterator[str]:
-    """That what the local judge judged is in languages on which it was not measured."""
     total = tally.languages.total()
     shares = [(n / total, name) for name, n in tally.languages.most_common()]
     others = [(share, name) for share, name in shares if name not in ("", ENGLISH)]
@@ -283,7 +272,6 @@ def _of_languages(tally: RunTally) -> Iterator[str]:
 
 
 def _served_by_several(tally: RunTally) -> Iterator[str]:
-    """Which judges were several models, and how many replies are of which."""
     by_judge: dict[str, list[str]] = {}
     for (judge, model), count in tally.served.items():
         by_judge.setdefault(judge, []).append(f"{model}={count}")
@@ -293,7 +281,6 @@ def _served_by_several(tally: RunTally) -> Iterator[str]:
 
 
 def _matching(opened: ModelNames, encoder: str) -> str:
-    """The encoder of BERTScore, if it has its own."""
     first = (opened.bertscore or "").partition(",")[0]
     return first.removeprefix("model ").rpartition("@")[0] if "model " in first else encoder
 

@@ -68,7 +68,6 @@ class Provenance:
         return "|".join([*made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
     def _prompts(self, metric: Metric) -> list[str]:
-        """The prompts that the metric depends on, with versions, and the plan."""
         if self.chat is None:
             return []
         kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
@@ -91,14 +90,8 @@ def estimate_metric(
     """The estimates of one metric, for each group, of all its scores.
 
     Args:
-        metric: What was scored.
-        scores: One row per example: value, label, status, reason.
         facets: One row per example, in the same order: system, cluster (a hash), and a
             ``by_column`` for each field of ``by``.
-        by: Further fields to group by.
-        provenance: For the signatures.
-        level: Of the intervals.
-        components: For a composite over data-set means, its components' scores.
     """
     columns = Columns((str(metric),), tuple(components))
     long = long_scores([scores, *components.values()])
@@ -112,19 +105,14 @@ def estimate_metric(
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of scores that are summed, by their metrics' text forms.
-
-    Args:
-        metrics: Those of the run.
-        components: Those that only composites of means combine.
-    """
+    """The columns of scores that are summed, by their metrics' text forms."""
 
     metrics: Sequence[str]
     components: Sequence[str]
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of columns."""
         return len(self.metrics) + len(self.components)
 
     def parts(self, composite: Composite) -> list[int]:
@@ -148,7 +136,6 @@ def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame
 
     Args:
         columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
-        first: The number of the first of them.
     """
     empty = pl.DataFrame(schema=SCORE)
     numbered = [
@@ -201,7 +188,6 @@ def _over_means(
     metric: Composite, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
     provenance: Provenance, level: float,
 ) -> Estimate:  # fmt: skip
-    """A composite of dataset means, with all components resampled together by cluster."""
     own = sums.counted(columns.metrics.index(str(metric)), place)
     totals = sums.totals.get((str(metric), place))
     value = None if totals is None else of_means(metric, totals)
@@ -277,7 +263,6 @@ def _reported(
 
 
 def _why_missing(name: str, provenance: Provenance) -> str:
-    """The first judgement that a component lacks entirely, and which judge could make it."""
     needed = parse_metric(name).asks
     for ask in ASKS:
         if ask in needed and ask not in provenance.judges:
@@ -306,10 +291,6 @@ class Estimated:
 
     Args:
         metrics: Those that are reported: of ``quick`` what the data and the judges allow.
-        fields: What is grouped by: of the suites' fields those that the data have.
-        estimates: As ``estimates.json`` keeps them.
-        counts: How many examples, questions and systems there are.
-        remarks: Rows that the intervals treat as independent although they may not be.
     """
 
     metrics: list[Metric]
@@ -390,7 +371,6 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
 
 
 def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame:
-    """Scores that are the same for all examples of a shard, one row a column."""
     rows = [
         (metrics.index(one.metric), one.value, STATUS_CODES[one.status], None, one.reason)
         for one in alike
@@ -401,7 +381,7 @@ def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame
 def provenance(
     data: str, tally: RunTally, cluster: str, models: ModelNames, chat: ChatSettings | None
 ) -> Provenance:
-    """What the signatures of a run say, from its settings and from who judged what."""
+    """Return the parts of a run's signatures, from its settings and from who judged what."""
     by_chat = tally.filled_by(() if chat is None else chat.judges)
     return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
 
@@ -409,7 +389,6 @@ def provenance(
 def _coverage(
     metrics: Sequence[Metric], columns: Columns, groups: EstimateGroups, sums: Summed
 ) -> Iterator[str]:
-    """Remarks on composites that leave out components without a value."""
     systems = dict(enumerate(groups.systems, ALL + 1))
     for metric in metrics:
         if isinstance(metric, Composite) and metric.missing == "renormalise":
@@ -434,7 +413,6 @@ def _chosen(
     found: RunGrouping,
     sums: Summed,
 ) -> list[Metric]:
-    """The requested metrics, and those of the quick suite that the data allow."""
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
     cited = columns.metrics.index(CITED) if CITED in columns.metrics else None
@@ -457,7 +435,6 @@ def _chosen(
 
 
 def _nothing_to_measure(shards: Shards, examples: int) -> str:
-    """The error if nothing can be measured: what the data have, what they lack, what would help."""
     counts = shards.scan("examples").select(
         answers=pl.col("answer").is_not_null().sum(),
         contexts=(pl.col("contexts").list.len() > 0).sum(),

@@ -27,12 +27,7 @@ def by_column(field: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EstimateGroups:
-    """The groups of a run, each with a place in this order.
-
-    Args:
-        systems: In order of appearance.
-        values: Of each field that groups, sorted.
-    """
+    """The groups of a run, each with a place in this order."""
 
     systems: Sequence[str]
     values: Mapping[str, Sequence[str]]
@@ -51,11 +46,7 @@ class EstimateGroups:
                         yield {"system": system, name: value}
 
     def codes(self, facets: pl.DataFrame) -> NDArray[np.int32]:
-        """The place of each example's system and of its value of each field, (n, 1 + fields).
-
-        Args:
-            facets: ``system``, and a ``by_column`` for each field.
-        """
+        """The place of each example's system and of its value of each field, (n, 1 + fields)."""
         columns = {"system": self.systems}
         columns |= {by_column(name): values for name, values in self.values.items()}
         places = [
@@ -65,11 +56,7 @@ class EstimateGroups:
         return np.stack(places, axis=1)
 
     def places(self, codes: NDArray[np.int32]) -> Iterator[Ints]:
-        """The places of each example's groups, shape (n,): of each kind of group, it has one.
-
-        Args:
-            codes: As ``codes`` gives them.
-        """
+        """The places of each example's groups, shape (n,): of each kind of group, it has one."""
         system, *fields = codes.T.astype(np.int64)
         yield np.full(len(codes), ALL)
         yield 1 + system
@@ -83,12 +70,7 @@ class EstimateGroups:
 
 
 def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
-    """The groups of these examples.
-
-    Args:
-        facets: ``system``, and a ``by_column`` for each field.
-        by: The fields.
-    """
+    """The groups of these examples."""
     return EstimateGroups(
         facets["system"].unique(maintain_order=True).to_list(),
         {name: facets[by_column(name)].unique().sort().to_list() for name in by},
@@ -96,7 +78,7 @@ def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
 
 
 def rows_of(group: Mapping[str, str]) -> pl.Expr:
-    """Which examples are in a group."""
+    """Return an expression that is true for the examples of a group."""
     columns = {one if one == "system" else by_column(one): value for one, value in group.items()}
     everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     return pl.all_horizontal(everything, *(pl.col(name) == one for name, one in columns.items()))
@@ -112,7 +94,7 @@ AT_ONCE = 200_000
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """What can be counted of the scores of a group; see ``Estimate``."""
+    """Counts of the scores of a group; see ``Estimate``."""
 
     n: int
     n_undefined: int
@@ -131,21 +113,13 @@ NO_SCORES = GroupCounts(0, 0, 0, {}, {}, {})
 
 
 def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
-    """The counts of each column and group that has scores.
-
-    Args:
-        table: As ``CountedScores.table`` gives it.
-    """
+    """The counts of each column and group that has scores."""
     parts = table.partition_by("column", "group", as_dict=True)
     return {(column, group): _counts(part) for (column, group), part in parts.items()}
 
 
 class CountedScores:
-    """Counts over pieces of a run.
-
-    Args:
-        groups: Of the run.
-    """
+    """Counts over pieces of a run."""
 
     def __init__(self, groups: EstimateGroups) -> None:
         self._groups = groups
@@ -154,13 +128,7 @@ class CountedScores:
         self._kept = 0
 
     def add(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
-        """Count the scores of further examples.
-
-        Args:
-            scores: As in ``ScorePiece``, sorted by column.
-            codes: Of the examples, as ``EstimateGroups.codes`` gives them.
-            alike: As in ``ScorePiece``.
-        """
+        """Count the scores of further examples."""
         times = scores.height // max(1, len(codes))
         named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
         keys = ["column", "status", "reason", "label"]
@@ -175,7 +143,7 @@ class CountedScores:
             self._take(few.with_columns(group=pl.Series(group)))
 
     def table(self) -> pl.DataFrame:
-        """How often each column, group, status, reason and label came out so far, in ``len``."""
+        """Return the count of each column, group, status, reason and label so far, in ``len``."""
         self._join()
         return self._parts[0]
 

@@ -32,11 +32,7 @@ AT_ONCE = 500_000
 
 
 class Distinct:
-    """The first row of each key.
-
-    Args:
-        keys: The columns of the key.
-    """
+    """The first row of each key."""
 
     def __init__(self, *keys: str) -> None:
         self._keys = keys
@@ -76,12 +72,7 @@ QUESTION = "question_id"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedQuestions:
-    """Ids whose question another id asked first, and a note; None if ids and texts agree.
-
-    Args:
-        later: ``id``, sorted, and ``first``, the first id with its text.
-        note: What is remarked.
-    """
+    """Ids whose question another id asked first, and a note; None if ids and texts agree."""
 
     later: pl.DataFrame
     note: str | None
@@ -131,7 +122,7 @@ LOOKED_AT = 1_000
 
 
 def default_cluster(examples: Iterable[Example]) -> str:
-    """What is clustered by where the user names nothing.
+    """Return the field to cluster by where the user names none.
 
     ``session`` if one of the sessions holds several questions to one system, else ``question_id``.
     Sessions of one question each say less than the question does: other systems answer it in
@@ -179,10 +170,6 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     """For each field that names a document or a session: which cluster has which of its values.
 
     Hashed, each pair once: ``field``, ``cluster``, ``value``.
-
-    Args:
-        examples: Of one block.
-        clusters: The cluster of each, hashed.
     """
     names = dict.fromkeys(
         name
@@ -212,17 +199,12 @@ def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | Non
     """The field that groups the clusters into the fewest groups; None if none does.
 
     Each cluster lies in one value of it, and some value holds several clusters.
-
-    Args:
-        files: Of ``origins``, of all shards; a shard without such a field has none.
-        clusters: How many there are, with such a field or without.
     """
     fields = [one for one in _nested(list(files), clusters) if 1 < one.values < one.clusters]
     return min(fields, key=lambda one: one.values, default=None)
 
 
 def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
-    """One field at a time, to bound memory."""
     if not files:
         return
     names = {name for file in files for name in _read(file, pl.col("field").unique())["field"]}
@@ -254,7 +236,6 @@ class Buckets:
     of the data: whatever is summed over them is the same number, however the rows came.
 
     Args:
-        examples: How many rows there are going to be.
         folder: Where several buckets are kept, which nothing else is; None: in memory.
     """
 
@@ -334,7 +315,6 @@ class ScorePiece:
         facets: A row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field.
         scores: ``SCORE``, with columns numbered from 0. The rows of a column are one for each
             example, in the order of ``facets``; their value is null unless their status is VALUE.
-        alike: Of further columns ``SCORE`` in one row, which is that of all examples.
     """
 
     facets: pl.DataFrame
@@ -347,10 +327,8 @@ class Summed:
     """The sums over each group, which has the place that ``EstimateGroups`` gives it.
 
     Attributes:
-        moments: Of the scores with a value, by column and group.
         totals: Of the columns that a composite of means combines, by composite and group.
         table: How the scores came out, as ``CountedScores.table`` gives it.
-        counts: The same by column and group.
     """
 
     moments: Mapping[tuple[int, int], ClusterMoments]
@@ -363,7 +341,7 @@ class Summed:
         return self.moments.get((column, group), NO_CLUSTERS)
 
     def counted(self, column: int, group: int) -> GroupCounts:
-        """How the scores of a column in a group came out."""
+        """Return the counts of a column's scores in a group."""
         return self.counts.get((column, group), NO_SCORES)
 
 
@@ -379,11 +357,6 @@ def summed(
     """Sum scores by group and cluster.
 
     Args:
-        pieces: All examples, each once, gone over once.
-        groups: Their groups.
-        columns: How many columns of scores there are.
-        composites: The columns that each composite of means combines.
-        examples: How many there are.
         folder: Where they are put aside if they are many; None: in memory.
     """
     counted = CountedScores(groups)
@@ -418,7 +391,7 @@ def _rows(
     alike: pl.DataFrame,
     columns: int,
 ) -> Rows:
-    """What is put into buckets, one row an example; NaN is no value."""
+    """Return the rows of a bucket, one for each example; NaN stands for no value."""
     dtype = np.dtype(
         [
             ("cluster", np.uint64),
@@ -452,7 +425,6 @@ class _Cells:
     def summed(
         self, rows: Rows, columns: Sequence[int]
     ) -> Iterator[tuple[int, Keys, list[Clusters]]]:
-        """The place of each group, its clusters, and the scores of these columns in them."""
         found = [
             clusters_by(self.of_rows, rows["values"][:, one], len(self.keys)) for one in columns
         ]
@@ -461,7 +433,6 @@ class _Cells:
 
 
 def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
-    """Of each kind of group."""
     names, cluster = np.unique(rows["cluster"], return_inverse=True)
     for group in groups.places(rows["codes"]):
         cells, of_rows = np.unique(group * len(names) + cluster, return_inverse=True)

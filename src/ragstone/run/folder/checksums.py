@@ -51,7 +51,7 @@ def described(file: Path) -> File:
 
 
 def fault_of(file: Path, noted: File) -> Fault | None:
-    """How a file differs from its record; None if it matches."""
+    """Return how a file differs from its record; None if it matches."""
     fault = other_size(file, noted)
     if fault is not None:
         return fault
@@ -188,7 +188,7 @@ def write_json(path: Path, content: object) -> None:
 
 
 def other_size(file: Path, noted: File) -> Fault | None:
-    """How the size of a file differs from its record; None if it does not."""
+    """Return how the size of a file differs from its record; None if it does not."""
     try:
         facts = file.stat()
     except OSError as error:
@@ -257,7 +257,6 @@ def _checksum_of_json(content: Mapping[str, Any]) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """The first line of an error's message."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     lines = str(error).strip().splitlines()

@@ -57,7 +57,7 @@ class Folder(RunFiles):
 
     @property
     def shown_as(self) -> str:
-        """How messages name it."""
+        """The path or URL in messages."""
         return str(self.path)
 
     def locked(self) -> AbstractContextManager[None]:
@@ -137,8 +137,6 @@ class Folder(RunFiles):
         Args:
             shards: The tables, in a folder of their own; what ``CHOSEN`` in it holds replaces
                 them. The ledger may list others beside them, which lie in their places.
-            manifest: The content of ``run.json``, without its tables and files.
-            estimates: The reported numbers.
         """
         chosen = shards.path / CHOSEN
         made = Shards(chosen) if chosen.is_dir() else shards
@@ -187,7 +185,6 @@ class Folder(RunFiles):
 
 
 def _take(new: Path, old: Path) -> None:
-    """Put tables and files in the place of others, ``run.json`` last."""
     for name in (*map(place, all_tables()), RunEntry.ESTIMATES, RunEntry.SHARDS, RunEntry.MANIFEST):
         if (new / name).is_dir():
             shutil.rmtree(old / name, ignore_errors=True)
@@ -197,7 +194,7 @@ def _take(new: Path, old: Path) -> None:
 
 
 def _differing(there: object, now: object) -> tuple[object, object]:
-    """Of two lists what only one of them holds, so that no shared beginning hides it."""
+    """Return the entries that only one of two lists holds, so that no shared beginning hides them."""
     if isinstance(there, list) and isinstance(now, list):
         lost, new = ([x for x in a if x not in b] for a, b in ((there, now), (now, there)))
         return (lost, new) if lost or new else (there, now)
@@ -210,12 +207,7 @@ def _short(value: object) -> str:
 
 
 class StoredRows:
-    """The rows about some examples in the tables of a finished run, as its judges left them.
-
-    Args:
-        folder: Of the run.
-        ids: Of the examples; unknown ones are passed over.
-    """
+    """The rows about some examples in the tables of a finished run, as its judges left them."""
 
     def __init__(self, folder: Folder, ids: Collection[str]) -> None:
         self.folder = folder
@@ -245,7 +237,6 @@ class StoredRows:
 
     @cached_property
     def _shards(self) -> list[int]:
-        """Those in which these examples lie."""
         return self.folder.shards_of(self.ids)
 
 
@@ -265,7 +256,6 @@ class Excerpt:
     """The tables of a finished run, reduced to some examples.
 
     Args:
-        rows: Of the judges.
         overlay: What people corrected; None where their word is not to be seen.
     """
 

@@ -25,12 +25,7 @@ from .checksums import write_json
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Facts about the data before anything is asked.
-
-    Args:
-        examples: Number of examples.
-        answers: The answers of every system by question, where metrics compare them.
-    """
+    """Facts about the data before anything is asked."""
 
     examples: int
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -42,8 +37,6 @@ def look_through(
     """Read all examples.
 
     Args:
-        examples: The data.
-        metrics: Some may compare the answers of several systems.
         known: How many examples there are, if these were looked through before; they are then
             read again only for what metrics compare.
 
@@ -74,7 +67,7 @@ PIECE, PIECES = 4096, 64
 
 
 class KnownFile(BaseModel):
-    """What a file is recognised by."""
+    """The facts by which a file is recognised."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -89,8 +82,6 @@ class KnownInput(BaseModel):
     """The files of a run, and what was found out about them.
 
     Attributes:
-        files: What they are recognised by.
-        fingerprint: Of the data in them.
         examples: How many there are; None if they were not counted.
         over_systems: Whether ids are those of questions of several systems; None if that is not
             known yet.
@@ -106,12 +97,9 @@ class KnownInput(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class InputFacts:
-    """What a run writes down of its data, to recognise them.
+    """The facts by which a resumed run recognises its data.
 
     Args:
-        data: The data.
-        files: What their files were recognised by before anything was read of them.
-        fingerprint: Of the data.
         examples: How many there are; None if they were not counted.
     """
 
@@ -158,7 +146,7 @@ class InputFacts:
 
 
 def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
-    """What an unfinished run in a folder knows of these files; None if they are not those."""
+    """Read what an unfinished run knows of these files; None if they are not its files."""
     try:
         known = KnownInput.model_validate_json((folder / RunEntry.PARTS / FILE).read_bytes())
         same = bool(files) and known.files == list(files)
@@ -168,7 +156,7 @@ def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
 
 
 def known_file(file: Path) -> KnownFile:
-    """What a file is recognised by.
+    """Return the facts by which a file is recognised.
 
     Raises:
         InputError: Its name cannot be written down.

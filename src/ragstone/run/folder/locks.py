@@ -57,7 +57,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool | None:
-    """Whether a process writes to the folder; None where that cannot be told.
+    """Return whether a process writes to the folder; None where that cannot be told.
 
     Such as on a system without such locks, or of the run of another user.
     """
@@ -83,7 +83,7 @@ def is_held(folder: Path) -> bool | None:
 
 
 def _before_a_run(entry: Path) -> bool:
-    """Whether this may be in the folder of a run that was interrupted before its manifest.
+    """Return whether an interrupted or damaged run may have left this entry.
 
     Or of a damaged one, of which what cannot be made anew was left.
     """
@@ -112,7 +112,6 @@ _NOT_OURS = f"no run made it. Delete it, or name another folder with {OUT}."
 
 
 def _lock(descriptor: int) -> bool:
-    """Try to lock the file; always True on a system without such locks."""
     try:
         import fcntl
     except ImportError:

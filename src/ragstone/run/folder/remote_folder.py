@@ -108,7 +108,7 @@ class RemoteFolder(Folder):
         _empty(self.path)
 
     def _lock_url(self) -> bool:
-        """Lock the folder at the URL; False if it was not locked before, by this machine."""
+        """Lock the folder at the URL; return whether this machine had locked it before."""
         # The same after a kill, for the lock on this machine tells whether that run goes on.
         file = self.path.parent / OWNER
         if not file.is_file():
@@ -127,7 +127,6 @@ class RemoteFolder(Folder):
         return True
 
     def _names(self) -> set[str]:
-        """The files at the URL."""
         try:
             return {self.remote.below(file) for file in self.remote.files()}
         except NothingThere:
@@ -181,7 +180,6 @@ class RemoteFolder(Folder):
             self.remote.put(name, copy)
 
     def _publish(self) -> None:
-        """Write the finished run to the URL."""
         names = self._names()
         if RunEntry.MANIFEST in names:
             self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.remote.read(RunEntry.MANIFEST))
@@ -200,7 +198,6 @@ class RemoteFolder(Folder):
             self.remote.remove_folder(OPEN)
 
     def _given(self, names: Iterable[str]) -> set[str]:
-        """The files of shards that are at the URL as they are here."""
         given = set[str]()
         now = {form.shard: form for form in Shards(self.path).ledger}
         for name in names:
@@ -249,8 +246,8 @@ def mirrored(url: str) -> Path:
     if remote.at(RunEntry.MANIFEST) is None:
         if remote.at(f"{OPEN}/{RunEntry.MANIFEST}") is not None:
             raise InputError(
-                f"{remote.name} is not finished. To resume it, run the same evaluate command again on "
-                "the machine where it began."
+                f"{remote.name} is not finished. To resume it, run the same evaluate command again "
+                "on the machine where it began."
             )
         made = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
         raise InputError(f"There is no run at {remote.name}: `{made}` makes one.")
@@ -300,7 +297,6 @@ def _make_place(path: Path, remote: Remote) -> None:
 
 
 def _goes_with(path: Path, content: bytes) -> bool:
-    """Return whether the copy goes with this manifest at the URL."""
     known = path.parent / KNOWN
     copied = (path / RunEntry.MANIFEST).is_file() and known.is_file()
     return copied and known.read_bytes() == content
@@ -327,7 +323,7 @@ def _mirror(path: Path, remote: Remote) -> None:
 
 
 def _empty(path: Path) -> None:
-    """Delete what is in the copy, but its lock."""
+    """Delete all in the copy but its lock."""
     (path.parent / KNOWN).unlink(missing_ok=True)
     entries = list(path.iterdir()) if path.is_dir() else []
     for entry in sorted(entries, key=lambda one: one.name == RunEntry.MANIFEST):
@@ -340,7 +336,6 @@ def _empty(path: Path) -> None:
 
 
 def _files_of(path: Path) -> list[str]:
-    """The files of the finished run, as the URL has them."""
     found = []
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path).as_posix()
@@ -351,7 +346,7 @@ def _files_of(path: Path) -> list[str]:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file at the URL is one that a run has, beside its lock and ``run.json``."""
+    """Return whether a file at the URL belongs to a run, other than its lock and ``run.json``."""
     top = name.partition("/")[0]
     return top == OPEN or (top in {*RunEntry} and name not in (RunEntry.LOCK, RunEntry.MANIFEST))
 

@@ -40,12 +40,7 @@ PLACES = ("slices", "meta", "labels")
 def looked_up(
     read: Callable[[list[str]], pl.DataFrame], fields: Sequence[str]
 ) -> dict[str, pl.Series]:
-    """The values of each field, null for an example that has none.
-
-    Args:
-        read: Reads these columns of all examples.
-        fields: Names that are no columns of an example.
-    """
+    """The values of each field, null for an example that has none."""
     rows: Sequence[int] = range(read(["id"]).height) if fields else ()
     values: dict[str, list[str | None]] = {name: [None] * len(rows) for name in fields}
     left: dict[str, Sequence[int]] = dict.fromkeys(fields, rows)
@@ -126,15 +121,11 @@ class RunFiles:
         return self.path / place(name)
 
     def has(self, name: str) -> bool:
-        """Whether the finished run has this table."""
+        """Return whether the finished run has this table."""
         return self.form is not None and name in self.form.tables
 
     def finished(self, name: str, shards: Collection[int] | None = None) -> pl.LazyFrame:
         """A table of the finished run, after verifying it.
-
-        Args:
-            name: Of the table.
-            shards: Those to read; None: all.
 
         Raises:
             DamagedRun: It is gone, or is not what was written.
@@ -198,14 +189,7 @@ class RunFiles:
         columns: Sequence[str | pl.Expr] | None = None,
         shards: Collection[int] | None = None,
     ) -> pl.DataFrame:
-        """The rows of a table of the finished run that meet these conditions.
-
-        Args:
-            name: Of the table.
-            only: The conditions.
-            columns: Those to read, or what is made of them; by default all.
-            shards: Those to read; None: all.
-        """
+        """The rows of a table of the finished run that meet these conditions."""
         chosen = self.finished(name, shards).filter(*only)
         with self._saying_all_faults():
             return collect(chosen if columns is None else chosen.select(columns), self.table(name))
@@ -273,7 +257,7 @@ class RunFiles:
 
     @contextmanager
     def _saying_all_faults(self) -> Iterator[None]:
-        """If a file is damaged, raise an error that lists all damaged files and says what to do."""
+        """If a file is damaged, raise an error that lists all damaged files and the remedy."""
         try:
             yield
         except DamagedRun as error:
@@ -281,7 +265,7 @@ class RunFiles:
 
     @property
     def made_anew(self) -> str:
-        """How damaged files are made anew."""
+        """The remedy for damaged files."""
         return (
             "The evaluate command that made the run makes it anew; where only scores and estimates "
             f"are damaged, {call('rescore', argument('run', self.path))} does."

@@ -55,7 +55,7 @@ STILL = timedelta(minutes=2)
 
 
 class Beat(BaseModel):
-    """How far a run is.
+    """The progress that a run last wrote to its folder.
 
     Attributes:
         at: When this was written.
@@ -91,12 +91,7 @@ class Beat(BaseModel):
 
 @dataclass(slots=True)
 class Heartbeat:
-    """Writes how far a run is.
-
-    Args:
-        folder: Of the run.
-        judges: Who judges.
-    """
+    """Writes how far a run is."""
 
     folder: Path
     judges: Sequence[str]
@@ -132,7 +127,7 @@ class Heartbeat:
 
 
 def goes_on(folder: Path, beat: Beat | None) -> bool:
-    """Whether the run in this folder, which is not finished, goes on.
+    """Return whether the unfinished run in this folder goes on.
 
     Who writes to a folder holds its lock, which ends with the process, however that dies. A run of
     another machine may hold one that cannot be seen from here.
@@ -147,7 +142,7 @@ def goes_on(folder: Path, beat: Beat | None) -> bool:
 
 
 def last_beat(folder: Path) -> Beat | None:
-    """How far the run in this folder was when it last said so; None if it did not."""
+    """Read the last progress of the run in this folder; None if there is none."""
     try:
         return Beat.model_validate_json((folder / RunEntry.HEARTBEAT).read_bytes())
     except (OSError, ValidationError):
@@ -176,7 +171,7 @@ class FoundRun:
 
     @property
     def goes_on(self) -> bool:
-        """Whether it is being judged."""
+        """True if the run is being judged."""
         return goes_on(self.path, self.beat)
 
 

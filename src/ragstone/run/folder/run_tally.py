@@ -24,11 +24,7 @@ from .schemas import Counted
 
 
 class Violations:
-    """Those of the examples that passed by; they are never repaired, but scored as given.
-
-    Attributes:
-        rules: How often each rule is broken.
-    """
+    """Label violations of the examples that passed by, which are scored as given."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -240,7 +236,6 @@ def calls_of(folder: Path) -> dict[str, Any] | None:
 
 
 def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> str:
-    """The run in one printable line."""
     judges = tally.judges()
     parts = [f"data:{settings.data[:12]}", f"judges:{'+'.join(judges) or 'none'}"]
     if settings.local and any(name.startswith(LOCAL) for name in judges):

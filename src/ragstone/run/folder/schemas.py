@@ -24,7 +24,7 @@ from .checksums import Count, File
 
 
 def _loaded(ask: str) -> str:
-    """A run has its checksum by now, so an unknown ask is one of a kind that is not there yet.
+    """Refuse an unknown ask: the run has its checksum, so a user's kind is not loaded yet.
 
     Raises:
         InputError: Nothing defines it; no damage, so pydantic does not gather it as a fault.
@@ -47,7 +47,6 @@ class _Shown(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in ``run.json``."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -67,7 +66,7 @@ class Compared(BaseModel):
 
 
 class Counted(BaseModel):
-    """What was counted over judged examples; counts of several shards add up."""
+    """Counts over judged examples; those of several shards add up."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -143,7 +142,7 @@ class Manifest(Counted):
 
 
 class PieceForm(BaseModel):
-    """What is kept of a piece of the data, which is not read again when its shard is done."""
+    """Facts of a piece of the data, which is not read again when its shard is done."""
 
     model_config = ConfigDict(frozen=True)
 

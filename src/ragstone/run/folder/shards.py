@@ -53,9 +53,6 @@ FIRST = re.compile(rb'{"shard":([0-9]{1,9}),"examples":([0-9]{1,9}),')
 class ShardLedger:
     """The ledger of a run; read from its file, if there is one.
 
-    Args:
-        file: The file.
-
     Raises:
         DamagedRun: A line is not as it was written.
     """
@@ -72,14 +69,14 @@ class ShardLedger:
                 self._read()
 
     def __len__(self) -> int:
-        """How many shards are done."""
+        """Number of shards that are done."""
         return len(self._done)
 
     def __contains__(self, shard: int) -> bool:
         return shard in self._done
 
     def __iter__(self) -> Iterator[ShardForm]:
-        """What was written, in the order of the shards."""
+        """Iterate over the lines in the order of the shards."""
         return self.of(self.shards)
 
     @property
@@ -88,7 +85,7 @@ class ShardLedger:
         return sorted(self._done)
 
     def of(self, shards: Iterable[int]) -> Iterator[ShardForm]:
-        """What was written of these, each of which is done."""
+        """Read the lines of these shards, each of which is done."""
         if not self._done:
             return
         with reading(self.file), self.file.open("rb") as file:
@@ -97,7 +94,7 @@ class ShardLedger:
                 yield self._form(file.readline())
 
     def examples_of(self, shard: int) -> int | None:
-        """How many examples a shard has that is done; None for one that is not."""
+        """Return the number of examples of a shard that is done; None for one that is not."""
         return self._done[shard][1] if shard in self._done else None
 
     def leave_out(self, shard: int) -> None:
@@ -149,7 +146,6 @@ def _checksum(text: bytes) -> bytes:
 
 
 def _shard(line: bytes, file: Path, number: int) -> tuple[int, int]:
-    """The number of a line's shard, and of its examples, if its checksum is right."""
     text, noted = line[:-SIGNATURE] + b"}", line[-SIGNATURE:]
     if noted != b"".join((BEFORE, _checksum(text), AFTER)):
         raise DamagedRun([Fault(str(file), number, CHECKSUM, "that of its line", "another")])
@@ -173,11 +169,7 @@ CHOSEN = "chosen"
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """The tables in a folder.
-
-    Args:
-        path: Of the folder.
-    """
+    """The tables in a folder."""
 
     path: Path
     _ledger: list[ShardLedger] = field(default_factory=list, repr=False, compare=False)
@@ -186,7 +178,7 @@ class Shards:
 
     @property
     def ledger(self) -> ShardLedger:
-        """Which shards are done.
+        """The ledger of the shards that are done.
 
         Raises:
             DamagedRun: It is not what was written.
@@ -214,12 +206,7 @@ class Shards:
         return scan_parquet(self.files_of(name))
 
     def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
-        """Write a shard, after which it is done; gives what the ledger says of it.
-
-        Args:
-            form: What the ledger says of it, but for these files.
-            tables: Its rows of each table that is written.
-        """
+        """Write a shard, after which it is done; gives what the ledger says of it."""
         new = {
             name: write_frame(name, tables[name], self.file(name, form.shard))
             for name in sorted(tables)
@@ -233,13 +220,7 @@ class Shards:
     def add_made(
         self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
     ) -> ShardForm:
-        """Write a shard whose files were made elsewhere, after which it is done.
-
-        Args:
-            form: What the ledger says of it, but for these files.
-            files: The record of each file, by table.
-            content: What is in them.
-        """
+        """Write a shard whose files were made elsewhere, after which it is done."""
         for name, noted in files.items():
             file = self.file(name, form.shard)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -259,9 +240,7 @@ class Shards:
         """Write a table anew elsewhere, with a ledger that has it in place of the one here.
 
         Args:
-            name: Of the table.
             rows: Makes the new rows of a shard, of its line in the ledger and those it has.
-            into: The other folder.
         """
         other, forms = Shards(into), []
         for form in self.ledger:
@@ -316,7 +295,6 @@ def in_order(shards: Shards, into: Path) -> Shards:
 
     Args:
         shards: The tables, of which the ledger may be read again, should the run be stopped now.
-        into: The folder for the new ledger.
     """
     following = into / f"{RunEntry.SHARDS}{UNFINISHED}"
     left: dict[str, object] = {"piece": None, "alike": []}

@@ -60,13 +60,7 @@ SHARES_CONTEXTS = {Support.name: (Relevance.name,)}
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Tasks that are asked together.
-
-    Args:
-        tasks: The tasks.
-        after: Indices of the stages whose replies it waits for.
-        about: Of these, the ones that make what it is about.
-    """
+    """Tasks that are asked together."""
 
     tasks: tuple[Task, ...]
     after: frozenset[int]
@@ -116,10 +110,8 @@ class ChatJudge:
     """An LLM judge with an asker, which does pacing, retries, journal and budget.
 
     Args:
-        judge: Makes the questions and reads the replies.
         asker: Sends the questions; None for a judge that cannot ask yet.
         wanted: The asks of the run; others are not asked. None: all.
-        answers: The answers of every system, by question; for preferences.
     """
 
     def __init__(
@@ -149,7 +141,7 @@ class ChatJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """What a model can be asked."""
+        """The asks that a model can answer."""
         return self.judge.asks
 
     def able_to_ask(
@@ -195,18 +187,13 @@ class ChatJudge:
         )
 
     def asks_later(self, ask: str, example: Example) -> bool:
-        """Whether an ask of an example is to be put in a batch, so that it has no replies yet."""
+        """Return whether an ask of an example waits for a batch, so that it has no reply yet."""
         return (self.judge.task_of(ask).name, example.id) in self._later
 
     async def ask_about(self, example: Example, asks: Collection[str], turn: int) -> None:
         """Ask everything about an example, each stage after the stages it waits for.
 
         No stage waits for other examples.
-
-        Args:
-            example: The example.
-            asks: The asks that are open for this example.
-            turn: The position of the example in the data, which is its priority.
         """
         wanted = frozenset(asks)
         if wanted not in self._stages:
@@ -231,7 +218,7 @@ class ChatJudge:
         waits: Mapping[int, "asyncio.Task[bool]"],
         turn: int,
     ) -> bool:
-        """Ask a stage; False if its replies, or what it is about, come later in a batch."""
+        """Ask a stage; return False if its replies, or what it is about, come later in a batch."""
         answered = {place: await earlier for place, earlier in waits.items()}
         if not all(answered[place] for place in stage.about):
             self._later.update((task.name, example.id) for task in stage.tasks)
@@ -281,7 +268,6 @@ class ChatJudge:
     async def _ask_all(
         self, tasks: Sequence[Task], target: Target, turn: int, room: int
     ) -> dict[str, dict[str, TaskReply]]:
-        """The replies of every model, by task; claims and the like are made by one model alone."""
         pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
         pieces = {name: them for name, them in pieces.items() if them}
         made = {task.name for task in tasks if task.kind.made}
@@ -314,7 +300,6 @@ class ChatJudge:
         turn: int,
         room: int,
     ) -> dict[str, TaskReply]:
-        """Ask one model about the pieces; its reply to each task."""
         questions = self.judge.questions(model, pieces, example)
         outcomes = await _together(self._put_with.ask(model, one, turn) for one in questions)
         return task_replies(pieces, questions, outcomes, room)
@@ -329,7 +314,6 @@ class ChatJudge:
     def _about(
         self, example: Example, asks: frozenset[str], stage: Stage
     ) -> Mapping[str, Sequence[Proposition]]:
-        """The propositions of a stage: gold evidence, and claims or statements made before."""
         about: dict[str, Sequence[Proposition]] = {}
         for ask in (ASKS[one] for task in stage.tasks for one in task.asks if one in asks):
             if ask.over is not None and ask.origin is not None:
@@ -341,7 +325,6 @@ class ChatJudge:
         return about
 
     def _made(self, ask: str, example: Example) -> list[Proposition]:
-        """The claims or statements of an example, from the stored replies."""
         task = self.judge.task_of(ask)
         if (task.name, example.id) not in self._replies:
             return []
@@ -356,7 +339,6 @@ class ChatJudge:
         ]
 
     def _knows(self, task: Task, target: Target) -> bool:
-        """Whether the task was asked about the same propositions."""
         replies = self._replies.get((task.name, target.example.id))
         if replies is None:
             return False
@@ -370,7 +352,6 @@ class ChatJudge:
     def _enter(
         self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, RowBuilder]
     ) -> None:
-        """Add the judge's rows to its sheet and, for a panel, each member's to theirs."""
         target, subject, by_model = replies
         status, reason = self.judge.status(task, target, by_model)
         keys = (key for one in by_model.values() for out in one.outcomes for key in out.requests)
@@ -391,7 +372,6 @@ class ChatJudge:
 
 
 def _comes_later(by_model: Mapping[str, TaskReply]) -> bool:
-    """Whether a reply to a task waits for a batch."""
     return any(one.later for reply in by_model.values() for one in reply.outcomes)
 
 

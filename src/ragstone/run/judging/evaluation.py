@@ -42,17 +42,7 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """An unfinished run: its folder, and its counts so far.
-
-    Args:
-        folder: Where it is stored.
-        shards: Where its tables are until it is finished.
-        spec: What it is going to do.
-        progress: Called after each block, and periodically while models are asked.
-
-    Attributes:
-        tally: Counts over the shards.
-    """
+    """An unfinished run: its folder, and its counts so far."""
 
     def __init__(
         self, folder: Folder, shards: Shards, spec: RunSpec, progress: Report | None = None
@@ -70,7 +60,6 @@ class Evaluation:
         """Find out which systems answer some questions and not others, which owe these answers.
 
         Args:
-            examples: The data, which are read for it.
             at_once: Needed where blocks are scored elsewhere, or were in another process. Else they
                 are read at the first null answer, for most data have none.
         """
@@ -98,10 +87,7 @@ class Evaluation:
         """Judge, score and store all unfinished shards.
 
         Args:
-            data: All of the data.
             fraction: The share of the data that this number of examples is; None if unknown.
-            asking: The asker; None if no judge is a chat model.
-            debug: Called with each example as soon as it is judged.
         """
         self.asks_by(asking)
         self.resume()
@@ -161,15 +147,7 @@ class Evaluation:
         beside: Mapping[str, File] | None = None,
         piece: PieceForm | None = None,
     ) -> None:
-        """Store a judged and scored shard.
-
-        Args:
-            shard: Its number.
-            tables: What is written of it.
-            counts: What was counted in it.
-            beside: The files of its other tables, which are there.
-            piece: What is kept of its data, if these are not read again.
-        """
+        """Store a judged and scored shard."""
         self.folder.check_there()
         scores, alike = parted(self.spec, tables["scores"])
         form = ShardForm(
@@ -185,13 +163,7 @@ class Evaluation:
     def keep_made(
         self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
     ) -> None:
-        """Store a shard that was judged and scored elsewhere.
-
-        Args:
-            form: What the ledger says of it, but for its files.
-            files: The record of each file, by table.
-            content: What is in them.
-        """
+        """Store a shard that was judged and scored elsewhere."""
         self.folder.check_there()
         self._kept(self.shards.add_made(form, files, content))
 
@@ -230,7 +202,6 @@ class Evaluation:
         self._heart.stop()
 
     def _settle_scores(self, reported: Sequence[str]) -> None:
-        """Bring the scores of all shards to those of the reported metrics, if any differs."""
         place = self.shards.path / CHOSEN
         shutil.rmtree(place, ignore_errors=True)
         scored, chosen = {str(metric) for metric in self.spec.metrics}, set(reported)
@@ -265,7 +236,6 @@ class Evaluation:
             self.progress(progress)
 
     def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
-        """Judge an example by itself, before its block, from the replies received."""
         self._heed_nulls([example])
         judged = judge_block([example], judges, self.spec.asks)
         scores = block_scores(self.spec, 0, [example], judged)["scores"]

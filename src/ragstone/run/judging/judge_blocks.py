@@ -46,13 +46,7 @@ class JudgedBlock:
 
 
 class Live:
-    """The examples of a judged block, with the interface of a finished run.
-
-    Args:
-        folder: Of the run.
-        judged: The block.
-        scores: As the run keeps them.
-    """
+    """The examples of a judged block, with the interface of a finished run."""
 
     def __init__(self, folder: Folder, judged: JudgedBlock, scores: pl.DataFrame) -> None:
         self._folder, self._judged, self._scores = folder, judged, scores
@@ -121,12 +115,6 @@ def judge_further(
 ) -> JudgedBlock:
     """Judge further asks of a block that is already judged in part.
 
-    Args:
-        examples: The block.
-        tables: Its judgements so far.
-        judges: In the order they are asked.
-        asks: The further asks, none of which was judged before.
-
     Returns:
         In ``tables`` all judgements; in ``ledger`` and ``rows`` only the new ones.
     """
@@ -165,7 +153,7 @@ def resolve(
 def _as_they_are(
     tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame
 ) -> pl.DataFrame | None:
-    """What ``_chosen`` gives where a single example was put to a single judge, who settled it."""
+    """Return the rows unchanged if a single judge settled a single example; None otherwise."""
     if ledger.height != 1 or ledger["status"][0] != "ok":
         return None
     if _is_shared(ask) and any(rows[one].null_count() for one in _verdicts(ask)):
@@ -189,7 +177,6 @@ def _chosen(
     rows: pl.DataFrame,
     places: Mapping[str, int],
 ) -> pl.DataFrame:
-    """The rows of one judge for each unit."""
     ok = ledger.filter(pl.col("status") == "ok").with_columns(
         turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
     )
@@ -219,7 +206,7 @@ def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
 def _put(
     ask: str, block: Block, judges: Sequence[Judge], holds: Mapping[str, pl.Series]
 ) -> tuple[list[Filled], list[int]]:
-    """Ask the judges in turn, each about open examples; returns also those left open by all."""
+    """Ask the judges in turn, each about open examples; return also those left open by all."""
     # Opening a run needs no judge, whose tables take a tenth of a second to load.
     from ragstone.judges.rules import PARTS, decide_parts, fill_labels
 
@@ -250,7 +237,7 @@ def _put(
 
 
 def _instead(filled: Sequence[Filled], decided: Filled) -> list[Filled]:
-    """What the judges say, without their word for the examples that labels decide."""
+    """Replace the judges' word for the examples that labels decide."""
     if decided.ledger.is_empty():
         return list(filled)
     spoken = pl.col("row").is_in(decided.ledger["row"].implode()) & (pl.col("status") == "ok")
@@ -259,12 +246,10 @@ def _instead(filled: Sequence[Filled], decided: Filled) -> list[Filled]:
 
 
 def _without_orphans(filled: Filled) -> Filled:
-    """Without the rows that are about no example any more."""
     return replace(filled, rows=filled.rows.join(filled.ledger, on="subject", how="semi"))
 
 
 def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Series]:
-    """For each ask the examples that have what it requires; for the others it is undefined."""
     holds = {
         ask: pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
         for ask in asks
@@ -273,13 +258,12 @@ def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Ser
 
 
 def _is_shared(ask: str) -> bool:
-    """Whether the ask is about contexts, which several judges may divide among them."""
+    """Return whether several judges may divide the ask's contexts among them."""
     over = ASKS[ask].over
     return over is not None and over.unit == "context"
 
 
 def _says_something(ask: str) -> pl.Expr:
-    """Expression: whether a row holds a verdict."""
     return pl.any_horizontal(pl.col(name).is_not_null() for name in _verdicts(ask))
 
 
@@ -288,7 +272,6 @@ def _verdicts(ask: str) -> list[str]:
 
 
 def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
-    """The examples with contexts that this judge left open."""
     said = zip(*(answers.rows[name].to_list() for name in _verdicts(ask)), strict=True)
     decided = (any(one is not None for one in verdicts) for verdicts in said)
     given = Counter(compress(answers.rows["subject"].to_list(), decided))
@@ -300,7 +283,6 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
 
 
 def _labelled_in_part(ask: str, answers: Filled) -> set[int]:
-    """The examples in which people left a label open."""
     labels = [column.name for column in kind_of(ask).filled_by(ASKS[ask]) if column.label]
     gaps = answers.rows.filter(pl.any_horizontal(pl.col(labels).is_null()))
     return set(answers.ledger.join(gaps, on="subject", how="semi")["row"])
@@ -320,7 +302,6 @@ def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.Data
 def _outcomes(
     tables: Tables, ask: str, ledger: pl.DataFrame, places: Mapping[str, int]
 ) -> pl.DataFrame:
-    """The outcome of the ask for each example: a value if any judge gave one, else a failure."""
     best: dict[int, tuple[int, int, str | None]] = {}
     columns = (ledger[name].to_list() for name in ("row", "judge", "status", "reason"))
     for row, judge, status, reason in zip(*columns, strict=True):
@@ -355,7 +336,7 @@ class LabelFiles:
         self._faults: list[Fault] = []
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """True if there are any files."""
         return bool(self._files)
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:

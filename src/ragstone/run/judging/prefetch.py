@@ -46,12 +46,7 @@ class PrefetchedBlock:
     """A block whose questions are being asked.
 
     Args:
-        shard: The number of its shard.
-        examples: The block.
-        frame: The same as a table.
         judges: The run's judges; chat models among them hold the replies for this block.
-        done: Completed when all questions are settled.
-        answered: Indices of the examples whose questions are all settled.
     """
 
     shard: int
@@ -64,12 +59,6 @@ class PrefetchedBlock:
 
 class Prefetch:
     """Asks models about blocks before these are judged.
-
-    Args:
-        judges: In the order they are asked; some of them chat models.
-        asks: Of the run.
-        asking: Runs the coroutines that ask.
-        first: The position of the first example in the data.
 
     Attributes:
         examples: Number of examples whose questions are settled, including those before the first.
@@ -97,8 +86,6 @@ class Prefetch:
         """The blocks in order, each when its questions have been answered.
 
         Args:
-            shards: Those that are not done.
-            check: Called with each block before anything is asked about it.
             tick: Called periodically with the next block and the number of examples done.
         """
         queue: deque[PrefetchedBlock] = deque()
@@ -170,7 +157,7 @@ class Prefetch:
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """The first error of a group, so that an error of the user's own function arrives unchanged."""
+    """Return the first error of a group, so that a user's own error arrives unchanged."""
     error = errors.exceptions[0]
     return _first(error) if isinstance(error, ExceptionGroup) else error
 
@@ -195,13 +182,7 @@ class StreamedBlock:
 def judged_blocks(
     spec: RunSpec, shards: Iterable[DataShard], check: Check
 ) -> Iterator[StreamedBlock]:
-    """The blocks, if no server is asked.
-
-    Args:
-        spec: Of the run.
-        shards: Those that are not done.
-        check: Called with each block before it is judged.
-    """
+    """The blocks, if no server is asked."""
     for block in blocks(shards, BLOCK):
         check(block.examples)
         yield StreamedBlock(
@@ -220,11 +201,6 @@ def prefetched_blocks(
     """The blocks, asking models about later blocks while an earlier one is judged.
 
     Args:
-        spec: Of the run.
-        shards: Those that are not done.
-        check: Called with each block before anything is asked about it.
-        asking: The asker.
-        first: The place of the first example in the data.
         watch: Called periodically with the examples, in order, whose questions are settled.
     """
     pass

@@ -57,7 +57,6 @@ class NamedModels:
     """The named judges, and the models of those that are chat models.
 
     Args:
-        names: All judges as the user wrote them, including those without a model.
         models: The models of each judge that is a chat model or a panel, by the judge's name.
         pool: The connections that they share; None without chat models.
     """
@@ -73,8 +72,6 @@ def open_named(
     """Open the chat models among the judges. Models separated by commas form a panel that votes.
 
     Args:
-        judge: As the user gave it.
-        offline: Use no server except on this machine.
         to_ask: False opens models without a key, because nothing will be sent.
 
     Raises:
@@ -193,14 +190,8 @@ def open_models(
     """Open the named models, and the default encoder if a metric needs one.
 
     Args:
-        asks: The asks of the requested metrics; not those that ``quick`` may choose.
-        fillable: The asks that judges without a model can judge.
-        references: All of the data's; read only for the idf of BERTScore.
         embedder: None: ``builtin:minilm`` if it is needed; without it, what rests on it is
             missing.
-        cross_encoder: None: there is no default.
-        bertscore: The requested settings.
-        offline: Download nothing.
 
     Raises:
         UnknownName: A name is not valid.
@@ -285,7 +276,7 @@ def identity(model: Encoder | CrossEncoder) -> str:
 
 
 def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
-    """Whether an ask compares texts that are in the data, or that a judge can make."""
+    """Return whether an ask compares texts that are in the data, or that a judge can make."""
     return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
 
 
@@ -295,8 +286,6 @@ class ChatJudges:
 
     Attributes:
         names: All judges as the user wrote them, including those without a model.
-        judges: Those that are chat models.
-        pool: The connections that they share.
     """
 
     names: tuple[str, ...]
@@ -407,14 +396,7 @@ def able_to_ask(
     wanted: Sequence[str],
     answers: Mapping[str, Mapping[str, str]],
 ) -> tuple[Judge, ...]:
-    """The same judges, with an asker for those that are chat models.
-
-    Args:
-        judges: In the order they are asked.
-        asker: Sends the questions.
-        wanted: The asks of the run; others are not asked.
-        answers: The answers of every system, by question.
-    """
+    """The same judges, with an asker for those that are chat models."""
     from .chat_judge import ChatJudge
 
     return tuple(
@@ -435,11 +417,6 @@ def chat_judges(
     """The judges that are chat models. Models separated by commas form a panel that votes.
 
     Args:
-        judge: As the user gave it.
-        instructions: Instructions to the models.
-        topics: Criteria, aspects and rivals that the metrics name.
-        citations: Regular expression for citations in an answer.
-        offline: Use no server except on this machine.
         to_ask: False opens models without a key, because nothing will be sent.
 
     Raises:
@@ -478,13 +455,11 @@ def chat_judges(
 
 
 def _rubrics(judge: "LLMJudge") -> list[str]:
-    """The rubrics of the criteria that the metrics name."""
     criteria, rubrics = _criteria(judge)
     return [repr(rubrics[name]) for name in criteria]
 
 
 def _criteria(judge: "LLMJudge") -> "tuple[list[str], Mapping[str, Rubric]]":
-    """The criteria that the metrics name, and every rubric."""
     from ragstone.judges.llm.answer_tasks import RatingTask
 
     task = judge.tasks[Rating.name]

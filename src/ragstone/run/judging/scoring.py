@@ -25,12 +25,7 @@ from .judge_blocks import JudgedBlock
 
 
 def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[AlikeScores]]:
-    """The scores of a shard without those that are alike, and these.
-
-    Args:
-        spec: Of the run; if it is no quick one, all are kept.
-        scores: Of the shard.
-    """
+    """The scores of a shard without those that are alike, and these."""
     asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
     tried = {str(metric) for metric in spec.metrics} - asked
     if QUICK not in spec.requested.suites or not tried:
@@ -51,14 +46,7 @@ def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[Alik
 def put_back(
     scores: pl.LazyFrame, alike: Sequence[AlikeScores], examples: pl.LazyFrame, order: Sequence[str]
 ) -> pl.LazyFrame:
-    """The scores of a shard with those that are alike, metric by metric.
-
-    Args:
-        scores: The others.
-        alike: To be put back.
-        examples: The examples of the shard.
-        order: All its metrics, in order.
-    """
+    """The scores of a shard with those that are alike, metric by metric."""
     ids = examples.select("question_id", "system", "shard", example_id="id")
     more = [
         ids.select(
@@ -188,12 +176,7 @@ class UnfitFields(InputError):
 
 
 class CheckedFields:
-    """Checks the requested fields on the first block of the data; called with each block.
-
-    Args:
-        spec: What the run is going to do.
-        checked: Whether the first block was seen before.
-    """
+    """Checks the requested fields on the first block of the data; called with each block."""
 
     def __init__(self, spec: RunSpec, *, checked: bool) -> None:
         self._spec, self._checked = spec, checked
@@ -238,7 +221,6 @@ def _facets(
     texts: pl.Series,
     components: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Groups and clusters of each example, and the scores that composites of means combine."""
     fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in spec.fields}
     return pl.DataFrame(
         {

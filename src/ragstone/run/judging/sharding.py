@@ -46,7 +46,7 @@ file are cut as they stand, their bytes count for characters."""
 
 
 def size_of_a_shard() -> PieceSize:
-    """Of lines that are cut as they stand."""
+    """Return the size of a shard of lines that are cut as they stand."""
     return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
 
 
@@ -67,17 +67,12 @@ class CutBlock:
 
 
 def none_done(shard: int) -> int | None:  # noqa: ARG001
-    """Of a run that begins."""
+    """Return None for any shard of a run that begins."""
     return None
 
 
 def blocks(shards: Iterable[DataShard], most: int) -> Iterator[CutBlock]:
-    """Group the examples of shards into blocks, which end with the example that fills them.
-
-    Args:
-        shards: The shards.
-        most: Maximum number of examples in a block.
-    """
+    """Group the examples of shards into blocks, which end with the example that fills them."""
     for shard in shards:
         block: list[Example] = []
         held = 0
@@ -97,7 +92,6 @@ def shards_of(
     """Cut examples into shards.
 
     Args:
-        examples: All of the data.
         done: Says how many examples a shard has that is done, which are passed over; None for one
             that is not.
     """
@@ -113,24 +107,19 @@ def shards_of(
 
 
 class _Ahead:
-    """Examples, of which the next can be looked at."""
-
     def __init__(self, examples: Iterator[Example]) -> None:
         self._examples = examples
         self._next: Example | None = None
 
     def peek(self) -> Example | None:
-        """The next example; None at the end."""
         if self._next is None:
             self._next = next(self._examples, None)
         return self._next
 
     def take(self) -> None:
-        """Go on to the example after it."""
         self._next = None
 
     def skip(self, count: int) -> None:
-        """Pass over as many."""
         if count and self._next is not None:
             self._next, count = None, count - 1
         next(islice(self._examples, count, count), None)
@@ -151,7 +140,7 @@ class CutData(Protocol):
     """The data of a run in shards."""
 
     def shards(self) -> Iterator[DataShard]:
-        """Those that are not done, in order; the examples of each are read before the next.
+        """Iterate in order over the shards that are not done; read each before the next.
 
         Raises:
             DataError: At the end: every fault of the data.
@@ -159,7 +148,7 @@ class CutData(Protocol):
         """
 
     def piece(self, shard: int) -> PieceForm | None:
-        """What the ledger keeps of the data of a shard that was read, which keeps it from then."""
+        """Hand over, once, the facts of a shard's data for the ledger."""
 
     def rejected(self) -> Iterator[str]:
         """The lines of ``rejected.jsonl``, when all was read, in texts of several."""
@@ -168,17 +157,11 @@ class CutData(Protocol):
         """The same of ``label_violations.jsonl``."""
 
     def rules(self) -> Counter[str]:
-        """How often labels break each rule."""
+        """Return the number of violations of each rule."""
 
 
 def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
-    """The data in shards.
-
-    Args:
-        examples: The data.
-        label_files: To be joined to them.
-        shards: Of the run that goes on; it is cut as it was begun.
-    """
+    """The data in shards."""
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
     if in_pieces and not label_files:
@@ -187,20 +170,13 @@ def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
 
 
 class WholeData:
-    """Data that are read from the beginning, and cut as examples.
-
-    Args:
-        examples: The data.
-        label_files: To be joined to them.
-        done: The shards of the run.
-    """
+    """Data that are read from the beginning, and cut as examples."""
 
     def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
         self._examples, self._label_files, self._done = examples, label_files, done
         self._violations = Violations()
 
     def shards(self) -> Iterator[DataShard]:
-        """As ``CutData``."""
         self._violations = Violations()
         joined = self._violations.watch(self._label_files.join(iter(self._examples)))
         return shards_of(joined, self._done.ledger.examples_of)
@@ -210,32 +186,23 @@ class WholeData:
         return
 
     def rejected(self) -> Iterator[str]:
-        """As ``CutData``."""
         return map(_line_of, self._examples.rejected)
 
     def violations(self) -> Iterator[str]:
-        """As ``CutData``."""
         return iter([self._violations.lines])
 
     def rules(self) -> Counter[str]:
-        """As ``CutData``."""
         return self._violations.rules
 
 
 class PiecewiseData:
-    """Lines that are read apart from each other.
-
-    Args:
-        examples: The data.
-        done: The shards of the run.
-    """
+    """Lines that are read apart from each other."""
 
     def __init__(self, examples: Examples, done: Shards) -> None:
         self.examples, self._done = examples, done
         self._pieces: dict[int, PieceForm] = {}
 
     def shards(self) -> Iterator[DataShard]:
-        """As ``CutData``."""
         seen = SeenIds()
         for number, piece in self.open_pieces(seen):
             facts = ReadFacts()
@@ -247,11 +214,7 @@ class PiecewiseData:
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
-        """The pieces that are not done, with the numbers of their shards.
-
-        Args:
-            seen: Is told the ids of those that are.
-        """
+        """The pieces that are not done, with the numbers of their shards."""
         ledger = self._done.ledger
         start, first, ends = START, 0, False
         for form in ledger:
@@ -274,26 +237,21 @@ class PiecewiseData:
         self._note(shard, piece, facts, violations, rules)
 
     def piece(self, shard: int) -> PieceForm:
-        """As ``CutData``."""
         return self._pieces.pop(shard)
 
     def rejected(self) -> Iterator[str]:
-        """As ``CutData``."""
         return (piece.rejected for piece in self._all_pieces())
 
     def violations(self) -> Iterator[str]:
-        """As ``CutData``."""
         return (piece.violations for piece in self._all_pieces())
 
     def rules(self) -> Counter[str]:
-        """As ``CutData``."""
         counted = Counter[str]()
         for piece in self._all_pieces():
             counted.update(piece.rules)
         return counted
 
     def _all_pieces(self) -> Iterator[PieceForm]:
-        """Those in the ledger and those of which nothing is kept, in order, one in memory."""
         kept = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
         both = heapq.merge(kept, sorted(self._pieces.items()), key=itemgetter(0))
         return (piece for _, piece in both)
@@ -321,7 +279,7 @@ class PiecewiseData:
         )
 
     def _tell_ids(self, seen: SeenIds) -> None:
-        """Tell what was found of ids as if the shards that are done were read again."""
+        """Register the ids of finished shards as if these were read again."""
         alone, others, unread = list[int](), list[str](), list[str]()
         for form in self._done.ledger:
             if form.piece is not None:
@@ -339,7 +297,7 @@ class PiecewiseData:
 
 
 def facts_of(form: ShardForm) -> ReadFacts:
-    """What was found out about the records of a shard that is done."""
+    """Return the facts of a finished shard's records."""
     piece = form.piece
     if piece is None:
         return ReadFacts()
@@ -355,7 +313,6 @@ def facts_of(form: ShardForm) -> ReadFacts:
 
 
 def _line_of(one: Rejected) -> str:
-    """A record that was left out, as a line of ``rejected.jsonl``."""
     faults = [str(fault) for fault in one.faults]
     return as_line({"line": one.line, "record": one.record, "faults": faults})
 
@@ -383,7 +340,7 @@ class StoredJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """What has been judged."""
+        """The asks that were judged."""
         return frozenset(self.filled)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
@@ -393,13 +350,7 @@ class StoredJudge:
 
 @dataclass(frozen=True, slots=True)
 class StoredShard:
-    """A shard of a finished run.
-
-    Args:
-        examples: Its examples.
-        tables: What was judged of it, one judge's word for each unit.
-        judge: Says again what was said of asks that are put once more.
-    """
+    """A shard of a finished run."""
 
     examples: list[Example]
     tables: Tables
@@ -421,13 +372,7 @@ def finished_judges(manifest: Manifest) -> list[Judge]:
 def stored_shards(
     folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
 ) -> Iterator[StoredShard]:
-    """The shards, in order.
-
-    Args:
-        folder: Of the finished run.
-        judges: In the order they were asked.
-        again: Asks that are put once more, and so are not in the tables.
-    """
+    """The shards, in order."""
     for form in folder.shards.ledger:
         here = [form.shard]
         frame = folder.read("examples", shards=here).drop("shard")

@@ -33,13 +33,7 @@ from ragstone.run.folder.input_survey import KnownFile, known_file
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A Python file of the user's.
-
-    Args:
-        name: Of the file.
-        beside: It and the guidelines of its kinds, by the name of the file.
-        metrics: Whether it defines metrics.
-    """
+    """A Python file of the user's."""
 
     name: str
     beside: Mapping[str, bytes]
@@ -64,7 +58,7 @@ class OwnFile:
 
 
 def own_files() -> tuple[OwnFile, ...]:
-    """Those that were loaded, in their order; packages have to be installed on all nodes."""
+    """Return the user's files in the order they were loaded; packages must be on all nodes."""
     found = []
     for known in GIVEN:
         module = sys.modules.get(known)
@@ -80,11 +74,7 @@ def own_files() -> tuple[OwnFile, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file as the process of the run sees it.
-
-    Args:
-        known: What it is recognised by.
-    """
+    """A file as the process of the run sees it."""
 
     known: KnownFile
 
@@ -96,7 +86,7 @@ class SharedFile:
         return cls(files[0].model_copy(update={"name": str(Path(files[0].name).absolute())}))
 
     def is_here(self) -> bool:
-        """Whether this machine has it."""
+        """Return whether this machine has the file."""
         try:
             return known_file(Path(self.known.name)) == self.known
         except OSError:
@@ -164,7 +154,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 class _Connection:
-    """That of this process to a cluster; runs that go on at the same time share it.
+    """The connection of this process to a cluster, shared by all runs that go on.
 
     It ends with the last of them, unless the user made it. What Ray starts on this machine ends
     with the thread that started it, so that is one of its own, but for the main thread.
@@ -226,7 +216,7 @@ def _begin(ray: Any, address: str) -> None:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Leave SIGTERM what it was: Ray takes it, and prints where it was interrupted."""
+    """Restore SIGTERM: Ray takes it, and prints where it was interrupted."""
     kept = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -275,7 +265,6 @@ def _untold() -> Iterator[None]:
 
 
 def _check_same(there: str, address: str) -> None:
-    """Look whether the address is that of the cluster to which this process is connected."""
     if not address:
         return
     _check_there(address)
@@ -297,7 +286,6 @@ def _resolved(address: str) -> tuple[str, str]:
 
 
 def _is_here(host: str) -> bool:
-    """Whether an address is one of this machine."""
     try:
         with socket.socket() as own:
             own.bind((host, 0))
@@ -307,7 +295,7 @@ def _is_here(host: str) -> bool:
 
 
 def takes_connections(address: str) -> bool:
-    """Whether anything is at an address."""
+    """Return whether anything takes connections at an address."""
     try:
         _connect(address)
     except (OSError, OverflowError):
@@ -322,7 +310,7 @@ def _connect(address: str) -> None:
 
 
 def _token_hint(address: str) -> str:
-    """What to do where a cluster may ask for a token, which Ray does not say.
+    """Return a hint for a cluster that may ask for a token, which Ray does not mention.
 
     Where there is a token on a machine, ``ray start`` asks for it; a process that connects to an
     address sends it only if it is told to.
@@ -333,7 +321,7 @@ def _token_hint(address: str) -> str:
 
 
 def _check_there(address: str) -> None:
-    """Look whether anything is at an address, for Ray itself looks for a minute."""
+    """Check that anything is at an address, because Ray itself looks for a minute."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         given = argument("engine", f"{RAY}:{address}")
@@ -348,7 +336,6 @@ def _check_there(address: str) -> None:
 
 
 def _line(error: BaseException) -> str:
-    """What an error says, in one line, without what Ray advises for its own log."""
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     rest = [line.strip() for line in str(error).splitlines()[1:4] if ":" in line]
     return " ".join([first, *rest]).strip() or type(error).__name__

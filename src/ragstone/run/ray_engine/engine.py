@@ -51,14 +51,7 @@ class PoisonedData(CannotGoOn):
 
 @dataclass(slots=True)
 class CrashCandidate:
-    """A shard in which examples that end a worker are looked for.
-
-    Args:
-        task: The shard as a whole.
-        aside: The places of those that were found, each with the reason.
-        trying: The parts that are being tried.
-        rounds: How often the shard was searched.
-    """
+    """A shard in which examples that end a worker are looked for."""
 
     task: ShardTask
     aside: dict[int, str] = field(default_factory=dict)
@@ -68,22 +61,14 @@ class CrashCandidate:
 
 @dataclass(slots=True)
 class CrashCandidates:
-    """What is known of deaths of workers.
-
-    Args:
-        most: How many examples may be set aside; one more ends the run.
-    """
+    """The deaths of workers so far, and the examples that may have caused them."""
 
     most: int
     _deaths: dict[tuple[int, PLACES | None], int] = field(default_factory=dict)
     _shards: dict[int, CrashCandidate] = field(default_factory=dict)
 
     def died(self, task: ShardTask, why: str) -> list[ShardTask]:
-        """What to try next, after a worker died while it was judging.
-
-        Args:
-            task: What it was judging.
-            why: The reason to give, should an example be the cause.
+        """Return the tasks to try next, after a worker died while it was judging.
 
         Raises:
             PoisonedData: Too many examples were set aside, or no single one is the cause.
@@ -106,7 +91,7 @@ class CrashCandidates:
         return self._halves(suspect, start, end)
 
     def tried(self, task: ShardTask) -> list[ShardTask]:
-        """What to try next, after a part did its worker no harm."""
+        """Return the tasks to try next, after a part did its worker no harm."""
         if task.part is None:
             return []
         self._deaths.pop((task.shard, task.part), None)
@@ -132,7 +117,6 @@ class CrashCandidates:
         return [replace(suspect.task, part=part) for part in parts]
 
     def _next(self, suspect: CrashCandidate) -> list[ShardTask]:
-        """The whole shard again, once all parts were tried."""
         if suspect.trying:
             return []
         return [replace(suspect.task, aside=dict(suspect.aside))]
@@ -170,15 +154,7 @@ class ClusterEngine:
 
     Args:
         address: Of the cluster; empty: that of this machine, or one that is made for the run.
-        request: What the user asked for.
-        spec: What the run is going to do.
-        data: How records are read.
-        files: What their files are recognised by.
-        answers: The answers of every system, by question, where judges compare them.
         asking: Asks models for them; None if no judge is one.
-        chat: The judges that are models.
-        max_poison: How many examples that end a worker may be set aside.
-        held: The manifest of a finished run that is made anew.
     """
 
     address: str
@@ -198,8 +174,6 @@ class ClusterEngine:
         """Judge, score and store all unfinished shards.
 
         Args:
-            evaluation: The run.
-            data: All of the data.
             fraction: The share of the data that this number of examples is; None if unknown.
 
         Raises:
@@ -272,8 +246,6 @@ class ClusterEngine:
 
 @dataclass(frozen=True, slots=True)
 class _Desk:
-    """The relay, as the process of the run calls it."""
-
     ray: Any
     relay: Any
 
@@ -287,8 +259,6 @@ class _Desk:
 
 @dataclass(slots=True)
 class _Work:
-    """The shards of a run: those to be given out, and those that came back."""
-
     evaluation: Evaluation
     data: CutData
     suspects: CrashCandidates
@@ -305,11 +275,9 @@ class _Work:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to do."""
         return self.ended and not (self.again or self.out or self.order)
 
     def next(self) -> ShardTask | None:
-        """The next shard to judge; None if there is none, or too many wait for an earlier one."""
         if self.again:
             task: ShardTask | None = self.again.popleft()
         elif len(self.came) >= MOST_AHEAD:
@@ -327,7 +295,6 @@ class _Work:
         return task
 
     def hear(self, event: Made | Died, fetch: Fetch) -> None:
-        """Take note of what happened."""
         if isinstance(event, Died):
             for task in (*event.judging, *event.waiting):
                 self.out.discard((task.shard, task.part))
@@ -350,7 +317,6 @@ class _Work:
             self.order.popleft()
 
     def finish(self) -> None:
-        """Say at the end what was found in the data."""
         if isinstance(self.data, PiecewiseData):
             self.data.examples.all_read()
 
@@ -367,7 +333,7 @@ class _Work:
             yield ShardTask(shard.number, to_frame(list(shard.examples)))
 
     def _in_turn(self, made: Made, fetch: Fetch) -> bool:
-        """Keep a shard whose ids are new; False if it has to be made again."""
+        """Keep a shard whose ids are new; return False if it has to be made again."""
         brief, task = made.brief, made.task
         if brief.ids is not None and task.shard not in self.looked_up:
             self.looked_up.add(task.shard)

@@ -39,7 +39,7 @@ class ModelProxy:
 
     @classmethod
     def of(cls, model: ChatModel) -> Self:
-        """That of a model."""
+        """Make the proxy of a model."""
         return cls(
             model.name,
             model.about,
@@ -59,12 +59,7 @@ class ModelProxy:
 
 
 def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
-    """The judges of a request with stand-ins for the models that were given as objects.
-
-    Args:
-        judge: As the user gave it; a name stays one.
-        chat: The same, opened.
-    """
+    """The judges of a request with stand-ins for the models that were given as objects."""
     given = judge if isinstance(judge, list | tuple) else [judge]
     return [
         one if isinstance(one, str) else [ModelProxy.of(model) for model in chat.models_of(name)]
@@ -139,11 +134,7 @@ class RemoteRelay(Protocol):
 
 
 class RemoteAsking:
-    """Asks through a relay, in the process of a worker, with an event loop of its own.
-
-    Args:
-        relay: The relay.
-    """
+    """Asks through a relay, in the process of a worker, with an event loop of its own."""
 
     def __init__(self, relay: RemoteRelay) -> None:
         self._relay = relay
@@ -152,17 +143,14 @@ class RemoteAsking:
         threading.Thread(target=self._loop.run_forever, name="asking", daemon=True).start()
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
-        """As ``Asker``."""
         async with self._places:
             outcome: Outcome = await self._relay.ask(model.identity, question, turn)
         return outcome
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        """As ``Worker``."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:
-        """As ``Worker``."""
         wait([work], seconds)
         if not work.done():
             return False
@@ -170,7 +158,6 @@ class RemoteAsking:
         return True
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """As ``Asker``."""
         return self.submit(work).result()
 
 
@@ -196,11 +183,6 @@ class RelayHandle(Protocol):
 
 class Clerk:
     """Takes the workers' questions to the asker, in the process of the run, in its own thread.
-
-    Args:
-        desk: The relay.
-        asking: The asker.
-        models: All models that may be asked, by identity.
 
     Attributes:
         fault: Why no question can be answered any more; None while all is well.
@@ -262,7 +244,7 @@ class Clerk:
             self._failed(error)
 
     def _failed(self, error: BaseException) -> None:
-        """Keep the first fault, and of the run's own before any other."""
+        """Keep the first fault, but any of the run's own before others."""
         own = isinstance(error, RagstoneError) and not isinstance(self.fault, RagstoneError)
         if not self._closed and (self.fault is None or own):
             self.fault = error

@@ -45,13 +45,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """A worker died.
-
-    Args:
-        judging: What it was judging.
-        waiting: What it had not begun.
-        why: The reason to give, should an example be the cause.
-    """
+    """A worker died."""
 
     judging: list[ShardTask]
     waiting: list[ShardTask]
@@ -71,10 +65,7 @@ class Pool:
     """The workers.
 
     Args:
-        ray: The connected cluster.
-        assignment: What they are told.
         relay: The actor that takes their questions to models; None if no judge is one.
-        rest: Seconds to wait after the first time that no worker began.
     """
 
     def __init__(self, ray: Any, assignment: Assignment, relay: Any, rest: float = 0.5) -> None:
@@ -91,7 +82,7 @@ class Pool:
         self._away_since: float | None = None
 
     def __len__(self) -> int:
-        """How many workers are at work."""
+        """Number of workers at work."""
         return sum(one.node is not None for one in self._workers)
 
     def fill(self) -> None:
@@ -112,13 +103,6 @@ class Pool:
             self._workers.append(_Worker(handle, handle.node.remote()))
 
     def _answers(self, now: float) -> bool:
-        """Whether the head of the cluster takes connections.
-
-        Without it, Ray ends this process after a minute, without a word.
-
-        Raises:
-            HeadAway: It has not for ``AWAY`` seconds.
-        """
         if takes_connections(self._ray.get_runtime_context().gcs_address):
             self._away_since = None
             return True
@@ -131,7 +115,7 @@ class Pool:
         return False
 
     def free(self) -> int:
-        """How many shards workers would take."""
+        """Return how many shards workers would take."""
         there = (one for one in self._workers if one.node is not None)
         return sum(IN_HAND - len(one.tasks) for one in there)
 
@@ -145,7 +129,7 @@ class Pool:
         worker.tasks.append((brief, tables, task))
 
     def events(self, seconds: float) -> "Iterator[Made | Died]":
-        """What happened, waiting for it so long.
+        """Wait for events for so many seconds, and return them.
 
         Raises:
             CannotGoOn: A node is unlike this machine, or cannot judge; no worker begins.
@@ -233,7 +217,8 @@ class Pool:
 
 
 def _process_of_a_worker() -> type:
-    """The class of a worker's process, which begins before anything of Ragstone is imported there.
+    """Return the class of a worker's process, which begins before anything of Ragstone is imported
+    there.
 
     Defined in here, it is pickled as it stands. So Polars is told in time how many threads it has;
     a process with an environment of its own would take a second longer to begin.
@@ -256,7 +241,6 @@ def _process_of_a_worker() -> type:
 
 
 def _check_alike(node: Node) -> None:
-    """Raise ``CannotGoOn`` if a node has other versions than this machine."""
     here = this_node()
     differing = [
         f"{name} {node.versions.get(name)}, here {own}"
@@ -271,6 +255,5 @@ def _check_alike(node: Node) -> None:
 
 
 def _cause(error: Any) -> BaseException:
-    """What a worker raised."""
     cause = error.cause
     return cause if isinstance(cause, BaseException) else error

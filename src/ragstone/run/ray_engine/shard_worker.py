@@ -60,12 +60,7 @@ class ShardTask:
     """A shard to judge.
 
     Args:
-        shard: Its number.
-        data: Its lines, or its examples as a table.
         check: Whether it may be the first with examples, on which fields to group by are checked.
-        only_read: Whether its records are only read, to find the faults in them.
-        refused: Lines whose id occurred before, with the line where it did.
-        aside: Examples, by their place, that are not judged, with the reason.
         part: What to try, of which nothing is kept; None: the whole shard.
     """
 
@@ -79,7 +74,7 @@ class ShardTask:
 
     @property
     def may_be_read(self) -> bool:
-        """Whether its lines can be read from the file by who has it."""
+        """True if a worker that has the file can read the lines itself."""
         return isinstance(self.data, Lines) and self.data.plain and bool(self.data.text)
 
     def without_bytes(self) -> Self:
@@ -97,7 +92,7 @@ class ShardTask:
 
     @property
     def places(self) -> PLACES:
-        """Those that it is about."""
+        """The places of the task's examples."""
         if self.part is not None:
             return self.part
         if isinstance(self.data, pl.DataFrame):
@@ -113,21 +108,11 @@ class ShardTask:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What was found out about a shard.
+    """The facts of a shard that was read or judged.
 
     Args:
-        shard: Its number.
-        examples: How many examples it has.
-        counted: What was counted in it, as the ledger keeps it.
-        files: The record of each of its files.
-        facts: What was found out about its records, if these were read here.
-        ids: The ids of its examples, if they were read here.
-        violations: Labels that break a rule, as the file of the run lists them.
-        rules: How often each rule is broken.
-        alike: Scores that are not in the files, as the ledger keeps them.
         unfit: Why the data cannot be grouped as asked, should this be the first shard; then it was
             not judged.
-        unread: Whether its lines could not be read here, and have to be sent.
     """
 
     shard: int
@@ -152,8 +137,6 @@ class ShardMaker:
     """Makes shards.
 
     Args:
-        spec: What the run is going to do.
-        data: How records are read.
         asking: Runs what asks models; None if no judge is one.
     """
 
@@ -192,7 +175,6 @@ class ShardMaker:
         return _written(replace(brief, alike=tuple(alike)), tables)
 
     def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
-        """What was found out about the shard, and its examples by their place."""
         facts, ids, broken = ReadFacts(), SeenIds(), Violations()
         if isinstance(task.data, pl.DataFrame):
             placed = dict(enumerate(from_frame(task.data)))
@@ -223,7 +205,6 @@ class ShardMaker:
 
 
 def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tables]:
-    """The content of the files, as a run in one process writes them."""
     tally = RunTally()
     tally.add(brief.examples, tables["ledger"], tables.get(Similarity.name))
     tally.count_calls(tables["ledger"], tables.get(Support.name))
@@ -237,8 +218,7 @@ def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tabl
     return replace(brief, counted=tally.counted, files=files), content
 
 
-def _unwatched(done: int, ready: Sequence[Example], judges: Sequence[object]) -> None:
-    """Progress is told by the process of the run."""
+def _unwatched(done: int, ready: Sequence[Example], judges: Sequence[object]) -> None: ...
 
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
@@ -247,13 +227,7 @@ ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Where a worker is.
-
-    Args:
-        host: The name of its machine.
-        versions: Of Python and of the packages that all nodes need alike.
-        has_file: Whether the file of the data is there.
-    """
+    """The machine of a worker."""
 
     host: str
     versions: Mapping[str, str]
@@ -268,15 +242,11 @@ def this_node() -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What all workers of a run are told.
+    """The task that all workers of a run share.
 
     Args:
         own: The user's own files, which come before the request, for it may name what is in them.
         request: What the user asked for, without what belongs to the process of the run; pickled.
-        settings: Of the run, which the judges that are opened must have.
-        data: How records are read.
-        file: Where they are, if they are in one file.
-        answers: The answers of every system, by question, where judges compare them.
         held: The manifest of a finished run that is made anew, with what was added to it later.
     """
 
@@ -291,8 +261,6 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class _RelayActor:
-    """The relay, as an actor of Ray."""
-
     actor: Any
 
     def ask(self, model: str, question: Question, turn: int) -> Any:
@@ -303,7 +271,6 @@ class ShardWorker:
     """Judges shards, one after the other.
 
     Args:
-        assignment: What it is told.
         relay: The actor that takes its questions to models; None if no judge is one.
     """
 
@@ -314,7 +281,7 @@ class ShardWorker:
         self._opening = Lock()
 
     def node(self) -> Node:
-        """Where it is."""
+        """Return the machine of the worker."""
         file = self._assignment.file
         return replace(this_node(), has_file=file is not None and file.is_here())
 
