@@ -59,7 +59,6 @@ class BatchAsker:
         self._first: dict[str, asyncio.Event] = {}
 
     def begin(self) -> None:
-        """Begin to note, with nothing noted."""
         self._open, self._noted, self._first = {}, {}, {}
         self.collecting = True
 
@@ -85,7 +84,6 @@ class BatchAsker:
         return found
 
     def taken(self, key: str, stored: StoredReply) -> None:
-        """It is in the journal of replies."""
         self.journal.has_read(key, stored.tag)
 
     async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
@@ -116,7 +114,6 @@ class BatchAsker:
         return "later"
 
     def looked(self, model: ChatModel) -> None:
-        """The first question was asked."""
         self._first[model.identity].set()
 
     def _note(self, model: ChatModel, asked: QueuedQuestion) -> None:

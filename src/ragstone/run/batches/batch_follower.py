@@ -63,9 +63,6 @@ class BatchFollower:
 
         Returns:
             The batch with its id; without one if it is not known whether it was created.
-
-        Raises:
-            ModelError: The provider refuses it; nothing was sent that is paid for.
         """
         file, length = self._file(batch), _longest(batch)
         try:
@@ -89,9 +86,6 @@ class BatchFollower:
 
         Returns:
             The batch, with its id if it was found; None if it was not created.
-
-        Raises:
-            ModelError: The provider does not say.
         """
         try:
             found = await _patiently(
@@ -113,11 +107,7 @@ class BatchFollower:
         return None if self._now() - batch.at > _longest(batch) + GRACE else batch
 
     async def follow(self, batch: KeptBatch) -> KeptBatch:
-        """Look how far a batch is; if it ended, take its results.
-
-        Raises:
-            ModelError: It is another account's, was refused as a whole, or cannot be read.
-        """
+        """Look how far a batch is; if it ended, take its results."""
         assert batch.id is not None
         name = batch.id
         try:
@@ -142,11 +132,7 @@ class BatchFollower:
         return self._keep(batch)
 
     async def look(self, batch: KeptBatch) -> BatchStatus:
-        """Ask the provider for the state of a batch, without taking anything.
-
-        Raises:
-            ChatFailure: The provider does not say.
-        """
+        """Ask the provider for the state of a batch, without taking anything."""
         assert batch.id is not None
         async with asyncio.timeout(LEAST_TIME):
             return await self._batches.status(batch.id)
@@ -228,7 +214,6 @@ class BatchFollower:
 
 
 def as_said(batch: KeptBatch, status: BatchStatus) -> KeptBatch:
-    """The batch with what the provider says of it."""
     answered, unanswered = (
         min(count, batch.requests) for count in (status.answered, status.unanswered)
     )

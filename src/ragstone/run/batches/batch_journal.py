@@ -108,11 +108,7 @@ class BatchJournal:
 
     @classmethod
     def open(cls, file: Path, *, to_read: bool = False) -> "BatchJournal":
-        """Open it, or create it unless it is only ``to_read``.
-
-        Raises:
-            InputError: It cannot be used.
-        """
+        """Open it, or create it unless it is only ``to_read``."""
         try:
             return cls(file, open_to_read(file, LAYOUT) if to_read else open_file(file, LAYOUT))
         except UNREADABLE as error:
@@ -120,7 +116,6 @@ class BatchJournal:
 
     @property
     def batches(self) -> list[KeptBatch]:
-        """All batches, in the order they were noted."""
         return list(self._batches.values())
 
     def batch(self, tag: str) -> KeptBatch | None:
@@ -141,7 +136,6 @@ class BatchJournal:
         self._run("COMMIT")
 
     def keep(self, batch: KeptBatch) -> None:
-        """Write a batch down as it is now."""
         marks = ", ".join("?" * len(fields(KeptBatch)))
         self._run(f"INSERT OR REPLACE INTO batches ({_COLUMNS}) VALUES ({marks})", astuple(batch))
         self._batches[batch.tag] = batch
@@ -154,15 +148,12 @@ class BatchJournal:
             self._batches.pop(batch.tag, None)
 
     def note(self, key: str, tag: str) -> None:
-        """Note that a question is in a batch."""
         self._run("INSERT OR IGNORE INTO asked VALUES (?, ?)", (key, tag))
 
     def tags_of(self, key: str) -> list[str]:
-        """The batches that a question is in."""
         return [as_text(tag) for (tag,) in self._run("SELECT tag FROM asked WHERE key = ?", (key,))]
 
     def holds(self, key: str, tag: str) -> bool:
-        """Return whether a question is in a batch."""
         found = self._run("SELECT 1 FROM asked WHERE key = ? AND tag = ?", (key, tag))
         return found.fetchone() is not None
 
@@ -200,7 +191,6 @@ class BatchJournal:
                 self.keep(replace(batch, present=False))
 
     def remember(self, command: str) -> None:
-        """Keep the command that goes on with the run."""
         self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", (COMMAND, command))
 
     @property
@@ -210,7 +200,6 @@ class BatchJournal:
         return None if row is None else as_text(row[0])
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _run(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:

@@ -26,11 +26,7 @@ OTHER = "Leave out {batch}, or name a model as openai:, anthropic:, gemini: or h
 
 
 class RunBatches:
-    """The batches of a run: its journal, and what is done with them.
-
-    Raises:
-        InputError: The journal cannot be used.
-    """
+    """The batches of a run: its journal, and what is done with them."""
 
     def __init__(
         self, folder: Path, models: Sequence[ChatModel], rest: Rest, attempts: int
@@ -48,11 +44,7 @@ class RunBatches:
         return any(one.state != "noted" for one in self.journal.batches)
 
     def must_not_wait(self) -> None:
-        """Refuse to ask singly what batches are answering.
-
-        Raises:
-            InputError: There are such batches.
-        """
+        """Refuse to ask singly what batches are answering."""
         waiting = [one for one in self.journal.batches if one.waits]
         if waiting:
             raise InputError(
@@ -68,13 +60,7 @@ class RunBatches:
         wait: float,
         report: Report | None,
     ) -> None:
-        """Ask all questions in batches, stage by stage.
-
-        Raises:
-            BatchesWaiting: The provider has not answered them within this time.
-            InputError: They would cost more than the budget; nothing of them was sent.
-            ModelError: The provider refuses.
-        """
+        """Ask all questions in batches, stage by stage."""
         private_folder(self._files)
         self.noting.prices = asking.price
         until = time.monotonic() + wait
@@ -106,12 +92,10 @@ class RunBatches:
             return work()
 
     def finished(self) -> None:
-        """The run is finished."""
         self.journal.close_round()
         without_files(self._files, self.journal)
 
     def close(self) -> None:
-        """Close the journal."""
         self.journal.close()
 
     def _advance_all(self, asking: Asking) -> None:
@@ -225,11 +209,7 @@ class RunBatches:
 
 
 def check_batches(models: Sequence[ChatModel], rest: str, wait: float) -> Rest:
-    """Refuse what cannot be asked in batches, before anything is sent.
-
-    Raises:
-        InputError: A model has no batches, or an option is wrong.
-    """
+    """Refuse what cannot be asked in batches, before anything is sent."""
     lacking = [model.name for model in models if batches_of(model) is None]
     if lacking:
         other = OTHER.format(batch=argument("batch", True))

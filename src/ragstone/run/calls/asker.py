@@ -91,14 +91,12 @@ class Remembered:
         return len(self._kept)
 
     def get(self, key: str) -> Outcome | None:
-        """The outcome, if it is still cached."""
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
         return found
 
     def put(self, key: str, outcome: Outcome) -> None:
-        """Store an outcome, and evict the least recently used."""
         self._kept[key] = outcome
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
@@ -117,8 +115,6 @@ Result = TypeVar("Result")
 
 
 class Closable(Protocol):
-    """Something to close at the end."""
-
     async def close(self) -> None:
         """Release connections; nothing may be asked after that."""
 
@@ -164,11 +160,7 @@ class Asking:
         self._thread.start()
 
     def expect(self, model: ChatModel) -> None:
-        """Register a model before anything is asked.
-
-        Raises:
-            InputError: There is a budget in USD, and the model's price is not known.
-        """
+        """Register a model before anything is asked."""
         self._client(model)
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
@@ -177,10 +169,6 @@ class Asking:
         Items missing from a reply are asked for again by themselves, with the same number of
         attempts as for a question without a reply, and again when the run is resumed. If the reply
         exceeds the model's length limit, the question is split in two.
-
-        Raises:
-            ModelError: No question can be answered: wrong key, model name or account.
-            InputError: The journal cannot be written, or a price is missing.
         """
         return await self._ask(model, question, turn)
 
@@ -192,12 +180,7 @@ class Asking:
         return asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
 
     def settled(self, work: "concurrent.futures.Future[Any]", seconds: float) -> bool:
-        """Wait at most this long for submitted work; returns whether it has finished.
-
-        Raises:
-            KeyboardInterrupt: All work is cancelled; every reply received is in the journal.
-            Exception: What the work raised.
-        """
+        """Wait at most this long for submitted work; returns whether it has finished."""
         try:
             concurrent.futures.wait([work], seconds)
         except KeyboardInterrupt:
@@ -209,12 +192,7 @@ class Asking:
         return True
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine that asks to its end, from a thread outside the event loop.
-
-        Raises:
-            KeyboardInterrupt: All work is cancelled; every reply received is in the journal.
-            Exception: What the work raised.
-        """
+        """Run a coroutine that asks to its end, from a thread outside the event loop."""
         begun = self.submit(work)
         # In short waits, because outside POSIX Ctrl-C does not interrupt a wait on a lock.
         while not self.settled(begun, LOOK):
@@ -223,11 +201,9 @@ class Asking:
 
     @property
     def budget(self) -> Budget:
-        """The remaining budget."""
         return self._budget
 
     def price(self, model: ChatModel) -> Price | None:
-        """The price of a model; None if it is not known."""
         return self._prices.of(model.name)
 
     def counts(self) -> Counts:

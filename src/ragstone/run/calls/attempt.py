@@ -81,7 +81,6 @@ class Pace:
 
     @property
     def waiting(self) -> int:
-        """Number of calls that wait."""
         return len(self._waiting)
 
     async def enter(self, turn: int, tokens: int) -> float:
@@ -270,7 +269,6 @@ async def attempted(
 
 
 def without_reply(failure: ChatFailure) -> AttemptResult:
-    """The result of an attempt that failed."""
     return AttemptResult(
         trouble=failure.trouble,
         words=str(failure).rstrip("."),
@@ -402,11 +400,9 @@ class BatchedReplies(Protocol):
     def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
         """Return what came back for a question and was not read yet, the earliest first."""
 
-    def taken(self, key: str, stored: StoredReply) -> None:
-        """It is in the journal."""
+    def taken(self, key: str, stored: StoredReply) -> None: ...
 
     async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
         """Decide how a question without a reply goes on."""
 
-    def looked(self, model: ChatModel) -> None:
-        """The first question was asked."""
+    def looked(self, model: ChatModel) -> None: ...

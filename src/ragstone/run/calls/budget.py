@@ -242,7 +242,6 @@ class TokenHistory:
         self._ratio = 1.0
 
     def learn(self, prompt: int, usage: Usage) -> None:
-        """Learn from a reply."""
         if usage.completion is not None:
             self._replies += 1
             self.longest = max(self.longest, usage.completion)
@@ -273,9 +272,6 @@ class Budget:
 
     Args:
         spent: US dollars spent so far.
-
-    Raises:
-        InputError: A limit below 0.
     """
 
     def __init__(

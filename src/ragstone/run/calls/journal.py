@@ -47,11 +47,7 @@ class Commits(Generic[Entry]):
         self._queue.put((entry, None))
 
     async def commit(self, entry: Entry) -> None:
-        """Queue an entry and wait until it is on disk.
-
-        Raises:
-            Exception: From ``explain``; the entry is not written.
-        """
+        """Queue an entry and wait until it is on disk."""
         done = asyncio.get_running_loop().create_future()
         self._queue.put((entry, done))
         await done
@@ -174,7 +170,6 @@ class CallTally:
     troubles: Counter[str] = field(default_factory=Counter)
 
     def came_back(self, trouble: str | None, usage: Usage | None, usd: float | None) -> None:
-        """An attempt came back."""
         if trouble is not None:
             self.troubles[trouble] += 1
         if usage is None:
@@ -186,7 +181,6 @@ class CallTally:
             self.usd = (self.usd or 0.0) + usd
 
     def read(self, in_flight: int, waiting: int) -> Counts:
-        """The present counts."""
         troubles = dict(self.troubles)
         return Counts(
             answered=self.answered,
@@ -246,11 +240,7 @@ class Journal:
 
     @classmethod
     def open(cls, file: Path) -> "Journal":
-        """Open a journal, or create it if the file does not exist.
-
-        Raises:
-            InputError: The file cannot be written, is damaged or not a journal.
-        """
+        """Open a journal, or create it if the file does not exist."""
         opened: list[sqlite3.Connection] = []
         try:
             opened.extend(open_file(file, LAYOUT) for _ in range(2))
@@ -261,20 +251,12 @@ class Journal:
             raise explained(error, file) from error
 
     async def record(self, attempt: Attempt, question: JournaledQuestion) -> None:
-        """Store an attempt; when this returns, it is on disk.
-
-        Raises:
-            InputError: It cannot be stored; says what to do.
-        """
+        """Store an attempt; when this returns, it is on disk."""
         await self._commits.commit((attempt, question))
         self._note(attempt.key, attempt.number, attempt.trouble)
 
     def reply(self, key: str) -> Attempt | None:
-        """The attempt that answered a question; None if none did.
-
-        Raises:
-            InputError: The file cannot be read.
-        """
+        """The attempt that answered a question; None if none did."""
         number = self._answered.get(key)
         if number is None:
             return None
@@ -286,11 +268,7 @@ class Journal:
             raise explained(error, self.file) from error
 
     def troubles(self, key: str) -> list[str | None]:
-        """The trouble of each attempt at a question so far; None for an answer.
-
-        Raises:
-            InputError: The file cannot be read.
-        """
+        """The trouble of each attempt at a question so far; None for an answer."""
         if key not in self._tried and key not in self._answered:
             return []
         query = "SELECT trouble FROM attempts WHERE key = ? ORDER BY attempt"
@@ -303,11 +281,7 @@ class Journal:
             raise explained(error, self.file) from error
 
     def in_batch(self, key: str, at: float) -> list[str | None]:
-        """The trouble of each attempt at a question in the batch that was sent then.
-
-        Raises:
-            InputError: The file cannot be read.
-        """
+        """The trouble of each attempt at a question in the batch that was sent then."""
         query = "SELECT trouble FROM attempts WHERE key = ? AND source = 'batch' AND at = ?"
         return [trouble for (trouble,) in self._read(query, (key, at))]
 

@@ -1,4 +1,7 @@
-"""Journal reader: reads a run's journal: questions, replies, totals."""
+"""Journal reader: reads a run's journal: questions, replies, totals.
+
+A file that cannot be read is an ``InputError``.
+"""
 
 import json
 import sqlite3
@@ -171,42 +174,26 @@ PERCENTILES = (50, 90, 99)
 
 
 def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
-    """The questions under these keys, in that order; keys may be cut, unknown ones are left out.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """The questions under these keys, in that order; keys may be cut, unknown ones are left out."""
     with _reading(file) as connection:
         return [entry for key in keys for entry in _entries(connection, key)]
 
 
 def answered(file: Path) -> set[str]:
-    """The keys of all answered questions.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """The keys of all answered questions."""
     with _reading(file) as connection:
         found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
         return {key for (key,) in found}
 
 
 def totals(file: Path) -> Totals:
-    """The totals of the run so far.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """The totals of the run so far."""
     with _reading(file) as connection:
         return count(connection)
 
 
 def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
-    """Numbers of replies and reasoning tokens by judge and task, if the server reports these.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """Numbers of replies and reasoning tokens by judge and task, if the server reports these."""
     with _reading(file) as connection:
         found = connection.execute(
             "SELECT judge, task, count(*), sum(reasoning_tokens) "
@@ -220,11 +207,7 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def call_times(file: Path) -> list[CallTimes]:
-    """Read durations and costs of the calls, by judge and task; the most expensive first.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """Read durations and costs of the calls, by judge and task; the most expensive first."""
     found: dict[tuple[str, str], _Counted] = {}
     with _reading(file) as connection:
         rows = connection.execute(
@@ -265,9 +248,6 @@ def served(file: Path) -> Counter[tuple[str, str]]:
     """The number of replies of each judge by model, as its server names it.
 
     Those of earlier runs count too; a server that names none does not.
-
-    Raises:
-        InputError: The file cannot be read.
     """
     with _reading(file) as connection:
         found = connection.execute(
@@ -317,11 +297,7 @@ def count(connection: sqlite3.Connection) -> Totals:
 
 
 def attempt_of(row: Sequence[object]) -> Attempt:
-    """An attempt from the columns ``ATTEMPT``.
-
-    Raises:
-        sqlite3.DatabaseError: They hold what no attempt does.
-    """
+    """An attempt from the columns ``ATTEMPT``."""
     key, number, source, at, seconds, trouble, words, http, reply, finish, model, *rest = row
     *tokens, usd = rest
     if source not in SOURCES:

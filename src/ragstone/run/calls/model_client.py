@@ -317,10 +317,6 @@ class ModelClient:
 
         Returns:
             Its outcome, and the number of failed attempts before it.
-
-        Raises:
-            ModelError: No question can be answered.
-            InputError: The journal cannot be written.
         """
         before = self.journal.troubles(asked.key)
         outcome = settled_before(self.model.name, before, asked) if before else None

@@ -462,11 +462,7 @@ class JudgedRun:
         return facets_of(self.folder, self.form.by, self.form.cluster)
 
     def few(self, examples: Sequence[str]) -> FewExamples:
-        """These examples; the last are kept, for whoever corrects looks at one for a while.
-
-        Raises:
-            UnknownName: The run has none of them.
-        """
+        """These examples; the last are kept, for whoever corrects looks at one for a while."""
         key, last = tuple(examples), self._last
         if last is not None and last[0] == key:
             return last[1]

@@ -177,11 +177,7 @@ class RunCorrections:
         self._read: Snapshot | None = None
 
     def now(self) -> Snapshot:
-        """The run and its corrections, read again if anybody corrected, or scored, it since.
-
-        Raises:
-            InputError: The corrections are damaged, or there is no run.
-        """
+        """The run and its corrections, read again if anybody corrected, or scored, it since."""
         form, read = self.folder.form, self._read
         if form is None:
             raise InputError(f"{self.folder.path} is not a run folder.")

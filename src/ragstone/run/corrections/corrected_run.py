@@ -269,11 +269,7 @@ class Snapshot:
         return next((one for one in self._history(unit) if one.undone is None), None)
 
     def check_seen(self, unit: JudgedUnit, seen: str | None) -> None:
-        """Check that a judgement is the one that a person saw.
-
-        Raises:
-            CorrectionConflict: Somebody corrected it, or took that back, after the person saw it.
-        """
+        """Check that a judgement is the one that a person saw."""
         if seen is None or seen == unit.version:
             return
         deeds = [

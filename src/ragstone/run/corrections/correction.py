@@ -354,28 +354,16 @@ class Store:
         return self.folder / RunEntry.CORRECTIONS
 
     def stamp(self) -> Stamp:
-        """The state of the file.
-
-        Raises:
-            InputError: The file is damaged, or not ours.
-        """
+        """The state of the file."""
         return self._read(_stamp, NOTHING)
 
     def read(self) -> tuple[Stamp, tuple[Correction, ...]]:
-        """The state of the file, and every correction, the oldest first.
-
-        Raises:
-            InputError: The file is damaged, or not ours.
-        """
+        """The state of the file, and every correction, the oldest first."""
         nothing: tuple[Stamp, tuple[Correction, ...]] = NOTHING, ()
         return self._read(_all, nothing)
 
     def add(self, seen: Stamp, one: Correction) -> bool:
-        """Add a correction; False if the file has grown since it was in this state.
-
-        Raises:
-            InputError: It cannot be written, or is damaged.
-        """
+        """Add a correction; False if the file has grown since it was in this state."""
         values = {name: getattr(one, name) for name in COLUMNS}
         for name in OBJECTS:
             values[name] = json.dumps(values[name], ensure_ascii=False)
@@ -387,11 +375,7 @@ class Store:
         )
 
     def undo(self, seen: Stamp, number: int, by: Undone) -> bool:
-        """Note that a correction was taken back; False if the file has grown since then.
-
-        Raises:
-            InputError: It cannot be written, or is damaged.
-        """
+        """Note that a correction was taken back; False if the file has grown since then."""
         return self._write(
             seen,
             "INSERT INTO undone (number, at, author, reason) VALUES (?, ?, ?, ?)",

@@ -21,11 +21,7 @@ MOST_NAMED = 12
 
 
 def asks_named(kind: str) -> list[Ask]:
-    """The asks of a kind, or the one ask of this name.
-
-    Raises:
-        InputError: There is no such kind, or no judge answers it.
-    """
+    """The asks of a kind, or the one ask of this name."""
     asks = [ASKS[kind]] if kind in ASKS else list(KINDS[kind].asks) if kind in KINDS else []
     found = [ask for ask in asks if correctable(ask)]
     if found:
@@ -36,11 +32,7 @@ def asks_named(kind: str) -> list[Ask]:
 
 
 def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUnit:
-    """The unit that a person means.
-
-    Raises:
-        InputError: There is none, or there are several; says which there are.
-    """
+    """The unit that a person means."""
     wanted = None if name is None else str(name).strip().removeprefix("#")
     found = [one for one in units if wanted in (one.name, *one.also)]
     if not found and wanted is not None:
@@ -71,11 +63,7 @@ def _sort(unit: JudgedUnit) -> str:
 
 
 def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> dict[str, Any]:
-    """Return the person's values by column.
-
-    Raises:
-        InputError: A column or a value cannot be; lists every fault.
-    """
+    """Return the person's values by column."""
     faults = []
     kind, ask = kind_of(unit.ask), ASKS[unit.ask]
     said: dict[str, Any] = {}
@@ -101,11 +89,7 @@ def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> 
 
 
 def check_words(author: object, reason: object, *, needs_reason: bool = True) -> None:
-    """Check that somebody says why.
-
-    Raises:
-        InputError: Nobody is named, or no reason is given.
-    """
+    """Check that somebody says why."""
     faults = []
     if not isinstance(author, str) or not author.strip():
         faults.append(f"nobody is named: {argument('author', 'NAME')}")

@@ -305,9 +305,6 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
 
     Its shards are gone over twice, one at a time: first what groups and clusters the examples, then
     their scores, which are put together by cluster; see ``Buckets``.
-
-    Raises:
-        InputError: No metric of a quick run can be measured on this data.
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)

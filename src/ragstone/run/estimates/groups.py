@@ -70,7 +70,6 @@ class EstimateGroups:
 
 
 def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
-    """The groups of these examples."""
     return EstimateGroups(
         facets["system"].unique(maintain_order=True).to_list(),
         {name: facets[by_column(name)].unique().sort().to_list() for name in by},
@@ -105,7 +104,6 @@ class GroupCounts:
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.n + self.n_undefined + self.n_missing
 
 

@@ -41,7 +41,6 @@ class Distinct:
         self._rows = 0
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Take the rows of a further table."""
         first = first_of_each(rows, *self._keys)
         self._parts.append(first)
         self._rows += first.height
@@ -255,7 +254,6 @@ class Buckets:
         self._drop()
 
     def add(self, rows: Rows) -> None:
-        """Take further rows, all of one type."""
         self._dtype = rows.dtype
         parts = part_of(rows["cluster"], self._number)
         order = np.argsort(parts, kind="stable")
@@ -337,7 +335,6 @@ class Summed:
     counts: Mapping[tuple[int, int], GroupCounts]
 
     def of(self, column: int, group: int) -> ClusterMoments:
-        """The moments of a column in a group."""
         return self.moments.get((column, group), NO_CLUSTERS)
 
     def counted(self, column: int, group: int) -> GroupCounts:

@@ -2,7 +2,8 @@
 
 A run's folder is untrusted input like any other: it is copied, synced and mailed, and disks fail.
 ``run.json`` and the lines of ``shards.jsonl`` have the size, number of rows and checksum of every
-file, and a checksum of themselves. A file that does not match is not read.
+file, and a checksum of themselves. A file that does not match is not read: ``DamagedRun`` lists
+what was expected of it and what is there.
 """
 
 import json
@@ -65,31 +66,19 @@ def fault_of(file: Path, noted: File) -> Fault | None:
 
 
 def check_size(file: Path, noted: File) -> None:
-    """Check the size of a file against its record, without reading it.
-
-    Raises:
-        DamagedRun: It does not match.
-    """
+    """Check the size of a file against its record, without reading it."""
     if (fault := other_size(file, noted)) is not None:
         raise DamagedRun([fault])
 
 
 def check_file(file: Path, noted: File) -> None:
-    """Check a file against its record.
-
-    Raises:
-        DamagedRun: It does not match.
-    """
+    """Check a file against its record."""
     if (fault := fault_of(file, noted)) is not None:
         raise DamagedRun([fault])
 
 
 def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None:
-    """Check that a table has at least these columns and this number of rows, without reading rows.
-
-    Raises:
-        DamagedRun: Columns, types or the number of rows differ.
-    """
+    """Check that a table has at least these columns and this number of rows, without reading rows."""
     with reading(file):
         table = scan_parquet(file)
         there = dict(table.collect_schema())
@@ -107,11 +96,7 @@ def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None
 
 @contextmanager
 def reading(place: Path) -> Iterator[None]:
-    """Turn errors of Polars, even panics, and of the disk into ``DamagedRun``.
-
-    Raises:
-        DamagedRun: The tables of this place cannot be read.
-    """
+    """Turn errors of Polars, even panics, and of the disk into ``DamagedRun``."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -120,31 +105,19 @@ def reading(place: Path) -> Iterator[None]:
 
 
 def collect(table: pl.LazyFrame, place: Path) -> pl.DataFrame:
-    """The rows of a table; ``place`` is named in the error.
-
-    Raises:
-        DamagedRun: It cannot be read.
-    """
+    """The rows of a table; ``place`` is named in the error."""
     with reading(place):
         return table.collect()
 
 
 def read_json(file: Path, form: type[T]) -> T:
-    """Read and validate a JSON file.
-
-    Raises:
-        DamagedRun: It cannot be read or is invalid; says where.
-    """
+    """Read and validate a JSON file."""
     text, _ = _parsed(file)
     return _in_form(file, text, form)
 
 
 def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
-    """Read and validate a JSON file with a checksum; returns its raw and its typed content.
-
-    Raises:
-        DamagedRun: It cannot be read, its checksum is wrong, or it is invalid.
-    """
+    """Read and validate a JSON file with a checksum; returns its raw and its typed content."""
     text, content = _parsed(file)
     if not isinstance(content, dict):
         raise DamagedRun([Fault(str(file), None, "", "an object", type(content).__name__)])

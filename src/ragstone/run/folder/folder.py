@@ -61,12 +61,7 @@ class Folder(RunFiles):
         return str(self.path)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lock the folder against other processes that would write to it.
-
-        Raises:
-            RunConflict: Another process holds the lock, or this is not the folder of a run, in
-                which case nothing is created in it.
-        """
+        """Lock the folder against other processes that would write to it."""
         return locked(self.path)
 
     def prepare(self, settings: RunSettings) -> Manifest | None:
@@ -103,11 +98,7 @@ class Folder(RunFiles):
         return held
 
     def check_there(self) -> None:
-        """Look whether the folder is still the one that was locked.
-
-        Raises:
-            InputError: It was deleted while the run went on.
-        """
+        """Look whether the folder is still the one that was locked."""
         if not (self.path / RunEntry.LOCK).is_file():
             raise InputError(
                 f"{self.shown_as} was deleted while its run went on. Run the same command again."
@@ -319,11 +310,7 @@ def of_no_example(kind: str) -> pl.DataFrame:
 
 
 def judges_with_rows(folder: Path, ask: str) -> frozenset[str]:
-    """The judges of a finished run that have a row of an ask.
-
-    Raises:
-        DamagedRun: A table cannot be read.
-    """
+    """The judges of a finished run that have a row of an ask."""
     table = Folder(folder).shards.scan(ASKS[ask].kind)
     rows = collect(table.filter(pl.col("ask") == ask).select(pl.col("judge").unique()), folder)
     return frozenset(rows["judge"].drop_nulls().to_list())

@@ -39,9 +39,6 @@ def look_through(
     Args:
         known: How many examples there are, if these were looked through before; they are then
             read again only for what metrics compare.
-
-    Raises:
-        DataError: Records that cannot be read, all of them.
     """
     compared = any(topic.ask == Preference.name for topic in wanted_topics(metrics))
     if known is not None and not compared:
@@ -121,12 +118,7 @@ class InputFacts:
         write_json(parts / FILE, known.model_dump())
 
     def check(self) -> None:
-        """Look whether the files are still those that the run began with.
-
-        Raises:
-            CannotGoOn: One cannot be read any more, so nobody knows.
-            InputError: One was changed while the run read it.
-        """
+        """Look whether the files are still those that the run began with."""
         try:
             changed = [one.name for one in self.files if one != known_file(Path(one.name))]
             # The time alone changes where a file is copied over itself.
@@ -156,11 +148,7 @@ def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
 
 
 def known_file(file: Path) -> KnownFile:
-    """Return the facts by which a file is recognised.
-
-    Raises:
-        InputError: Its name cannot be written down.
-    """
+    """Return the facts by which a file is recognised."""
     try:
         str(file).encode()
     except UnicodeEncodeError as error:

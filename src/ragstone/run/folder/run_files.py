@@ -76,11 +76,7 @@ class RunFiles:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The content of ``run.json``; empty if there is none.
-
-        Raises:
-            DamagedRun: It is not what was written, or says what no run says.
-        """
+        """The content of ``run.json``; empty if there is none."""
         file = self.path / RunEntry.MANIFEST
         if not file.exists() and not file.is_symlink():
             return {}
@@ -95,22 +91,14 @@ class RunFiles:
 
     @property
     def form(self) -> Manifest | None:
-        """The content of ``run.json`` as typed fields; None if there is none.
-
-        Raises:
-            DamagedRun: It is not what was written, or says what no run says.
-        """
+        """The content of ``run.json`` as typed fields; None if there is none."""
         if self._form is None:
             self.manifest  # noqa: B018
         return self._form
 
     @property
     def shards(self) -> Shards:
-        """The tables of the finished run.
-
-        Raises:
-            DamagedRun: Their ledger is gone, or is not what was written.
-        """
+        """The tables of the finished run."""
         if self._shards is None:
             self._as_noted(lambda: self._check_file(RunEntry.SHARDS))
             self._shards = Shards(self.path)
@@ -125,11 +113,7 @@ class RunFiles:
         return self.form is not None and name in self.form.tables
 
     def finished(self, name: str, shards: Collection[int] | None = None) -> pl.LazyFrame:
-        """A table of the finished run, after verifying it.
-
-        Raises:
-            DamagedRun: It is gone, or is not what was written.
-        """
+        """A table of the finished run, after verifying it."""
         if name not in self._verified:
             with self._saying_all_faults():
                 self._as_noted(lambda: self._check_table(name))
@@ -145,9 +129,6 @@ class RunFiles:
 
         ``damage`` says whether the rest is as it was written. Tables of kinds of a user's own are
         checked in full before they are read.
-
-        Raises:
-            DamagedRun: A table is gone, or is not what was written.
         """
         for name in tables():
             if not self.has(name) or (name in KINDS and not KINDS[name].built_in):
@@ -204,11 +185,7 @@ class RunFiles:
         return rows["shard"].unique().sort().to_list()
 
     def estimates(self) -> list[Estimate]:
-        """Return the reported numbers, after verifying the file.
-
-        Raises:
-            DamagedRun: They are gone, or are not what was written.
-        """
+        """Return the reported numbers, after verifying the file."""
         with self._saying_all_faults():
             self._as_noted(lambda: self._check_file(RunEntry.ESTIMATES))
             return read_json(self.path / RunEntry.ESTIMATES, Several[Estimate])

@@ -51,11 +51,7 @@ FIRST = re.compile(rb'{"shard":([0-9]{1,9}),"examples":([0-9]{1,9}),')
 
 
 class ShardLedger:
-    """The ledger of a run; read from its file, if there is one.
-
-    Raises:
-        DamagedRun: A line is not as it was written.
-    """
+    """The ledger of a run; read from its file, if there is one."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -69,19 +65,16 @@ class ShardLedger:
                 self._read()
 
     def __len__(self) -> int:
-        """Number of shards that are done."""
         return len(self._done)
 
     def __contains__(self, shard: int) -> bool:
         return shard in self._done
 
     def __iter__(self) -> Iterator[ShardForm]:
-        """Iterate over the lines in the order of the shards."""
         return self.of(self.shards)
 
     @property
     def shards(self) -> list[int]:
-        """The numbers of the shards that are done, in order."""
         return sorted(self._done)
 
     def of(self, shards: Iterable[int]) -> Iterator[ShardForm]:
@@ -102,7 +95,6 @@ class ShardLedger:
         del self._done[shard]
 
     def add(self, form: ShardForm) -> None:
-        """Note that a shard is done."""
         line = _line(form)
         with self.file.open("r+b" if self.file.exists() else "wb") as file:
             # A line that was cut off by a kill is written over.
@@ -178,21 +170,15 @@ class Shards:
 
     @property
     def ledger(self) -> ShardLedger:
-        """The ledger of the shards that are done.
-
-        Raises:
-            DamagedRun: It is not what was written.
-        """
+        """The ledger of the shards that are done."""
         if not self._ledger:
             self._ledger.append(ShardLedger(self.path / RunEntry.SHARDS))
         return self._ledger[0]
 
     def file(self, name: str, shard: int) -> Path:
-        """The file with a shard's rows of a table."""
         return self.path / place(name) / f"{shard:06d}.parquet"
 
     def files_of(self, name: str) -> list[Path]:
-        """The files of a table, in the order of the data."""
         return [self.file(name, form.shard) for form in self.ledger if name in form.files]
 
     def scans(self, name: str) -> Iterator[pl.LazyFrame]:
@@ -202,7 +188,6 @@ class Shards:
             yield scan_parquet(files[at : at + FILES_AT_ONCE])
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table, in the order of the data."""
         return scan_parquet(self.files_of(name))
 
     def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
@@ -263,11 +248,7 @@ class Shards:
             self.ledger.leave_out(shard)
 
     def verify(self, name: str) -> None:
-        """Verify the files of a table that were there before: what was written, its columns.
-
-        Raises:
-            DamagedRun: They are not; says what to delete.
-        """
+        """Verify the files of a table that were there before: what was written, its columns."""
         written = self._written
         shards = (shard for shard in self.ledger.shards if (name, shard) not in written)
         for form in self.ledger.of(shards):

@@ -136,7 +136,6 @@ class ChatJudge:
 
     @property
     def about(self) -> str:
-        """The models, and how many of them vote."""
         return self.judge.about
 
     @property
@@ -147,7 +146,6 @@ class ChatJudge:
     def able_to_ask(
         self, asker: Asker, wanted: Collection[str], answers: Mapping[str, Mapping[str, str]]
     ) -> "ChatJudge":
-        """The same judge with an asker."""
         return ChatJudge(self.judge, asker, frozenset(wanted), answers)
 
     def for_block(self) -> "ChatJudge":

@@ -173,11 +173,7 @@ class Evaluation:
         self.folder.kept(form)
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
-        """Estimate, and put everything in its place, with notes among the remarks.
-
-        Raises:
-            InputError: No metric of a quick run can be measured on this data.
-        """
+        """Estimate, and put everything in its place, with notes among the remarks."""
         self._report("estimating", self.tally.examples, None)
         found = estimate_run(self.shards, self.spec, self.tally)
         self.folder.check_there()

@@ -64,7 +64,6 @@ class Live:
         return found if columns is None else found.select(columns)
 
     def scores(self) -> pl.DataFrame:
-        """One row per example and metric."""
         return self._scores
 
     def judgements(self, kind: str) -> pl.DataFrame:
@@ -84,7 +83,6 @@ class Live:
         return pl.concat([of_no_example(kind).select(columns), *parts])
 
     def calls(self, example: str) -> list[Entry]:
-        """The model calls about an example."""
         rows = self._ids.filter(pl.col("example_id") == example).select("row")
         keys = (
             self._judged.ledger.join(rows, on="row", how="semi")
@@ -323,11 +321,7 @@ def _no_rows(ask: str) -> pl.DataFrame:
 
 
 class LabelFiles:
-    """Joins label files to a stream of examples, and records what does not fit.
-
-    Raises:
-        DataError: A file that cannot be read, or holds no label that a judge could give.
-    """
+    """Joins label files to a stream of examples, and records what does not fit."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._files = [_read(path) for path in paths]
@@ -336,16 +330,10 @@ class LabelFiles:
         self._faults: list[Fault] = []
 
     def __bool__(self) -> bool:
-        """True if there are any files."""
         return bool(self._files)
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
-        """The examples with their labels.
-
-        Raises:
-            DataError: At the end: rows about contexts that do not exist, or a
-                file of which no row is about any example.
-        """
+        """The examples with their labels."""
         last = ""
         for example in examples:
             labelled = self._labelled(example)
@@ -375,7 +363,6 @@ class LabelFiles:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on labels that were left out or interpreted."""
         return [note for labels in self._files for note in labels.notes]
 
     def ties(self) -> list[dict[str, Any]]:

@@ -73,9 +73,6 @@ def open_named(
 
     Args:
         to_ask: False opens models without a key, because nothing will be sent.
-
-    Raises:
-        InputError: A model that cannot be used, or is named twice.
     """
     from ragstone.models.chat.chat_names import is_chat
 
@@ -317,12 +314,7 @@ class ChatJudges:
         note: Callable[[str], None],
         batched: "BatchedReplies | None" = None,
     ) -> "Asking":
-        """The asker, with its journal in the folder.
-
-        Raises:
-            InputError: The journal cannot be written; prices cannot be read, or are required and
-                missing; the cache is at a URL that cannot be read.
-        """
+        """The asker, with its journal in the folder."""
         from ragstone.run.calls.asker import Asking
         from ragstone.run.calls.budget import Budget, load_prices
         from ragstone.run.calls.journal import Journal

@@ -182,22 +182,14 @@ class CheckedFields:
         self._spec, self._checked = spec, checked
 
     def __call__(self, block: Sequence[Example]) -> None:
-        """Check the block, if it is the first.
-
-        Raises:
-            UnfitFields: As ``check_fields``.
-        """
+        """Check the block, if it is the first."""
         if not self._checked:
             check_fields(self._spec, block)
             self._checked = True
 
 
 def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
-    """Check the requested fields on the first examples of the data.
-
-    Raises:
-        UnfitFields: No example has one of them, or its values differ in nearly all examples.
-    """
+    """Check the requested fields on the first examples of the data."""
     for name in [*spec.by, spec.cluster]:
         if all(example.facet(name) is None for example in block):
             there = {key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)}

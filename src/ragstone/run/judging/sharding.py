@@ -140,12 +140,7 @@ class CutData(Protocol):
     """The data of a run in shards."""
 
     def shards(self) -> Iterator[DataShard]:
-        """Iterate in order over the shards that are not done; read each before the next.
-
-        Raises:
-            DataError: At the end: every fault of the data.
-            IdsOfSystems: Ids turned out to be those of questions.
-        """
+        """Iterate in order over the shards that are not done; read each before the next."""
 
     def piece(self, shard: int) -> PieceForm | None:
         """Hand over, once, the facts of a shard's data for the ledger."""
@@ -326,7 +321,6 @@ class FinishedJudge:
     asks: frozenset[str]
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """Nothing."""
         return RowBuilder(ask, self.name).filled()
 
 
@@ -340,7 +334,6 @@ class StoredJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """The asks that were judged."""
         return frozenset(self.filled)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002

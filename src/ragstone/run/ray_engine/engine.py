@@ -68,11 +68,7 @@ class CrashCandidates:
     _shards: dict[int, CrashCandidate] = field(default_factory=dict)
 
     def died(self, task: ShardTask, why: str) -> list[ShardTask]:
-        """Return the tasks to try next, after a worker died while it was judging.
-
-        Raises:
-            PoisonedData: Too many examples were set aside, or no single one is the cause.
-        """
+        """Return the tasks to try next, after a worker died while it was judging."""
         key, (start, end) = (task.shard, task.part), task.places
         self._deaths[key] = self._deaths.get(key, 0) + 1
         # A part that is cut once too often costs little; a shard or an example must not be wronged.
@@ -175,11 +171,6 @@ class ClusterEngine:
 
         Args:
             fraction: The share of the data that this number of examples is; None if unknown.
-
-        Raises:
-            InputError: There is no such cluster, or its nodes cannot judge.
-            CannotGoOn: Nodes cannot go on, or too many examples end them; some shards are kept.
-            IdsOfSystems: Ids turned out to be those of questions.
         """
         evaluation.resume()
         try:

@@ -39,7 +39,6 @@ class ModelProxy:
 
     @classmethod
     def of(cls, model: ChatModel) -> Self:
-        """Make the proxy of a model."""
         return cls(
             model.name,
             model.about,
@@ -54,8 +53,7 @@ class ModelProxy:
         """Never called: questions go to the process of the run."""
         raise RuntimeError(f"{self.name} is asked about {request.name} by the process of the run.")
 
-    async def close(self) -> None:
-        """Nothing is open."""
+    async def close(self) -> None: ...
 
 
 def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
@@ -95,7 +93,6 @@ class Relay:
         self._some = asyncio.Event()
 
     async def ask(self, model: str, question: Question, turn: int) -> Outcome:
-        """The outcome of a question."""
         self._count += 1
         ticket = self._own, self._count
         answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -164,11 +161,9 @@ class RemoteAsking:
 class AsksModels(Protocol):
     """The asker of the run."""
 
-    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
-        """Ask a question."""
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome: ...
 
-    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        """Start a coroutine that asks; thread-safe."""
+    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]": ...
 
 
 class RelayHandle(Protocol):
@@ -177,8 +172,7 @@ class RelayHandle(Protocol):
     def take(self) -> list[Put]:
         """Wait for questions, for ``PATIENCE`` at most."""
 
-    def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None:
-        """Hand outcomes back."""
+    def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None: ...
 
 
 class Clerk:
@@ -204,7 +198,6 @@ class Clerk:
             thread.start()
 
     def close(self) -> None:
-        """Take no more questions."""
         with self._some:
             self._closed = True
             self._some.notify_all()

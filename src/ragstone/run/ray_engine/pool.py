@@ -82,7 +82,6 @@ class Pool:
         self._away_since: float | None = None
 
     def __len__(self) -> int:
-        """Number of workers at work."""
         return sum(one.node is not None for one in self._workers)
 
     def fill(self) -> None:
@@ -115,7 +114,6 @@ class Pool:
         return False
 
     def free(self) -> int:
-        """Return how many shards workers would take."""
         there = (one for one in self._workers if one.node is not None)
         return sum(IN_HAND - len(one.tasks) for one in there)
 
@@ -129,12 +127,7 @@ class Pool:
         worker.tasks.append((brief, tables, task))
 
     def events(self, seconds: float) -> "Iterator[Made | Died]":
-        """Wait for events for so many seconds, and return them.
-
-        Raises:
-            CannotGoOn: A node is unlike this machine, or cannot judge; no worker begins.
-            InputError: As ``ShardMaker.make``.
-        """
+        """Wait for events for so many seconds, and return them."""
         waited = {one.ready: one for one in self._workers if one.node is None}
         waited |= {task[0]: one for one in self._workers for task in one.tasks}
         done: list[Any] = []
@@ -158,7 +151,6 @@ class Pool:
         return found
 
     def close(self) -> None:
-        """End all workers."""
         for one in self._workers:
             self._ray.kill(one.handle)
         self._workers = []

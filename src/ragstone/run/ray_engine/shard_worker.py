@@ -145,12 +145,7 @@ class ShardMaker:
     asking: Worker | None
 
     def make(self, task: ShardTask) -> tuple[Brief, Tables]:
-        """Read, judge and score a shard; of a part that is only tried, or read, nothing is kept.
-
-        Raises:
-            IdsOfSystems: An id is that of a question of several systems.
-            InputError: Models cannot be asked.
-        """
+        """Read, judge and score a shard; of a part that is only tried, or read, nothing is kept."""
         brief, placed = self._read(task)
         if task.only_read or not placed:
             return brief, {}
@@ -281,17 +276,10 @@ class ShardWorker:
         self._opening = Lock()
 
     def node(self) -> Node:
-        """Return the machine of the worker."""
         file = self._assignment.file
         return replace(this_node(), has_file=file is not None and file.is_here())
 
     def make(self, task: ShardTask) -> tuple[Brief, Tables]:
-        """Read, judge and score a shard.
-
-        Raises:
-            CannotGoOn: The judges of the run cannot be opened here, or are others.
-            InputError: As ``ShardMaker.make``.
-        """
         try:
             with self._opening:
                 if self._maker is None:
