@@ -27,13 +27,4 @@ from .judging.judge_blocks import Live
 from .run import Run
 from .settings import Instructions, Limits
 
-__all__ = [
-    "Counts",
-    "Entry",
-    "Estimate",
-    "Instructions",
-    "Limits",
-    "Live",
-    "Progress",
-    "Run",
-]
+__all__ = ["Counts", "Entry", "Estimate", "Instructions", "Limits", "Live", "Progress", "Run"]

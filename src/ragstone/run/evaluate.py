@@ -262,7 +262,7 @@ def _kept_for_a_run(folder: Folder, *, temporary: bool) -> Iterator[None]:
 
 
 def _check_place(request: Request) -> None:
-    """Refuse batches of a run that another call would not find, because it would send them again."""
+    """Refuse batches of a run that another call would not find, and so would send again."""
     if not request.batch:
         return
     if request.out is None:
@@ -411,11 +411,7 @@ def _ask_in_batches(
 
     batches.until_answered(
         lambda: collect(
-            cut(examples, label_files, folder.parts).shards(),
-            spec.judges,
-            spec.asks,
-            asking,
-            tick,
+            cut(examples, label_files, folder.parts).shards(), spec.judges, spec.asks, asking, tick
         ),
         asking,
         wait=request.batch_wait,

@@ -192,11 +192,7 @@ def _spec(
 
 
 def _rescored(
-    run: Run,
-    spec: RunSpec,
-    similarities: _Similarities,
-    started: float,
-    progress: Report | None,
+    run: Run, spec: RunSpec, similarities: _Similarities, started: float, progress: Report | None
 ) -> None:
     """Score all shards into a folder of their own, whose files then replace the old ones."""
     folder = run.folder

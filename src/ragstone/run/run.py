@@ -219,11 +219,9 @@ class Run(Displayable):
             where: Which examples; by default all.
             shards: Only these pieces of the data; by default all.
         """
-        if columns is not None:
-            chosen = () if where is None else (where,)
-            return self.folder.read("examples", *chosen, columns=columns, shards=shards)
         chosen = () if where is None else (where,)
-        return self.folder.read("examples", *chosen, shards=shards).drop("shard")
+        rows = self.folder.read("examples", *chosen, columns=columns, shards=shards)
+        return rows.drop("shard") if columns is None else rows
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""

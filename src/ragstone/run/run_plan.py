@@ -16,20 +16,11 @@ from ragstone.judges.judge_names import Panel, parse_judges
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import (
-    needed_asks,
-    wanted_topics,
-)
+from ragstone.metrics import needed_asks, wanted_topics
 from ragstone.models import Encoder
 
 from .estimates.sums import LOOKED_AT, default_cluster
-from .folder.input_survey import (
-    KnownFile,
-    Survey,
-    known_file,
-    known_input,
-    look_through,
-)
+from .folder.input_survey import KnownFile, Survey, known_file, known_input, look_through
 from .folder.run_tally import VERSION
 from .judging.judge_blocks import LabelFiles
 from .judging.run_models import ChatJudges, Models, chat_judges, local_encoder, open_models

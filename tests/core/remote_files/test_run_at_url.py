@@ -142,8 +142,8 @@ evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
     assert killed.returncode == -signal.SIGKILL
     there = names(s3, url)
     assert "run.json" not in there
-    assert {"unfinished/000000.jsonl", "unfinished/000001.jsonl"} <= there
-    assert "unfinished/000002.jsonl" not in there
+    assert {"unfinished/000000.json", "unfinished/000001.json"} <= there
+    assert "unfinished/000002.json" not in there
     with pytest.raises(InputError, match="is not finished"):
         Run.open(url)
     if not same_machine:

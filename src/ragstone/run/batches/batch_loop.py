@@ -53,12 +53,7 @@ class RunBatches:
             )
 
     def until_answered(
-        self,
-        collect: Callable[[], None],
-        asking: Asking,
-        *,
-        wait: float,
-        report: Report | None,
+        self, collect: Callable[[], None], asking: Asking, *, wait: float, report: Report | None
     ) -> None:
         """Ask all questions in batches, stage by stage."""
         private_folder(self._files)

@@ -282,10 +282,6 @@ class Budget:
         spent: float = 0.0,
         calls: int = 0,
     ) -> None:
-        for name, limit in (("budget", usd), ("max_calls", max_calls)):
-            if limit is not None and not limit >= 0:
-                given = argument(name, f"{limit:g}")
-                raise InputError(f"{given}: expected 0 or more.")
         self.usd, self.max_calls = usd, max_calls
         self.spent, self.calls = spent, calls
         self.set_aside = 0.0

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -181,23 +181,10 @@ class CallTally:
             self.usd = (self.usd or 0.0) + usd
 
     def read(self, in_flight: int, waiting: int) -> Counts:
-        troubles = dict(self.troubles)
-        return Counts(
-            answered=self.answered,
-            failed=self.failed,
-            calls=self.calls,
-            in_flight=in_flight,
-            waiting=waiting,
-            from_journal=self.from_journal,
-            from_cache=self.from_cache,
-            rate_limits=troubles.get("rate_limit", 0),
-            retries=self.retries,
-            prompt=self.prompt,
-            cached=self.cached,
-            completion=self.completion,
-            usd=self.usd,
-            troubles=troubles,
-        )
+        counts = {field.name: getattr(self, field.name) for field in fields(self)}
+        counts["troubles"] = troubles = dict(self.troubles)
+        rate_limits = troubles.get("rate_limit", 0)
+        return Counts(in_flight=in_flight, waiting=waiting, rate_limits=rate_limits, **counts)
 
 
 PARTS_KNOWN = 65_536

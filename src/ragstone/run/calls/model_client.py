@@ -478,15 +478,7 @@ def _record(
     reply = result.reply
     if reply is None:
         return Attempt(
-            key,
-            number,
-            source,
-            at,
-            seconds,
-            result.trouble,
-            result.words,
-            result.http,
-            result.body,
+            key, number, source, at, seconds, result.trouble, result.words, result.http, result.body
         )
     return Attempt(
         key, number, source, at, seconds, result.trouble, result.words, None,

@@ -364,8 +364,7 @@ def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
     joined = outcome.join(now, on="row", how="left", maintain_order="left")
     again = pl.col("now").is_not_null()
     status = joined.select(
-        status=pl.coalesce("now", "status"),
-        reason=pl.when(again).then("why").otherwise("reason"),
+        status=pl.coalesce("now", "status"), reason=pl.when(again).then("why").otherwise("reason")
     )
     return replace(
         tables,
@@ -435,10 +434,7 @@ def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFra
 
 
 def _scored(
-    folder: Folder,
-    form: Manifest,
-    metrics: Sequence[Metric],
-    tables: Callable[[Tables], Tables],
+    folder: Folder, form: Manifest, metrics: Sequence[Metric], tables: Callable[[Tables], Tables]
 ) -> dict[str, pl.DataFrame]:
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
     for block in stored_shards(folder, finished_judges(form)) if metrics else ():

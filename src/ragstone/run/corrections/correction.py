@@ -296,7 +296,7 @@ def by_reference(ask: Ask) -> bool:
 
 
 def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
-    """Return the name of a unit; ``2.3`` is the third of the second reference, if it has several."""
+    """Return a unit's name; ``2.3`` is the third of the second reference, if it has several."""
     numbers = [int(key["reference"]) + 1] if several and "reference" in key else []
     if "index" in key:
         numbers.append(int(key["index"]) + 1)

@@ -78,7 +78,7 @@ def check_file(file: Path, noted: File) -> None:
 
 
 def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None:
-    """Check that a table has at least these columns and this number of rows, without reading rows."""
+    """Check the columns and the number of rows of a table, without reading rows."""
     with reading(file):
         table = scan_parquet(file)
         there = dict(table.collect_schema())

@@ -185,7 +185,7 @@ def _take(new: Path, old: Path) -> None:
 
 
 def _differing(there: object, now: object) -> tuple[object, object]:
-    """Return the entries that only one of two lists holds, so that no shared beginning hides them."""
+    """Return what only one of two lists holds, so that no shared beginning hides it."""
     if isinstance(there, list) and isinstance(now, list):
         lost, new = ([x for x in a if x not in b] for a, b in ((there, now), (now, there)))
         return (lost, new) if lost or new else (there, now)

@@ -163,8 +163,5 @@ def known_file(file: Path) -> KnownFile:
             handle.seek(last * number // (PIECES - 1))
             digest.update(handle.read(PIECE))
     return KnownFile(
-        name=str(file),
-        bytes=status.st_size,
-        changed=status.st_mtime_ns,
-        sample=digest.hexdigest(),
+        name=str(file), bytes=status.st_size, changed=status.st_mtime_ns, sample=digest.hexdigest()
     )

@@ -3,7 +3,7 @@
     URL/run.json                  written last: what is at the URL is a finished run, or none
     URL/examples/, scores/, …     as in a folder on the disk
     URL/unfinished/run.json       the settings of a run that goes on
-    URL/unfinished/000000.jsonl   the ledger's line of a shard, written after its files
+    URL/unfinished/000000.json    the checksums of a shard's files, written after these
     URL/.lock                     whose machine writes, or has a run to finish here
 
     CACHE/runs/HASH/NAME/         the copy; HASH is that of the URL
@@ -15,8 +15,9 @@ An unfinished run goes on only on the machine where it began, which holds the lo
 Of finished runs the URL is authoritative: a copy that goes with another manifest is made anew.
 """
 
+import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -25,7 +26,6 @@ from typing import Any
 from uuid import uuid4
 
 from ragstone.core.errors import (
-    DamagedRun,
     InputError,
     NothingThere,
     RagstoneError,
@@ -42,7 +42,7 @@ from .checksums import UNFINISHED
 from .folder import Folder
 from .locks import place
 from .schemas import Estimate, ShardForm
-from .shards import ShardLedger, Shards, write_ledger
+from .shards import Shards
 
 OPEN = "unfinished"
 """The folder at the URL with what tells how far a run is."""
@@ -163,10 +163,7 @@ class RemoteFolder(Folder):
         """Write the files of a shard to the URL, its line last."""
         for name in form.files:
             self.remote.put(_table(name, form.shard), self.parts.file(name, form.shard))
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / RunEntry.SHARDS
-            write_ledger(file, [form])
-            self.remote.put(_line(form.shard), file)
+        self.remote.put(_line(form.shard), json.dumps(_checksums(form)).encode())
 
     def _put(self, name: str) -> None:
         """Write a file to the URL; of a database, a copy of one moment."""
@@ -185,7 +182,15 @@ class RemoteFolder(Folder):
             self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.remote.read(RunEntry.MANIFEST))
             self.remote.remove([RunEntry.MANIFEST])
         mine = [name for name in _files_of(self.path) if name != RunEntry.MANIFEST]
-        given = self._given(names)
+        given = set[str]()
+        for form in Shards(self.path).ledger:
+            if (line := _line(form.shard)) in names:
+                put_before = json.loads(self.remote.read(line))
+                given |= {
+                    _table(name, form.shard)
+                    for name, checksum in _checksums(form).items()
+                    if put_before.get(name) == checksum
+                }
         for name in mine:
             if name not in given:
                 self._put(name)
@@ -196,28 +201,6 @@ class RemoteFolder(Folder):
         self.remote.remove(sorted({*open_, f"{OPEN}/{RunEntry.MANIFEST}"}))
         with suppress(StorageAway):
             self.remote.remove_folder(OPEN)
-
-    def _given(self, names: Iterable[str]) -> set[str]:
-        given = set[str]()
-        now = {form.shard: form for form in Shards(self.path).ledger}
-        for name in names:
-            if not name.startswith(f"{OPEN}/") or not name.endswith(".jsonl"):
-                continue
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / RunEntry.SHARDS
-                file.write_bytes(self.remote.read(name))
-                try:
-                    forms = list(ShardLedger(file))
-                except DamagedRun:
-                    continue
-            for form in forms:
-                final = now.get(form.shard)
-                given |= {
-                    _table(table, form.shard)
-                    for table, noted in form.files.items()
-                    if final is not None and final.files.get(table) == noted
-                }
-        return given
 
 
 def remote_folder(url: str) -> RemoteFolder:
@@ -355,5 +338,9 @@ def _table(name: str, shard: int) -> str:
     return f"{place(name)}/{shard:06d}.parquet"
 
 
+def _checksums(form: ShardForm) -> dict[str, str]:
+    return {name: noted.checksum for name, noted in form.files.items()}
+
+
 def _line(shard: int) -> str:
-    return f"{OPEN}/{shard:06d}.jsonl"
+    return f"{OPEN}/{shard:06d}.json"

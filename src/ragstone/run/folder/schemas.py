@@ -5,7 +5,7 @@ alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, Self
 
 import polars as pl
@@ -208,7 +208,6 @@ class Estimate:
     """
 
     metric: str
-    family: str
     group: Mapping[str, str]
     value: float | None
     low: float | None
@@ -221,6 +220,7 @@ class Estimate:
     worst: float | None
     best: float | None
     better: Literal["+", "-", "0"]
+    family: str
     clusters: int
     labels: Mapping[str, int]
     flags: Mapping[str, int]
@@ -233,28 +233,8 @@ class Estimate:
         return self.n + self.n_undefined + self.n_missing
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry in ``estimates.json``; absent values are null."""
-        return {
-            "metric": self.metric,
-            "group": dict(self.group),
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "level": self.level,
-            "method": self.method,
-            "n": self.n,
-            "n_undefined": self.n_undefined,
-            "n_missing": self.n_missing,
-            "worst": self.worst,
-            "best": self.best,
-            "better": self.better,
-            "family": self.family,
-            "clusters": self.clusters,
-            "labels": dict(self.labels),
-            "flags": dict(self.flags),
-            "reasons": dict(self.reasons),
-            "signature": self.signature,
-        }
+        """Return the entry in ``estimates.json``; absent values are null."""
+        return asdict(self)
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}

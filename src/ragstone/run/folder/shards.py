@@ -196,11 +196,7 @@ class Shards:
             name: write_frame(name, tables[name], self.file(name, form.shard))
             for name in sorted(tables)
         }
-        self._written.update((name, form.shard) for name in new)
-        files = dict(sorted({**form.files, **new}.items()))
-        whole = form.model_copy(update={"files": files})
-        self.ledger.add(whole)
-        return whole
+        return self._done(form, new)
 
     def add_made(
         self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
@@ -214,8 +210,12 @@ class Shards:
             unfinished.write_bytes(content[name].data)
             unfinished.replace(file)
             check_size(file, noted)
-        self._written.update((name, form.shard) for name in files)
-        whole = form.model_copy(update={"files": dict(sorted(files.items()))})
+        return self._done(form, files)
+
+    def _done(self, form: ShardForm, written: Mapping[str, File]) -> ShardForm:
+        self._written.update((name, form.shard) for name in written)
+        files = dict(sorted({**form.files, **written}.items()))
+        whole = form.model_copy(update={"files": files})
         self.ledger.add(whole)
         return whole
 

@@ -131,11 +131,7 @@ def judge_further(
 
 
 def resolve(
-    tables: Tables,
-    ask: str,
-    ledger: pl.DataFrame,
-    rows: pl.DataFrame,
-    judges: Sequence[Judge],
+    tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame, judges: Sequence[Judge]
 ) -> Tables:
     """Add an ask's rows and outcomes to the tables, with one judge for each unit."""
     places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
@@ -169,11 +165,7 @@ def _as_they_are(
 
 
 def _chosen(
-    tables: Tables,
-    ask: str,
-    ledger: pl.DataFrame,
-    rows: pl.DataFrame,
-    places: Mapping[str, int],
+    tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame, places: Mapping[str, int]
 ) -> pl.DataFrame:
     ok = ledger.filter(pl.col("status") == "ok").with_columns(
         turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)

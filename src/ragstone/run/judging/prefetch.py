@@ -65,11 +65,7 @@ class Prefetch:
     """
 
     def __init__(
-        self,
-        judges: Sequence[Judge],
-        asks: Sequence[str],
-        asking: Worker,
-        first: int = 0,
+        self, judges: Sequence[Judge], asks: Sequence[str], asking: Worker, first: int = 0
     ) -> None:
         self.judges = judges
         self.asks = asks
@@ -203,8 +199,6 @@ def prefetched_blocks(
     Args:
         watch: Called periodically with the examples, in order, whose questions are settled.
     """
-    pass
-
     prefetch = Prefetch(spec.judges, spec.asks, asking, first)
     watched = first
     start = first

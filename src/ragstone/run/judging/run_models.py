@@ -52,23 +52,9 @@ Named = Model | Sequence[Model]
 """A judge: a model, a judge without one by its name, or several models, which vote."""
 
 
-@dataclass(frozen=True)
-class NamedModels:
-    """The named judges, and the models of those that are chat models.
-
-    Args:
-        models: The models of each judge that is a chat model or a panel, by the judge's name.
-        pool: The connections that they share; None without chat models.
-    """
-
-    names: tuple[str, ...]
-    models: dict[str, tuple[ChatModel, ...]]
-    pool: "Connections | None" = None
-
-
-def open_named(
+def _open_named(
     judge: Named | Sequence[Named], *, offline: bool, to_ask: bool = True
-) -> NamedModels:
+) -> "tuple[tuple[str, ...], dict[str, tuple[ChatModel, ...]], Connections | None]":
     """Open the chat models among the judges. Models separated by commas form a panel that votes.
 
     Args:
@@ -99,7 +85,7 @@ def open_named(
             )
         found[names[-1]] = models
         _check_panel(models)
-    return NamedModels(tuple(names), found, pool)
+    return tuple(names), found, pool
 
 
 def _opened(
@@ -203,11 +189,12 @@ def open_models(
     encoder, lacking = encoder_for(others, fillable, embedder, offline=offline)
     if encoder is None and lacking is None:
         encoder = own
-    second = cross_encoder_of(cross_encoder, offline=offline)
+    if isinstance(cross_encoder, str):
+        cross_encoder = open_cross_encoder(cross_encoder, offline=offline)
     settings = None
     if encoder is not None and wanted and (encoder.layers or options != BertscoreOptions()):
         settings = options.settle(encoder, references, own)
-    return Models(encoder, settings, second, lacking)
+    return Models(encoder, settings, cross_encoder, lacking)
 
 
 def encoder_for(
@@ -260,11 +247,6 @@ ALIGNED_ASKS = frozenset(
     )
 )
 """What the local judge judges better with an encoder."""
-
-
-def cross_encoder_of(given: str | CrossEncoder | None, *, offline: bool) -> CrossEncoder | None:
-    """Open the named cross-encoder."""
-    return open_cross_encoder(given, offline=offline) if isinstance(given, str) else given
 
 
 def identity(model: Encoder | CrossEncoder) -> str:
@@ -415,9 +397,9 @@ def chat_judges(
         InputError: A model that cannot be used; invalid prompts, rubrics or plan. Only if a
             chat model is named.
     """
-    named = open_named(judge, offline=offline, to_ask=to_ask)
-    if not named.models:
-        return ChatJudges(named.names, {})
+    names, models_by_name, pool = _open_named(judge, offline=offline, to_ask=to_ask)
+    if not models_by_name:
+        return ChatJudges(names, {})
     from ragstone.judges.llm.answer_tasks import RatingTask
     from ragstone.judges.llm.claim_tasks import ClaimsTask
     from ragstone.judges.llm.llm_judge import LLMJudge, all_tasks, plan_named
@@ -441,9 +423,9 @@ def chat_judges(
                 topics=tuple(topics),
             )
         )
-        for name, models in named.models.items()
+        for name, models in models_by_name.items()
     }
-    return ChatJudges(named.names, judges, named.pool)
+    return ChatJudges(names, judges, pool)
 
 
 def _rubrics(judge: "LLMJudge") -> list[str]:

@@ -108,12 +108,7 @@ def set_aside_tables(
     frame = to_frame([example])
     missing = pl.DataFrame(
         {"value": [None], "label": [None], "status": [MISSING], "reason": [why]},
-        schema={
-            "value": pl.Float64,
-            "label": pl.String,
-            "status": pl.UInt8,
-            "reason": pl.String,
-        },
+        schema={"value": pl.Float64, "label": pl.String, "status": pl.UInt8, "reason": pl.String},
     )
     metrics = [*spec.metrics, *component_metrics(spec.metrics)]
     scores = {str(metric): missing for metric in metrics}

@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -136,26 +135,7 @@ def _of_a_shard(examples: _Ahead) -> Iterator[Example]:
         yield example
 
 
-class CutData(Protocol):
-    """The data of a run in shards."""
-
-    def shards(self) -> Iterator[DataShard]:
-        """Iterate in order over the shards that are not done; read each before the next."""
-
-    def piece(self, shard: int) -> PieceForm | None:
-        """Hand over, once, the facts of a shard's data for the ledger."""
-
-    def rejected(self) -> Iterator[str]:
-        """The lines of ``rejected.jsonl``, when all was read, in texts of several."""
-
-    def violations(self) -> Iterator[str]:
-        """The same of ``label_violations.jsonl``."""
-
-    def rules(self) -> Counter[str]:
-        """Return the number of violations of each rule."""
-
-
-def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
+def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
     """The data in shards."""
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
@@ -289,6 +269,11 @@ class PiecewiseData:
             nowhere = np.zeros(found.height, np.int64)
             seen.look_up(IdBlock.of(found["id"], found["system"], nowhere))
         seen.look_up(IdBlock.of(unread, [NO_SYSTEM] * len(unread), [0] * len(unread)))
+
+
+CutData = WholeData | PiecewiseData
+"""The data of a run in shards, with what is written down of them: rejected records and broken
+rules, as lines in texts of several."""
 
 
 def facts_of(form: ShardForm) -> ReadFacts:

@@ -15,7 +15,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 from ragstone.core.errors import RagstoneError
@@ -123,17 +123,10 @@ class Relay:
                 waiting.set_result(outcome)
 
 
-class RemoteRelay(Protocol):
-    """A relay in another process."""
-
-    def ask(self, model: str, question: Question, turn: int) -> Any:
-        """Put a question; what comes back can be awaited."""
-
-
 class RemoteAsking:
     """Asks through a relay, in the process of a worker, with an event loop of its own."""
 
-    def __init__(self, relay: RemoteRelay) -> None:
+    def __init__(self, relay: Any) -> None:
         self._relay = relay
         self._places = asyncio.Semaphore(OPEN)
         self._loop = asyncio.new_event_loop()
@@ -158,23 +151,6 @@ class RemoteAsking:
         return self.submit(work).result()
 
 
-class AsksModels(Protocol):
-    """The asker of the run."""
-
-    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome: ...
-
-    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]": ...
-
-
-class RelayHandle(Protocol):
-    """The relay, as the process of the run calls it."""
-
-    def take(self) -> list[Put]:
-        """Wait for questions, for ``PATIENCE`` at most."""
-
-    def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None: ...
-
-
 class Clerk:
     """Takes the workers' questions to the asker, in the process of the run, in its own thread.
 
@@ -182,9 +158,7 @@ class Clerk:
         fault: Why no question can be answered any more; None while all is well.
     """
 
-    def __init__(
-        self, desk: RelayHandle, asking: AsksModels, models: Mapping[str, ChatModel]
-    ) -> None:
+    def __init__(self, desk: Any, asking: Any, models: Mapping[str, ChatModel]) -> None:
         self._desk, self._asking, self._models = desk, asking, models
         self._outcomes: list[tuple[Ticket, Outcome]] = []
         self._some = threading.Condition()

@@ -95,9 +95,7 @@ class Pool:
         there = int(self._ray.cluster_resources().get("CPU", 0))
         for _ in range(max(1, there) - len(self._workers)):
             handle = self._class.options(
-                num_cpus=1,
-                max_restarts=0,
-                max_concurrency=self._at_once,
+                num_cpus=1, max_restarts=0, max_concurrency=self._at_once
             ).remote(self._assignment, self._relay)
             self._workers.append(_Worker(handle, handle.node.remote()))
 
