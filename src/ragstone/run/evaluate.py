@@ -6,7 +6,7 @@ Set the level of the logger ``ragstone`` to see the scores.
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -25,7 +25,7 @@ from ragstone.judges.similarity import BertscoreOptions
 
 from .folder.checksums import as_line, write_lines
 from .folder.folder import Folder
-from .folder.input_survey import InputFacts
+from .folder.input_survey import KnownInput, check_unchanged, write_known_input
 from .folder.remote_folder import remote_folder
 from .folder.run_list import Progress, Report
 from .folder.schemas import Manifest
@@ -41,7 +41,6 @@ from .run_spec import RunSpec
 if TYPE_CHECKING:
     from .batches.batch_loop import RunBatches
     from .calls.asker import Asking
-    from .ray_engine.engine import ClusterEngine
 
 
 LOGGER = getLogger("ragstone")
@@ -297,19 +296,19 @@ def _carry_out(
     again = held is not None and held.finished
     if held is not None and again:
         spec, left_out = spec.also_scoring(held)
-        notes += _left_out(left_out)
+        if left_out:
+            notes.append(reason("added_later", metrics="\n".join(left_out)))
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
     address = ray_address(request.engine)
-    facts = InputFacts(
-        prepared.examples,
-        prepared.files,
-        spec.settings.data,
-        None if prepared.survey is None else prepared.survey.examples,
+    known = KnownInput(
+        files=list(prepared.files),
+        fingerprint=spec.settings.data,
+        examples=None if prepared.survey is None else prepared.survey.examples,
     )
     evaluation.owes(prepared.examples, at_once=held is not None or address is not None)
     if not again:
         evaluation.begin()
-        facts.write(evaluation.shards.path)
+        write_known_input(evaluation.shards.path, prepared.examples, known)
     examples, label_files = prepared.examples, prepared.label_files
 
     def judge() -> CutData:
@@ -322,9 +321,10 @@ def _carry_out(
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
             evaluation.asks_by(asking)
-            engine = _on_cluster(
-                address, request, prepared, evaluation.spec, asking, held if again else None
-            )
+            from .ray_engine.engine import ClusterEngine
+
+            made_anew = held if again else None
+            engine = ClusterEngine(address, request, prepared, evaluation.spec, asking, made_anew)
             engine.judge(evaluation, data, fraction)
         return data
 
@@ -334,13 +334,13 @@ def _carry_out(
         except IdsOfSystems:
             examples.told_of_systems(over_systems=True)
             evaluation.start_over()
-            facts.write(evaluation.shards.path)
+            write_known_input(evaluation.shards.path, examples, known)
             data = judge()
     else:
         if request.batch:
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
         data = batches.read(judge)
-    facts.check()
+    check_unchanged(examples, known)
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     first: list[str] = []
@@ -419,30 +419,6 @@ def _ask_in_batches(
     )
 
 
-def _on_cluster(
-    address: str,
-    request: Request,
-    prepared: Prepared,
-    spec: RunSpec,
-    asking: "Asking | None",
-    made_anew: Manifest | None,
-) -> "ClusterEngine":
-    from .ray_engine.engine import ClusterEngine
-
-    return ClusterEngine(
-        address,
-        request,
-        spec,
-        prepared.examples,
-        prepared.files,
-        {} if prepared.survey is None else prepared.survey.answers,
-        asking,
-        prepared.chat,
-        request.max_poison,
-        made_anew,
-    )
-
-
 def check_engine(request: Request) -> None:
     """Refuse what only one process can do, where a cluster judges.
 
@@ -467,12 +443,6 @@ def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
     if asking is None or survey is None:
         return spec
     return replace(spec, judges=able_to_ask(spec.judges, asking, spec.asks, survey.answers))
-
-
-def _left_out(metrics: Sequence[str]) -> list[str]:
-    if not metrics:
-        return []
-    return [reason("added_later", metrics="\n".join(metrics))]
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:

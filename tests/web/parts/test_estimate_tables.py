@@ -17,7 +17,9 @@ def estimate(metric: str, value: float | None, group: Mapping[str, str], **known
         "n_undefined": 0, "n_missing": 0, "worst": None, "best": None, "clusters": 10,
         "labels": {}, "flags": {}, "reasons": {}, "signature": "",
     }  # fmt: skip
-    return Estimate(metric, made.family, group, value, better=made.range.better, **facts | known)
+    return Estimate(
+        metric, group, value, better=made.range.better, family=made.family, **facts | known
+    )
 
 
 def by_system(metric: str, *values: float | None, **known: Any) -> list[Estimate]:

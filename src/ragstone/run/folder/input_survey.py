@@ -92,49 +92,36 @@ class KnownInput(BaseModel):
     over_systems: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InputFacts:
-    """The facts by which a resumed run recognises its data.
+def write_known_input(parts: Path, data: Examples, known: KnownInput) -> None:
+    """Write the facts of the data's files, if it has any, to a run's unfinished tables."""
+    if known.files:
+        facts = known.model_copy(update={"over_systems": data.over_systems})
+        write_json(parts / FILE, facts.model_dump())
 
-    Args:
-        examples: How many there are; None if they were not counted.
+
+def check_unchanged(data: Examples, known: KnownInput) -> None:
+    """Check that the files are still those that the run began with.
+
+    Raises:
+        CannotGoOn: One cannot be read any more, so nobody knows.
+        InputError: One was changed while the run read it.
     """
-
-    data: Examples
-    files: tuple[KnownFile, ...]
-    fingerprint: str
-    examples: int | None
-
-    def write(self, parts: Path) -> None:
-        """Write it down in the folder of the run's unfinished tables."""
-        if not self.files:
-            return
-        known = KnownInput(
-            files=list(self.files),
-            fingerprint=self.fingerprint,
-            examples=self.examples,
-            over_systems=self.data.over_systems,
+    try:
+        changed = [file.name for file in known.files if file != known_file(Path(file.name))]
+        # The time alone changes where a file is copied over itself.
+        same = not changed or data.fingerprint() == known.fingerprint
+    except OSError as error:
+        raise CannotGoOn(
+            f"{error.filename} cannot be read any more ({error.strerror}), so it is not known "
+            "whether it changed while the run was reading it. Put it back as it was; then run "
+            "the same command again, which judges nothing again."
+        ) from error
+    if not same:
+        raise InputError(
+            f"{', '.join(changed)} changed while the run was reading it, so its shards may "
+            "come of two versions. Run it again with "
+            f"{argument('out', 'ANOTHER_FOLDER')}, or delete its folder."
         )
-        write_json(parts / FILE, known.model_dump())
-
-    def check(self) -> None:
-        """Look whether the files are still those that the run began with."""
-        try:
-            changed = [one.name for one in self.files if one != known_file(Path(one.name))]
-            # The time alone changes where a file is copied over itself.
-            same = not changed or self.data.fingerprint() == self.fingerprint
-        except OSError as error:
-            raise CannotGoOn(
-                f"{error.filename} cannot be read any more ({error.strerror}), so it is not known "
-                "whether it changed while the run was reading it. Put it back as it was; then run "
-                "the same command again, which judges nothing again."
-            ) from error
-        if not same:
-            raise InputError(
-                f"{', '.join(changed)} changed while the run was reading it, so its shards may "
-                "come of two versions. Run it again with "
-                f"{argument('out', 'ANOTHER_FOLDER')}, or delete its folder."
-            )
 
 
 def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:

@@ -6,7 +6,7 @@ that ends a worker twice by itself is set aside.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,18 +16,17 @@ import numpy as np
 from ragstone.core.errors import CannotGoOn, DiskFull, InputError, StorageAway
 from ragstone.core.messages import argument
 from ragstone.core.python_runtime import kept_out
-from ragstone.data import Examples, to_frame
+from ragstone.data import to_frame
 from ragstone.data.examples import IdsOfSystems
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import SeenIds
 from ragstone.run.calls.asker import Asking
-from ragstone.run.folder.input_survey import KnownFile
 from ragstone.run.folder.schemas import Counted, Manifest, ShardForm
 from ragstone.run.judging.evaluation import Evaluation
-from ragstone.run.judging.run_models import ChatJudges
 from ragstone.run.judging.scoring import UnfitFields
 from ragstone.run.judging.sharding import CutData, PiecewiseData
 from ragstone.run.request import Request
+from ragstone.run.run_plan import Prepared
 from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import USUAL
 
@@ -155,14 +154,10 @@ class ClusterEngine:
 
     address: str
     request: Request
+    prepared: Prepared
     spec: RunSpec
-    data: Examples
-    files: Sequence[KnownFile]
-    answers: Mapping[str, Mapping[str, str]]
     asking: Asking | None
-    chat: ChatJudges
-    max_poison: int
-    held: Manifest | None = None
+    held: Manifest | None
 
     def judge(
         self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
@@ -197,12 +192,12 @@ class ClusterEngine:
                     max_task_retries=-1,
                     max_concurrency=ATTEMPT_PLACES,
                 ).remote()  # fmt: skip
-                by_identity = {model.identity: model for model in self.chat.models}
+                by_identity = {model.identity: model for model in self.prepared.chat.models}
                 clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
                 closing.callback(clerk.close)
             pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
             closing.callback(pool.close)
-            work = _Work(evaluation, data, CrashCandidates(self.max_poison))
+            work = _Work(evaluation, data, CrashCandidates(self.request.max_poison))
             while not work.done:
                 pool.fill()
                 while pool.free() and (task := work.next()):
@@ -217,7 +212,7 @@ class ClusterEngine:
     def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
         told = replace(
             self.request,
-            judge=stand_ins(self.request.judge, self.chat),
+            judge=stand_ins(self.request.judge, self.prepared.chat),
             data=None,
             out=None,
             limits=USUAL,
@@ -228,9 +223,9 @@ class ClusterEngine:
             own_files(),
             pickled(told),
             self.spec.settings,
-            self.data.apart(),
-            SharedFile.of(self.files),
-            self.answers,
+            self.prepared.examples.apart(),
+            SharedFile.of(self.prepared.files),
+            {} if self.prepared.survey is None else self.prepared.survey.answers,
             self.held,
         )
 
