@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from logging import DEBUG, INFO, getLogger
 from pathlib import Path
 from tempfile import mkdtemp
@@ -51,18 +52,20 @@ def log_run(run: Run) -> None:
     if not LOGGER.isEnabledFor(INFO):
         return
     means: dict[str, list[str]] = {}
-    for one in run.estimate_list:
-        if one.group.keys() == {"system"}:
-            means.setdefault(one.metric, []).append(f"{one.group['system']}={_shown(one.value)}")
-    said = "; ".join(f"{metric}: {', '.join(values)}" for metric, values in means.items())
-    LOGGER.info("%s", single_line(f"{run.path.name}: {run.form.data.examples} examples; {said}"))
+    for estimate in run.estimate_list:
+        if estimate.group.keys() == {"system"}:
+            means.setdefault(estimate.metric, []).append(
+                f"{estimate.group['system']}={_shown(estimate.value)}"
+            )
+    listed = "; ".join(f"{metric}: {', '.join(values)}" for metric, values in means.items())
+    LOGGER.info("%s", single_line(f"{run.path.name}: {run.form.data.examples} examples; {listed}"))
 
 
 def log_one(scores: Mapping[str, float | None]) -> None:
     """Log the scores of a single example at DEBUG."""
     if LOGGER.isEnabledFor(DEBUG):
-        said = "; ".join(f"{metric}: {_shown(value)}" for metric, value in scores.items())
-        LOGGER.debug("%s", single_line(f"evaluate_one: {said}"))
+        listed = "; ".join(f"{metric}: {_shown(value)}" for metric, value in scores.items())
+        LOGGER.debug("%s", single_line(f"evaluate_one: {listed}"))
 
 
 def _shown(value: float | None) -> str:
@@ -292,7 +295,10 @@ def _carry_out(
     notes: list[str],
 ) -> None:
     started = time.perf_counter()
-    spec = _asking_with(prepared, asking)
+    spec, survey = prepared.spec, prepared.survey
+    if asking is not None and survey is not None:
+        judges = able_to_ask(spec.judges, asking, spec.asks, survey.answers)
+        spec = replace(spec, judges=judges)
     again = held is not None and held.finished
     if held is not None and again:
         spec, left_out = spec.also_scoring(held)
@@ -303,7 +309,7 @@ def _carry_out(
     known = KnownInput(
         files=list(prepared.files),
         fingerprint=spec.settings.data,
-        examples=None if prepared.survey is None else prepared.survey.examples,
+        examples=None if survey is None else survey.examples,
     )
     evaluation.owes(prepared.examples, at_once=held is not None or address is not None)
     if not again:
@@ -314,9 +320,7 @@ def _carry_out(
     def judge() -> CutData:
         data = cut(examples, label_files, evaluation.shards)
 
-        def fraction(done: int) -> float | None:
-            return _fraction(prepared, done)
-
+        fraction = partial(_fraction, prepared)
         if address is None:
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
@@ -358,9 +362,7 @@ def _carry_out(
         "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
     }
     notes += [*examples.notes, *label_files.notes]
-    chat = prepared.chat
-    notes += [*chat.server_notes(), *chat.rubric_notes()]
-    notes += chat.idle(request.instructions, request.limits)
+    notes += prepared.chat.notes(request.instructions, request.limits)
     evaluation.finish(described, started, notes)
     if batches is not None:
         batches.finished()
@@ -432,17 +434,10 @@ def check_engine(request: Request) -> None:
         "debug": request.debug is not None,
         "bertscore": BertscoreOptions.parse(request.bertscore).idf,
     }
-    given = [name for name, is_given in alone.items() if is_given]
-    if given:
-        named = " and ".join(argument(name, True) for name in given)
-        raise InputError(f"{named} goes with {argument('engine', 'local')} alone.")
-
-
-def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
-    spec, survey = prepared.spec, prepared.survey
-    if asking is None or survey is None:
-        return spec
-    return replace(spec, judges=able_to_ask(spec.judges, asking, spec.asks, survey.answers))
+    used = [name for name, is_given in alone.items() if is_given]
+    if used:
+        names = " and ".join(argument(name, True) for name in used)
+        raise InputError(f"{names} goes with {argument('engine', 'local')} alone.")
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:

@@ -103,8 +103,8 @@ def evaluate_one(
         InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
             has nearly the name of an argument, or that of one of ``evaluate``.
     """
-    given = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
-    record = {name: value for name, value in (given | fields).items() if value is not None}
+    texts = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
+    record = {name: value for name, value in (texts | fields).items() if value is not None}
     chosen = [metrics] if isinstance(metrics, str | Metric) else metrics
     judges = tuple(several(judge))
     _check_names(fields)
@@ -136,30 +136,34 @@ class ScorerOfOne:
 
     def __call__(self, example: Example) -> ScoresOfOne:
         """The scores of one example."""
-        asked = {str(metric) for metric in self.wanted.metrics}
+        requested_names = {str(metric) for metric in self.wanted.metrics}
         every = self.wanted.scored
         if QUICK in self.wanted.suites:
             has = _fields_of(example)
             fillable = frozenset[str]().union(*(judge.asks for judge in self.judges))
-            every = [one for one in every if str(one) in asked or _can_be(one, has, fillable)]
+            every = [
+                metric
+                for metric in every
+                if str(metric) in requested_names or _can_be(metric, has, fillable)
+            ]
         judged = judge_block([example], self.judges, needed_asks(every))
         frames = score(judged.tables, every)
-        facts = self._facts(example, judged, frames) if len(asked) < len(every) else None
-        found = ScoresOfOne(judged)
+        facts = self._facts(example, judged, frames) if len(requested_names) < len(every) else None
+        result = ScoresOfOne(judged)
         for metric in every:
             name = str(metric)
             value, label, status, reason = frames[name].row(0)
-            if name not in asked and (
+            if name not in requested_names and (
                 status != VALUE or facts is None or not worth_it(metric, facts)
             ):
                 continue
-            found[name] = value
-            found.status[name] = STATUS_NAMES[status]
+            result[name] = value
+            result.status[name] = STATUS_NAMES[status]
             if reason is not None:
-                found.reasons[name] = reason
+                result.reasons[name] = reason
             if label is not None:
-                found.labels[name] = label
-        return found
+                result.labels[name] = label
+        return result
 
     def _facts(self, example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> DataFacts:
         columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
@@ -201,7 +205,7 @@ def scorer_for(
                 f"{argument('judge', name)}: a chat model judges with a budget and a journal, "
                 f"which need a run: {call('evaluate', argument('data', 'DATA'))}."
             )
-    wanted = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
+    request = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
 
     def panel(aligner: Encoder | None, models: Models) -> Panel:
         return parse_judges(
@@ -221,15 +225,15 @@ def scorer_for(
             "this one as fields, such as labels={…}."
         )
     models = open_models(
-        needed_asks(wanted.metrics),
+        needed_asks(request.metrics),
         frozenset[str]().union(*(judge.asks for judge in first.judges)),
         (),
         embedder=embedder,
         cross_encoder=cross_encoder,
         offline=offline,
     )
-    aligner, _ = local_encoder(first.judges, needed_asks(wanted.scored), models.encoder)
-    return ScorerOfOne(wanted, panel(aligner, models).judges)
+    aligner, _ = local_encoder(first.judges, needed_asks(request.scored), models.encoder)
+    return ScorerOfOne(request, panel(aligner, models).judges)
 
 
 def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) -> tuple[str, ...]:
@@ -241,22 +245,22 @@ def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) 
             f'suite="{EMBEDDING}", thresholds=(0.5, 0.4)). A metric has its own, such as '
             "embedding_hallucination(threshold=0.4)."
         )
-    given = tuple(thresholds) if isinstance(thresholds, Sequence) else thresholds
-    form = f"{EMBEDDING}(thresholds={given!r})"
+    values = tuple(thresholds) if isinstance(thresholds, Sequence) else thresholds
+    form = f"{EMBEDDING}(thresholds={values!r})"
     return tuple(form if name == EMBEDDING else name for name in suites)
 
 
 def _check_names(fields: Iterable[str]) -> None:
     """Refuse a field that was meant for an argument."""
-    known = {squash(one) for names in NAMES.values() for one in names}
-    own = [name for name in fields if squash(name) not in known]
-    if not own:
+    known = {squash(known_name) for names in NAMES.values() for known_name in names}
+    unknown = [name for name in fields if squash(name) not in known]
+    if not unknown:
         return
     # Few name such a field, and evaluating many takes a quarter of a second to import.
     from .evaluate import evaluate
 
     arguments = [name for name in signature(evaluate_one).parameters if name != "fields"]
-    for name in own:
+    for name in unknown:
         if get_close_matches(name, arguments, n=1, cutoff=0.8):
             raise UnknownName("argument of evaluate_one", name, arguments)
         if name in signature(evaluate).parameters:
@@ -273,6 +277,8 @@ def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bo
 
 
 def _fields_of(example: Example) -> frozenset[str]:
-    holds = {name: one.holds.fill_null(value=False) for name, one in REQUIREMENTS.items()}
+    holds = {
+        name: requirement.holds.fill_null(value=False) for name, requirement in REQUIREMENTS.items()
+    }
     (row,) = to_frame([example]).select(**holds).rows(named=True)
-    return frozenset(name for name, there in row.items() if there)
+    return frozenset(name for name, fulfilled in row.items() if fulfilled)

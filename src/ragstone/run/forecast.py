@@ -5,7 +5,6 @@ to make, use the sentences of the answers and references instead.
 """
 
 import asyncio
-import json
 import sqlite3
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,6 +26,7 @@ from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
 from .calls.budget import CHARACTERS_A_TOKEN, Price, batch_cost, cost, load_prices
+from .calls.model_client import tokens_of
 from .folder.input_survey import Survey
 from .judging.judge_blocks import judge_further
 from .judging.prefetch import Prefetch
@@ -79,23 +79,18 @@ class Forecast:
     def total(self) -> TaskForecast:
         """All tasks together; the cost is None if that of any is."""
         every = list(self.tasks.values())
-        paid = [one.usd for one in every if one.calls]
-        return TaskForecast(
-            sum(one.calls for one in every),
-            sum(one.known for one in every),
-            sum(one.prompt for one in every),
-            sum(one.completion for one in every),
-            sum(one.reasoning for one in every),
-            None if any(usd is None for usd in paid) else sum(usd for usd in paid if usd),
-        )
+        paid = [task.usd for task in every if task.calls]
+        names = ("calls", "known", "prompt", "completion", "reasoning")
+        counts = {name: sum(getattr(task, name) for task in every) for name in names}
+        lacking = any(usd is None for usd in paid)
+        return TaskForecast(**counts, usd=None if lacking else sum(usd for usd in paid if usd))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "examples": self.examples,
             "tasks": [
-                {"judge": judge, "task": task, **asdict(one)}
-                for (judge, task), one in self.tasks.items()
+                {"judge": judge, "task": task, **asdict(expected)}
+                for (judge, task), expected in self.tasks.items()
             ],
             "total": asdict(self.total),
             "notes": list(self.notes),
@@ -115,7 +110,6 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
 
 
 def forecast_of(request: Request) -> Forecast:
-    """Forecast a request."""
     prepared = prepare(request, to_ask=False)
     spec, chat = prepared.spec, prepared.chat
     survey = prepared.survey or Survey(0)
@@ -123,7 +117,7 @@ def forecast_of(request: Request) -> Forecast:
     journal = None if request.out is None else Path(request.out) / RunEntry.JOURNAL
     with closing(_Known(journal, request.limits)) as known:
         counting = _Counting(
-            {one.name: prices.of(one.name) for one in chat.models}, known, request.batch
+            {model.name: prices.of(model.name) for model in chat.models}, known, request.batch
         )
         judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
         prefetch = Prefetch(judges, spec.asks, counting)
@@ -133,7 +127,7 @@ def forecast_of(request: Request) -> Forecast:
         ):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
         in_batches = (reason("priced_in_batches"),) if request.batch else ()
-        notes = in_batches + tuple(known.thoughts.note(one.name) for one in chat.models)
+        notes = in_batches + tuple(known.thoughts.note(model.name) for model in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
@@ -164,9 +158,9 @@ class _Known:
         from .calls.journal_reader import answered, reasoned
         from .calls.reply_cache import LAYOUT, replies_file
 
-        there = journal if journal is not None and journal.is_file() else None
-        self._here = set() if there is None else answered(there)
-        self.thoughts = _Thoughts({} if there is None else reasoned(there))
+        existing = journal if journal is not None and journal.is_file() else None
+        self._here = set() if existing is None else answered(existing)
+        self.thoughts = _Thoughts({} if existing is None else reasoned(existing))
         self._replies: sqlite3.Connection | None = None
         if limits.cached and (file := replies_file(limits.cache)).is_file():
             with suppress(*UNREADABLE):
@@ -183,8 +177,8 @@ class _Known:
         if self._replies is None:
             return False
         try:
-            found = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
-            return found.fetchone() is not None
+            rows = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
+            return rows.fetchone() is not None
         except UNREADABLE:
             return False
 
@@ -205,9 +199,9 @@ class _Counting:
         request = question.request()
         name = key(request, model.identity, question.vote)
         items = {
-            one: made
-            for one, sort in question.items.items()
-            if (made := _stand_in(one, sort, self._examples[question.example])) is not None
+            item_name: item
+            for item_name, sort in question.items.items()
+            if (item := _stand_in(item_name, sort, self._examples[question.example])) is not None
         }
         if name not in self._seen:
             self._seen.add(name)
@@ -215,9 +209,7 @@ class _Counting:
             if self.known.answers(name, model):
                 expected.known += 1
             else:
-                texts = (request.system, *request.parts, json.dumps(request.schema))
-                length = sum(map(len, texts))
-                sent = -(-length // CHARACTERS_A_TOKEN)
+                sent = tokens_of(request)
                 thoughts = self.known.thoughts.of(model.name, question.task)
                 back = (
                     thoughts
@@ -233,7 +225,7 @@ class _Counting:
                 usd = batch_cost(usage, price) if self.batch else cost(usage, price)
                 if usd is not None:
                     expected.usd = (expected.usd or 0.0) + usd
-        lacking = {one: "not asked" for one in question.items if one not in items}
+        lacking = {item_name: "not asked" for item_name in question.items if item_name not in items}
         return Outcome("ok", items, lacking)
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -250,11 +242,11 @@ class _Counting:
 def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
     """Return the sentences of a text as claims or statements; None for asks that judge units."""
     if sort is AnswerClaims:
-        found = [claim for claim in claims(example.answer or "") if claim.factual]
+        factual = [claim for claim in claims(example.answer or "") if claim.factual]
         return AnswerClaims(
             response_reason="",
             response_type="answer",
-            claims=[AnswerClaim(text=claim.text, sentence=1) for claim in found],
+            claims=[AnswerClaim(text=claim.text, sentence=1) for claim in factual],
         )
     if sort is ReferenceStatements:
         reference = example.reference[int(name[1:]) - 1]

@@ -64,10 +64,10 @@ def checked(function: Callable[P, Result]) -> Callable[P, Result]:
     return run
 
 
-def check_arguments(form: Callable[..., object], given: Mapping[str, object]) -> None:
+def check_arguments(form: Callable[..., object], arguments: Mapping[str, object]) -> None:
     """Raise ``InputError`` with every argument that the annotations of a function do not allow."""
     hints = get_type_hints(form)
-    faults = [one for name in given for one in _faults(name, given[name], hints[name])]
+    faults = [fault for name in arguments for fault in _faults(name, arguments[name], hints[name])]
     if faults:
         noun = "argument of a wrong type" if len(faults) == 1 else "arguments of a wrong type"
         raise InputError("\n  ".join([f"{len(faults)} {noun}:", *faults]))
@@ -75,10 +75,10 @@ def check_arguments(form: Callable[..., object], given: Mapping[str, object]) ->
 
 def _faults(name: str, value: object, hint: Any) -> Iterator[str]:
     choices = _choices(hint)
-    if any(_fits(value, one) for one in choices):
+    if any(_fits(value, choice) for choice in choices):
         return
-    for one in reversed(choices):
-        if inside := list(_inside(name, value, one)):
+    for choice in reversed(choices):
+        if inside := list(_inside(name, value, choice)):
             yield from inside
             return
     yield f"{name}: expected {_in_words(choices)}, got {shown(value)}"
@@ -98,7 +98,7 @@ def _inside(name: str, value: object, hint: Any) -> Iterator[str]:
 
 def _choices(hint: Any) -> list[Any]:
     if isinstance(hint, UnionType) or get_origin(hint) is Union:
-        return [choice for one in get_args(hint) for choice in _choices(one)]
+        return [choice for part in get_args(hint) for choice in _choices(part)]
     return [hint]
 
 
@@ -132,14 +132,14 @@ def _fits(value: object, hint: Any) -> bool:
 
 def _in_words(choices: Sequence[Any]) -> str:
     """Describe the accepted types: ``text, a Metric or a list of these``."""
-    several = [one for one in choices if _takes_several(one)]
-    said = [_word(one) for one in choices if one not in several]
+    several = [choice for choice in choices if _takes_several(choice)]
+    words = [_word(choice) for choice in choices if choice not in several]
     if several:
         inside = _choices(get_args(several[0])[0])
-        these = set(map(_word, inside)) <= set(said)
-        said.append("a list of these" if these else f"a list of {_in_words(inside)}")
-    said = list(dict.fromkeys(said))
-    return " or ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+        these = set(map(_word, inside)) <= set(words)
+        words.append("a list of these" if these else f"a list of {_in_words(inside)}")
+    words = list(dict.fromkeys(words))
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _word(hint: Any) -> str:
@@ -156,9 +156,9 @@ CALLS_PYTHON = "python_udf("
 """What Polars writes for a Python function in an expression, whatever the function."""
 
 
-def several(given: str | Sequence[str]) -> Sequence[str]:
+def several(names: str | Sequence[str]) -> Sequence[str]:
     """A list; a single name becomes a list of one."""
-    return [given] if isinstance(given, str) else given
+    return [names] if isinstance(names, str) else names
 
 
 def requested(
@@ -175,24 +175,24 @@ def requested(
         InputError: Several names are wrong; says all that is.
     """
     built_in = metric_types()
-    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    for one in given:
-        if isinstance(one, Metric) and one.name not in built_in:
-            register(one)
+    listed = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    for candidate in listed:
+        if isinstance(candidate, Metric) and candidate.name not in built_in:
+            register(candidate)
     names = tuple(dict.fromkeys(several(suites)))
-    if else_quick and not names and not given:
+    if else_quick and not names and not listed:
         names = (QUICK,)
 
     def of_suite(name: str) -> Sequence[Metric]:
         return suite_named(name).metrics(cross_encoder=cross_encoder) if name != QUICK else ()
 
-    def alone(one: str | Metric) -> Sequence[Metric]:
-        return [one if isinstance(one, Metric) else parse_metric(one)]
+    def alone(metric: str | Metric) -> Sequence[Metric]:
+        return [metric if isinstance(metric, Metric) else parse_metric(metric)]
 
-    found = each(
-        [*(partial(alone, one) for one in given), *(partial(of_suite, one) for one in names)]
+    looked_up = each(
+        [*(partial(alone, name) for name in listed), *(partial(of_suite, name) for name in names)]
     )
-    chosen = [metric for ones in found for metric in ones]
+    chosen = [metric for ones in looked_up for metric in ones]
     return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 
@@ -275,9 +275,9 @@ def with_arguments_of(
     """Give a function the parameters of a form, for type checkers, editors and ``help``."""
 
     def decorate(function: Callable[..., Result]) -> Callable[P, Result]:
-        shown = inspect.signature(function)
+        form_signature = inspect.signature(function)
         parameters = list(inspect.signature(form).parameters.values())
-        function.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+        function.__signature__ = form_signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return cast(Callable[P, Result], function)
 
     return decorate

@@ -82,21 +82,23 @@ def rescore(
             BERTScore settings.
         MissingDependency: A named model needs a package that is not installed.
     """
-    given = run if isinstance(run, Run) else None
+    first_run = run if isinstance(run, Run) else None
     finished = Run.open(run.path if isinstance(run, Run) else run)
     refuse_copy(finished.path)
-    wanted = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
+    request = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
-    own = [read_metric(name) for name in finished.form.metrics]
-    chosen = list({str(metric): metric for metric in [*own, *wanted.metrics]}.values())
-    named = bool(wanted.metrics or wanted.suites or fields)
-    similarities = _similarities(finished, chosen, models, named=named)
+    scored_before = [read_metric(name) for name in finished.form.metrics]
+    chosen = list({str(metric): metric for metric in [*scored_before, *request.metrics]}.values())
+    is_requested = bool(request.metrics or request.suites or fields)
+    similarities = _similarities(finished, chosen, models, is_requested=is_requested)
     started = time.perf_counter()
-    spec = _spec(finished, wanted, chosen, fields, similarities)
+    spec = _spec(finished, request, chosen, fields, similarities)
     _rescored(finished, spec, similarities, started, progress)
-    about = wanted.metrics or [one for one in chosen if not one.asks.isdisjoint(similarities.asks)]
-    scored = Run(finished.path, asked=[str(metric) for metric in about], beside=given)
+    about = request.metrics or [
+        metric for metric in chosen if not metric.asks.isdisjoint(similarities.asks)
+    ]
+    scored = Run(finished.path, asked=[str(metric) for metric in about], beside=first_run)
     log_run(scored)
     return scored
 
@@ -111,12 +113,14 @@ class _OwnModels:
 
     def open(self, asks: Sequence[str], judged: Collection[str]) -> tuple[Models, ModelNames]:
         had = self.run.form.models
-        own = _own_encoder(had, asks, judged) if self.embedder is None else self.embedder
+        encoder = self.embedder
+        if encoder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
+            encoder = had.encoder.rpartition("@")[0]
         models = open_models(
             asks,
             judged,
             _references(self.run.folder),
-            embedder=own,
+            embedder=encoder,
             cross_encoder=self.cross_encoder,
             bertscore=BertscoreOptions.parse(self.bertscore),
             offline=self.offline,
@@ -132,7 +136,7 @@ class _Similarities:
 
 
 def _similarities(
-    run: Run, metrics: Sequence[Metric], models: _OwnModels, *, named: bool
+    run: Run, metrics: Sequence[Metric], models: _OwnModels, *, is_requested: bool
 ) -> _Similarities:
     """Choose the similarities to compute, and their judges."""
     judged = {ask for ask, *_ in run.form.judged}
@@ -154,37 +158,42 @@ def _similarities(
     except (InputError, MissingDependency):
         # What failed is tried again unasked; without its model the rest of the request still goes.
         without = [ask for ask in asks if ask not in unanswered]
-        if not named or models.embedder is not None or models.bertscore or without == asks:
+        if not is_requested or models.embedder is not None or models.bertscore or without == asks:
             raise
         asks = without
         opened, together = models.open(asks, judged)
     rules = RulesJudge(citation_pattern=run.form.settings.citations)
-    judges = [*_comparing(opened), *([rules] if counted else [])]
+    judges: list[Judge] = [rules] if counted else []
+    if opened.cross_encoder is not None:
+        judges.insert(0, CrossEncoderJudge(opened.cross_encoder))
+    if opened.encoder is not None:
+        settings = opened.bertscore or BertscoreSettings()
+        judges.insert(0, SimilarityJudge(opened.encoder, settings))
     able = frozenset[str]().union(*(judge.asks for judge in judges))
     asks = [ask for ask in (*counted, *asks) if ask in able or ask not in unanswered]
     anew = {RunEntry.ESTIMATES, *SCORED}
     faults = [Path(fault.file) for fault in run.folder.damage()]
     whole = not any({file.name, file.parent.name} & anew for file in faults)
-    if not named and able.isdisjoint(asks) and whole:
+    if not is_requested and able.isdisjoint(asks) and whole:
         raise InputError(_nothing_to_do(opened.lacking))
     return _Similarities(asks, judges, together)
 
 
 def _spec(
     run: Run,
-    wanted: Requested,
+    request: Requested,
     metrics: Sequence[Metric],
     fields: Sequence[str],
     similarities: _Similarities,
 ) -> RunSpec:
     manifest = run.form
-    suites = dict.fromkeys([*manifest.suites, *wanted.suites])
+    suites = dict.fromkeys([*manifest.suites, *request.suites])
     judges = [*finished_judges(manifest), *similarities.judges]
     made_for = {*manifest.metrics} - {*manifest.added}
     return RunSpec(
         manifest.settings,
         Requested(tuple(metrics), tuple(name for name in suites if name != QUICK)),
-        tuple({(one.name, one.about): one for one in judges}.values()),
+        tuple({(judge.name, judge.about): judge for judge in judges}.values()),
         grouped_by(*manifest.by, *fields),
         similarities.models,
         tuple(metric for metric in metrics if str(metric) not in made_for),
@@ -223,8 +232,8 @@ def _rescored(
 
 def _references(folder: Folder) -> Iterator[str]:
     column = pl.col("reference").explode().drop_nulls().unique(maintain_order=True)
-    found = folder.finished("examples").select(column)
-    yield from collect(found, folder.table("examples")).to_series()
+    references = folder.finished("examples").select(column)
+    yield from collect(references, folder.table("examples")).to_series()
 
 
 def _unanswered(folder: Folder) -> dict[str, int]:
@@ -237,7 +246,7 @@ def _counted_again(
 ) -> RunTally:
     counts = RunTally()
     counts.join(form.counted)
-    for outcome in [one for one in counts.outcomes if one[0] in asks]:
+    for outcome in [outcome for outcome in counts.outcomes if outcome[0] in asks]:
         del counts.outcomes[outcome]
     for measure in (ask.partition("/")[2] for ask in asks):
         del counts.pairs[measure], counts.cut[measure]
@@ -268,26 +277,11 @@ def _nothing_to_do(lacking: str | None) -> str:
     return f"No similarity is left to compute. {words}"
 
 
-def _own_encoder(had: ModelNames, further: Collection[str], judged: Collection[str]) -> str | None:
-    if had.encoder is None or not any(needs_encoder(ask, judged) for ask in further):
-        return None
-    return had.encoder.rpartition("@")[0]
-
-
-def _comparing(models: Models) -> list[Judge]:
-    judges: list[Judge] = []
-    if models.encoder is not None:
-        judges.append(SimilarityJudge(models.encoder, models.bertscore or BertscoreSettings()))
-    if models.cross_encoder is not None:
-        judges.append(CrossEncoderJudge(models.cross_encoder))
-    return judges
-
-
 def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
     differing = [
-        f"  {name}: there {theirs}, now {ours}"
-        for name, ours in now.settings().items()
-        if ours and (theirs := had.settings()[name]) and theirs != ours
+        f"  {name}: there {old}, now {new}"
+        for name, new in now.settings().items()
+        if new and (old := had.settings()[name]) and old != new
     ]
     if differing:
         lines = [f"{path} has similarities from other models or settings.", *differing]

@@ -73,8 +73,8 @@ class Run(Displayable):
             path = mirrored(path)
         folder = Folder(Path(path))
         if not folder.path.exists():
-            made = call("evaluate", argument("data", "DATA"), argument("out", path))
-            raise InputError(f"There is no folder {path}: `{made}` makes a run.")
+            command = call("evaluate", argument("data", "DATA"), argument("out", path))
+            raise InputError(f"There is no folder {path}: `{command}` makes a run.")
         if (folder.path / RunEntry.READY).exists():
             with folder.locked():
                 folder.settle()
@@ -143,8 +143,8 @@ class Run(Displayable):
     @property
     def exit_status(self) -> int:
         """0, or 4 if too many scores of a requested metric are missing."""
-        asked = self._asked or {*self.form.metrics} - {*self.form.added}
-        return 4 if asked & self.too_much_missing.keys() else 0
+        requested = self._asked or {*self.form.metrics} - {*self.form.added}
+        return 4 if requested & self.too_much_missing.keys() else 0
 
     @property
     def too_much_missing(self) -> dict[str, tuple[int, int]]:
@@ -153,11 +153,11 @@ class Run(Displayable):
         Undefined scores do not count as possible.
         """
         counts: dict[str, tuple[int, int]] = {}
-        for one in self.estimate_list:
-            if set(one.group) == {"system"}:
-                missing, possible = counts.get(one.metric, (0, 0))
-                possible += one.n + one.n_missing
-                counts[one.metric] = (missing + one.n_missing, possible)
+        for estimate in self.estimate_list:
+            if set(estimate.group) == {"system"}:
+                missing, possible = counts.get(estimate.metric, (0, 0))
+                possible += estimate.n + estimate.n_missing
+                counts[estimate.metric] = (missing + estimate.n_missing, possible)
         return {
             metric: (missing, possible)
             for metric, (missing, possible) in counts.items()
@@ -169,15 +169,17 @@ class Run(Displayable):
 
         A field whose name is already a column's, such as ``level``, becomes ``by_level``.
         """
-        fields = list(dict.fromkeys(key for one in self.estimate_list for key in one.group))
+        fields = list(
+            dict.fromkeys(key for estimate in self.estimate_list for key in estimate.group)
+        )
         rows = []
-        for one in self.estimate_list:
-            record = one.to_dict()
+        for estimate in self.estimate_list:
+            record = estimate.to_dict()
             group = record.pop("group")
             for nested in ("labels", "flags", "reasons"):
                 record[nested] = json.dumps(record[nested], ensure_ascii=False)
             groups = {_column(name): group.get(name) for name in fields}
-            rows.append({"metric": one.metric, **groups, **record})
+            rows.append({"metric": estimate.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     @property

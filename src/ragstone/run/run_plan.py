@@ -59,7 +59,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    wanted, chat = _asked_for(request, to_ask=to_ask)
+    chosen, chat = _asked_for(request, to_ask=to_ask)
     if not to_ask and not chat.judges:
         raise InputError(
             "No judge is a model, so there is nothing to forecast. Name one: "
@@ -84,14 +84,14 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     survey = None
     if chat.judges:
         seen = None if known is None else known.examples
-        survey = look_through(examples, wanted.scored, known=seen)
+        survey = look_through(examples, chosen.scored, known=seen)
     opened = ModelNames()
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.
-        panel, opened = _with_models(request, wanted, chat, panel, examples, options)
-    settings = _settings(request, wanted, chat, panel, opened, examples, fingerprint)
+        panel, opened = _with_models(request, chosen, chat, panel, examples, options)
+    settings = _settings(request, chosen, chat, panel, opened, examples, fingerprint)
     by = grouped_by(*several(request.by))
-    spec = RunSpec(settings, wanted, panel.judges, by, opened)
+    spec = RunSpec(settings, chosen, panel.judges, by, opened)
     return Prepared(spec, examples, files, label_files, chat, survey)
 
 
@@ -102,31 +102,33 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
         InputError: The judges or models that are opened here are not those of the run.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    wanted, chat = _asked_for(request, to_ask=False)
-    panel, opened = _with_models(request, wanted, chat, _panel(request, chat), (), options)
+    chosen, chat = _asked_for(request, to_ask=False)
+    panel, opened = _with_models(request, chosen, chat, _panel(request, chat), (), options)
     here = _judges_opened(panel, opened)
-    there = settings.to_dict()
-    differing = [name for name, value in here.items() if there.get(name) != value]
+    of_run = settings.to_dict()
+    differing = [name for name, value in here.items() if of_run.get(name) != value]
     if differing:
-        said = "; ".join(f"{name}: {here[name]}, not {there.get(name)}" for name in differing)
-        raise InputError(
-            f"A node of the cluster opens other judges than the run has: {said}. Put the same "
-            "models on all nodes."
+        differences = "; ".join(
+            f"{name}: {here[name]}, not {of_run.get(name)}" for name in differing
         )
-    return RunSpec(settings, wanted, panel.judges, grouped_by(*several(request.by)), opened)
+        raise InputError(
+            f"A node of the cluster opens other judges than the run has: {differences}. Put the "
+            "same models on all nodes."
+        )
+    return RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
 
 
 def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
-    wanted = requested(
+    chosen = requested(
         request.metrics,
         request.suites,
         else_quick=True,
         cross_encoder=request.cross_encoder is not None,
     )
-    return wanted, chat_judges(
+    return chosen, chat_judges(
         request.judge,
         request.instructions,
-        wanted_topics(wanted.scored),
+        wanted_topics(chosen.scored),
         request.citations,
         offline=request.offline,
         to_ask=to_ask,
@@ -135,14 +137,14 @@ def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges
 
 def _with_models(
     request: Request,
-    wanted: Requested,
+    chosen: Requested,
     chat: ChatJudges,
     panel: Panel,
     examples: Iterable[Example],
     options: BertscoreOptions,
 ) -> tuple[Panel, ModelNames]:
     models = open_models(
-        needed_asks(wanted.metrics),
+        needed_asks(chosen.metrics),
         frozenset[str]().union(*(judge.asks for judge in panel.judges)),
         (text for example in examples for text in example.reference),
         embedder=request.embedder,
@@ -150,7 +152,7 @@ def _with_models(
         bertscore=options,
         offline=request.offline,
     )
-    aligner, strings = local_encoder(panel.judges, needed_asks(wanted.scored), models.encoder)
+    aligner, strings = local_encoder(panel.judges, needed_asks(chosen.scored), models.encoder)
     return _panel(request, chat, aligner, models), replace(models.opened, strings=strings)
 
 
@@ -171,7 +173,7 @@ def _panel(
 
 def _settings(
     request: Request,
-    wanted: Requested,
+    chosen: Requested,
     chat: ChatJudges,
     panel: Panel,
     opened: ModelNames,
@@ -184,9 +186,9 @@ def _settings(
             "ragstone": VERSION,
             "data": fingerprint,
             "labels": [fingerprint_files([path]) for path in panel.label_files],
-            "metrics": [str(metric) for metric in wanted.metrics],
-            "definitions": own_definitions(wanted.metrics),
-            "suites": list(wanted.suites),
+            "metrics": [str(metric) for metric in chosen.metrics],
+            "definitions": own_definitions(chosen.metrics),
+            "suites": list(chosen.suites),
             **_judges_opened(panel, opened),
             **({} if llm is None else {"llm": llm}),
             "citations": request.citations,

@@ -66,7 +66,6 @@ class RunSpec:
 
     @property
     def chat_judges(self) -> list[str]:
-        """The judges that are chat models."""
         return [] if self.settings.llm is None else list(self.settings.llm.judges)
 
     def owing(self, partly_answered: list[str]) -> "RunSpec":

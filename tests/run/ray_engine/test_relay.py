@@ -101,7 +101,7 @@ def clerk(away: Away, asks: Asks) -> Iterator[Clerk]:
 
 
 def test_each_question_has_its_own_answer(away: Away, asks: Asks, clerk: Clerk) -> None:
-    workers = [RemoteAsking(away) for _ in range(3)]
+    workers = [RemoteAsking(away.ask) for _ in range(3)]
 
     async def several(worker: RemoteAsking, first: int) -> list[Outcome]:
         questions: list[Any] = [f"q{number}" for number in range(first, first + 700)]
@@ -117,7 +117,7 @@ def test_each_question_has_its_own_answer(away: Away, asks: Asks, clerk: Clerk) 
 
 
 def test_a_worker_leaves_places_for_others_and_for_what_answers(away: Away, clerk: Clerk) -> None:
-    worker = RemoteAsking(away)
+    worker = RemoteAsking(away.ask)
 
     async def many() -> list[Outcome]:
         questions: list[Any] = [f"q{number}" for number in range(3 * OPEN)]
@@ -131,7 +131,7 @@ def test_a_worker_leaves_places_for_others_and_for_what_answers(away: Away, cler
 def test_an_answer_that_nobody_waits_for_is_passed_over(
     away: Away, asks: Asks, clerk: Clerk
 ) -> None:
-    worker = RemoteAsking(away)
+    worker = RemoteAsking(away.ask)
     question: Any = "q"
     away.answer([(("another relay", 1), Outcome("ok"))])
     away.begin_again()
@@ -142,7 +142,7 @@ def test_an_answer_that_nobody_waits_for_is_passed_over(
 
 def test_why_nothing_can_be_asked_is_told(away: Away, asks: Asks, clerk: Clerk) -> None:
     asks.fails = ModelError("m: no such key.")
-    worker = RemoteAsking(away)
+    worker = RemoteAsking(away.ask)
     question: Any = "q"
     begun = worker.submit(worker.ask(MODEL, question))
     for _ in range(200):
@@ -154,7 +154,7 @@ def test_why_nothing_can_be_asked_is_told(away: Away, asks: Asks, clerk: Clerk) 
 
 
 def test_what_a_worker_submits_may_fail(away: Away) -> None:
-    worker = RemoteAsking(away)
+    worker = RemoteAsking(away.ask)
 
     async def fail() -> None:
         raise ValueError("no")

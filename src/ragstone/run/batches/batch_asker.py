@@ -69,28 +69,28 @@ class BatchAsker:
             self._close(name)
         return list(self._noted.values())
 
-    def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
+    def stored(self, model: ChatModel, queued: QueuedQuestion) -> Sequence[StoredReply]:
         """Return what came back for a question and was not read yet, the earliest first."""
         batches = batches_of(model)
-        found = []
-        for one in self.journal.unread(asked.key) if batches else ():
+        replies = []
+        for unread in self.journal.unread(queued.key) if batches else ():
             assert batches is not None
             try:
-                result = interpreted(batches.read(one.status, one.body), asked)
+                result = interpreted(batches.read(unread.status, unread.body), queued)
             except ChatFailure as failure:
                 result = without_reply(failure)
-            seconds = max(0.0, (one.batch.ended or one.batch.at) - one.batch.at)
-            found.append(StoredReply(one.batch.tag, one.batch.at, seconds, result))
-        return found
+            seconds = max(0.0, (unread.batch.ended or unread.batch.at) - unread.batch.at)
+            replies.append(StoredReply(unread.batch.tag, unread.batch.at, seconds, result))
+        return replies
 
     def taken(self, key: str, stored: StoredReply) -> None:
         self.journal.has_read(key, stored.tag)
 
-    async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
+    async def fate(self, model: ChatModel, queued: QueuedQuestion) -> Fate:
         """Decide how a question without a reply goes on."""
         file = self._open.get(model.identity)
         before: list[KeptBatch] = []
-        for tag in self.journal.tags_of(asked.key):
+        for tag in self.journal.tags_of(queued.key):
             batch = self.journal.batch(tag)
             if (file and file.tag == tag) or (batch and (batch.waits or batch.state == "noted")):
                 return "later"
@@ -98,10 +98,10 @@ class BatchAsker:
                 before.append(batch)
         if self._rest == "batch":
             # Of a question about what lacks in a reply to a question about what lacked.
-            again = asked.tries is not None and asked.tries < self._attempts - 1
+            again = queued.tries is not None and queued.tries < self._attempts - 1
             if again or len(before) >= MOST_BATCHES:
                 return "given_up"
-        elif before or asked.tries is not None:
+        elif before or queued.tries is not None:
             return "alone"
         if not self.collecting:
             return "alone"
@@ -110,27 +110,27 @@ class BatchAsker:
             self._first[model.identity] = asyncio.Event()
             return "first"
         await looked.wait()
-        self._note(model, asked)
+        self._note(model, queued)
         return "later"
 
     def looked(self, model: ChatModel) -> None:
         self._first[model.identity].set()
 
-    def _note(self, model: ChatModel, asked: QueuedQuestion) -> None:
+    def _note(self, model: ChatModel, queued: QueuedQuestion) -> None:
         batches = batches_of(model)
         assert batches is not None
         file = self._open.get(model.identity)
         tag = file.tag if file else token_hex(6)
-        line = batches.line(custom_id(asked, tag), asked.request)
+        line = batches.line(custom_id(queued, tag), queued.request)
         if file and not file.takes(line):
             self._close(model.identity)
             file, tag = None, token_hex(6)
-            line = batches.line(custom_id(asked, tag), asked.request)
+            line = batches.line(custom_id(queued, tag), queued.request)
         if file is None:
             file = _RequestFile(self._folder / f"{tag}.jsonl", tag, model, batches)
             self._open[model.identity] = file
-        file.write(line, expected_cost(asked, model, self.prices(model)))
-        self.journal.note(asked.key, tag)
+        file.write(line, expected_cost(queued, model, self.prices(model)))
+        self.journal.note(queued.key, tag)
 
     def _close(self, name: str) -> None:
         batch = self._open.pop(name).close()
@@ -174,23 +174,22 @@ class _RequestFile:
 
 
 def batches_of(model: ChatModel) -> ChatBatches | None:
-    """The batches of a model; None if its server has none."""
     return model.batches if isinstance(model, AskingChat) else None
 
 
-def expected_cost(asked: QueuedQuestion, model: ChatModel, price: Price | None) -> float | None:
+def expected_cost(queued: QueuedQuestion, model: ChatModel, price: Price | None) -> float | None:
     """Return the expected cost of a question in a batch, in US dollars; None without a price."""
-    pieces = asked.question.pieces
+    pieces = queued.question.pieces
     rows = sum(KINDS[piece.task].tokens * len(piece.items) for piece in pieces)
     back = rows + assumed_reasoning(model.name)
-    return batch_cost(Usage(tokens_of(asked.request), back, 0, 0), price)
+    return batch_cost(Usage(tokens_of(queued.request), back, 0, 0), price)
 
 
 def without_files(folder: Path, journal: BatchJournal) -> None:
     """Delete files of requests that no batch is waiting for."""
-    kept = {f"{one.tag}.jsonl" for one in journal.batches if one.waits}
+    awaited = {f"{batch.tag}.jsonl" for batch in journal.batches if batch.waits}
     for file in folder.glob("*.jsonl"):
-        if file.name not in kept:
+        if file.name not in awaited:
             file.unlink(missing_ok=True)
 
 
@@ -203,7 +202,12 @@ def collect(
 ) -> None:
     """Put all questions that can be put, once."""
     prefetch = Prefetch(judges, asks, asking)
-    mine = [] if _all_foreseen(judges, asks) else _up_to_models(judges, asks)
+    chat = [judge for judge in judges if isinstance(judge, ChatJudge)]
+    mine: list[str] = []
+    if any(set(prefetchable(judge, judges, asks)) != judge.asks & set(asks) for judge in chat):
+        possible = {ask for judge in chat for ask in judge.asks}
+        possible = possible.union(*(_before(ask) for ask in possible))
+        mine = [ask for ask in asks if ask in possible]
     for block in prefetch.blocks(shards, lambda _: None, lambda _, count: tick(count)):
         if mine:
             held = _Held(block.judges)
@@ -211,29 +215,15 @@ def collect(
         tick(prefetch.examples)
 
 
-def _all_foreseen(judges: Sequence[Judge], asks: Sequence[str]) -> bool:
-    return all(
-        set(prefetchable(judge, judges, asks)) == judge.asks & set(asks)
-        for judge in judges
-        if isinstance(judge, ChatJudge)
-    )
-
-
-def _up_to_models(judges: Sequence[Judge], asks: Sequence[str]) -> list[str]:
-    wanted = {ask for one in judges if isinstance(one, ChatJudge) for ask in one.asks}
-    wanted = wanted.union(*(_before(ask) for ask in wanted))
-    return [ask for ask in asks if ask in wanted]
-
-
 def _before(ask: str) -> set[str]:
-    found: set[str] = set()
+    earlier: set[str] = set()
     left = list(ASKS[ask].after)
     while left:
-        one = left.pop()
-        if one not in found:
-            found.add(one)
-            left += ASKS[one].after
-    return found
+        name = left.pop()
+        if name not in earlier:
+            earlier.add(name)
+            left += ASKS[name].after
+    return earlier
 
 
 class _Held:
@@ -244,7 +234,7 @@ class _Held:
         self.judges = [_HeldJudge(judge, self) for judge in judges]
 
     def open(self, ask: str, rows: Sequence[int]) -> list[int]:
-        later = set[int]().union(*(self._later.get(one, ()) for one in (ask, *_before(ask))))
+        later = set[int]().union(*(self._later.get(name, ()) for name in (ask, *_before(ask))))
         return [row for row in rows if row not in later]
 
     def add(self, ask: str, rows: set[int]) -> None:

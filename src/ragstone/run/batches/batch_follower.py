@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,7 +72,7 @@ class BatchFollower:
             raise self._no_batches(batch, failure) from failure
         batch = self._keep(replace(batch, state="creating", at=self._now()))
         try:
-            made = await _patiently(
+            batch_id = await _patiently(
                 lambda: self._batches.create(file, uploaded, batch.tag), length, DEFINITE
             )
         except ChatFailure as failure:
@@ -79,7 +80,7 @@ class BatchFollower:
                 return batch
             self._keep(replace(batch, state="noted"))
             raise self._no_batches(batch, failure) from failure
-        return self._sent(batch, made)
+        return self._sent(batch, batch_id)
 
     async def find(self, batch: KeptBatch) -> KeptBatch | None:
         """Look for a batch of which it is not known whether it was created.
@@ -88,11 +89,11 @@ class BatchFollower:
             The batch, with its id if it was found; None if it was not created.
         """
         try:
-            found = await _patiently(
+            listed = await _patiently(
                 lambda: self._batches.find(batch.tag, batch.at, batch.requests)
             )
-            known = {one.id for one in self._journal.batches}
-            candidates = [one for one in found if one not in known]
+            known = {known_batch.id for known_batch in self._journal.batches}
+            candidates = [name for name in listed if name not in known]
             if self._batches.by_name:
                 if candidates:
                     return self._sent(batch, candidates[0])
@@ -140,10 +141,10 @@ class BatchFollower:
     async def _take(self, batch: KeptBatch, status: BatchStatus) -> None:
         """Store all results; this may be repeated."""
         results: list[tuple[str, int, bytes]] = []
-        async for one in self._batches.results(status):
-            key = key_in(one.custom, batch.tag)
-            if key is not None and one.status is not None:
-                results.append((key, one.status, one.body))
+        async for result in self._batches.results(status):
+            key = key_in(result.custom, batch.tag)
+            if key is not None and result.status is not None:
+                results.append((key, result.status, result.body))
             if len(results) >= AT_ONCE:
                 self._journal.store(batch, results)
                 results = []
@@ -157,17 +158,17 @@ class BatchFollower:
         """
         undecided = False
         for name in candidates:
-            status = await _patiently(lambda name=name: self._batches.status(name))  # type: ignore[misc]
+            status = await _patiently(partial(self._batches.status, name))
             if status.state == "open":
                 undecided = True
                 continue
-            if await _patiently(lambda found=status: self._is_ours(batch, found), _longest(batch)):  # type: ignore[misc]
+            if await _patiently(partial(self._is_ours, batch, status), _longest(batch)):
                 return name
         return "" if undecided else None
 
     async def _is_ours(self, batch: KeptBatch, status: BatchStatus) -> bool:
-        async for one in self._batches.results(status):
-            key = key_in(one.custom, batch.tag)
+        async for result in self._batches.results(status):
+            key = key_in(result.custom, batch.tag)
             if key is not None and self._journal.holds(key, batch.tag):
                 return True
         return False
@@ -276,8 +277,7 @@ class ListedBatches:
 
     @property
     def waits(self) -> bool:
-        """True if the run waits for any batch."""
-        return any(one.waits for one in self.batches)
+        return any(batch.waits for batch in self.batches)
 
 
 def batches(
@@ -308,16 +308,16 @@ def batches(
         give_up(folder, forget)
     journal = BatchJournal.open(folder / RunEntry.BATCHES, to_read=True)
     try:
-        found, faults = [], dict[str, str]()
+        listed, faults = [], dict[str, str]()
         for batch in journal.batches:
             if ask and batch.state == "sent":
                 try:
                     batch = _in_thread(_looked(journal, folder, batch))
                 except (RagstoneError, TimeoutError) as failure:
                     faults[batch.tag] = str(failure) or "no reply"
-            found.append(batch)
-        ages = tuple(max(0.0, now() - one.at) for one in found)
-        return ListedBatches(folder, tuple(found), ages, faults, journal.command)
+            listed.append(batch)
+        ages = tuple(max(0.0, now() - batch.at) for batch in listed)
+        return ListedBatches(folder, tuple(listed), ages, faults, journal.command)
     finally:
         journal.close()
 

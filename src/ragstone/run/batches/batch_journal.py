@@ -104,7 +104,7 @@ class BatchJournal:
     def __init__(self, file: Path, connection: sqlite3.Connection) -> None:
         self.file = file
         self._connection = connection
-        self._batches = {one.tag: one for one in self._kept()}
+        self._batches = {batch.tag: batch for batch in self._kept()}
 
     @classmethod
     def open(cls, file: Path, *, to_read: bool = False) -> "BatchJournal":
@@ -154,8 +154,8 @@ class BatchJournal:
         return [as_text(tag) for (tag,) in self._run("SELECT tag FROM asked WHERE key = ?", (key,))]
 
     def holds(self, key: str, tag: str) -> bool:
-        found = self._run("SELECT 1 FROM asked WHERE key = ? AND tag = ?", (key, tag))
-        return found.fetchone() is not None
+        rows = self._run("SELECT 1 FROM asked WHERE key = ? AND tag = ?", (key, tag))
+        return rows.fetchone() is not None
 
     def store(self, batch: KeptBatch, results: Sequence[tuple[str, int, bytes]]) -> None:
         """Store results: key, status and body. Of two for a question, a reply stands."""
@@ -174,11 +174,11 @@ class BatchJournal:
         rows = self._run(
             "SELECT tag, status, body FROM results WHERE key = ? AND read = 0", (key,)
         ).fetchall()
-        found = [
+        results = [
             KeptResult(self._batches[as_text(tag)], as_whole(status), bytes(body))
             for tag, status, body in rows
         ]
-        return sorted(found, key=lambda one: one.batch.at)
+        return sorted(results, key=lambda result: result.batch.at)
 
     def has_read(self, key: str, tag: str) -> None:
         """The result of a question is in the journal of replies, so its text is not needed here."""
@@ -211,14 +211,14 @@ class BatchJournal:
     def _kept(self) -> Iterator[KeptBatch]:
         for row in self._connection.execute(f"SELECT {_COLUMNS} FROM batches ORDER BY rowid"):
             tag, model, host, at, digest, requests, size, expected, state, *rest = row
-            name, said, answered, unanswered, ended, present = rest
+            name, words, answered, unanswered, ended, present = rest
             if state not in STATES:
                 raise damaged(f"a batch that is {state!r}")
             yield KeptBatch(
                 as_text(tag), as_text(model), as_text(host), as_number(at), as_text(digest),
                 as_whole(requests), as_whole(size),
                 None if expected is None else as_number(expected), cast(BatchState, state),
-                None if name is None else as_text(name), as_text(said), as_whole(answered),
+                None if name is None else as_text(name), as_text(words), as_whole(answered),
                 as_whole(unanswered), None if ended is None else as_number(ended), bool(present),
             )  # fmt: skip
 
@@ -226,9 +226,9 @@ class BatchJournal:
 _COLUMNS = ", ".join(field.name for field in fields(KeptBatch))
 
 
-def custom_id(asked: QueuedQuestion, tag: str) -> str:
+def custom_id(queued: QueuedQuestion, tag: str) -> str:
     """Return the name of a request in a batch: its question's key and the batch's tag."""
-    return f"{asked.key}-{tag}"
+    return f"{queued.key}-{tag}"
 
 
 def key_in(custom: str, tag: str) -> str | None:

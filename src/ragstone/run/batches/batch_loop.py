@@ -41,11 +41,11 @@ class RunBatches:
     @property
     def sent(self) -> bool:
         """True if anything was sent that may have to be paid for."""
-        return any(one.state != "noted" for one in self.journal.batches)
+        return any(batch.state != "noted" for batch in self.journal.batches)
 
     def must_not_wait(self) -> None:
         """Refuse to ask singly what batches are answering."""
-        waiting = [one for one in self.journal.batches if one.waits]
+        waiting = [batch for batch in self.journal.batches if batch.waits]
         if waiting:
             raise InputError(
                 f"{self._folder} waits for {_counted(waiting)}. Run the same command with "
@@ -62,7 +62,7 @@ class RunBatches:
         pause = FIRST_POLL
         while True:
             self._advance_all(asking)
-            waiting = [one for one in self.journal.batches if one.waits]
+            waiting = [batch for batch in self.journal.batches if batch.waits]
             if waiting and not self._unsent:
                 left = until - time.monotonic()
                 if left <= 0:
@@ -96,7 +96,7 @@ class RunBatches:
     def _advance_all(self, asking: Asking) -> None:
         """Take the results of all batches; one that cannot be read keeps no other back."""
         faults = []
-        for batch in [one for one in self.journal.batches if one.waits]:
+        for batch in [waiting for waiting in self.journal.batches if waiting.waits]:
             try:
                 self._advance(batch, asking)
             except ModelError as fault:
@@ -107,12 +107,12 @@ class RunBatches:
     def _advance(self, batch: KeptBatch, asking: Asking) -> None:
         follower = self._follower(batch)
         if batch.state == "creating":
-            found = asking.wait(follower.find(batch))
-            if found is None:
+            created = asking.wait(follower.find(batch))
+            if created is None:
                 self.journal.drop(batch)
                 self._unsent = True
                 return
-            batch = found
+            batch = created
         if batch.state == "sent":
             asking.wait(follower.follow(batch))
 
@@ -127,17 +127,17 @@ class RunBatches:
 
     def _forget_unsent(self) -> bool:
         """Forget what was noted and not sent, so that it is noted again; True if anything was."""
-        unsent = [one for one in self.journal.batches if one.state == "noted"]
-        for one in unsent:
-            self.journal.drop(one)
+        unsent = [batch for batch in self.journal.batches if batch.state == "noted"]
+        for batch in unsent:
+            self.journal.drop(batch)
         without_files(self._files, self.journal)
         return bool(unsent)
 
     def _afford(self, noted: Sequence[KeptBatch], asking: Asking) -> None:
         budget = asking.budget
-        waiting = [one for one in self.journal.batches if one.waits]
-        questions = sum(one.requests for one in noted)
-        before = budget.calls + sum(one.requests for one in waiting)
+        waiting = [batch for batch in self.journal.batches if batch.waits]
+        questions = sum(batch.requests for batch in noted)
+        before = budget.calls + sum(batch.requests for batch in waiting)
         if budget.max_calls is not None and before + questions > budget.max_calls:
             self._drop_all(noted)
             raise InputError(
@@ -148,8 +148,8 @@ class RunBatches:
             )
         if budget.usd is None:
             return
-        expected = sum(one.expected or 0.0 for one in noted)
-        spent = budget.spent + sum(one.expected or 0.0 for one in waiting)
+        expected = sum(batch.expected or 0.0 for batch in noted)
+        spent = budget.spent + sum(batch.expected or 0.0 for batch in waiting)
         if spent + expected > budget.usd:
             self._drop_all(noted)
             raise InputError(
@@ -159,8 +159,8 @@ class RunBatches:
             )
 
     def _drop_all(self, noted: Sequence[KeptBatch]) -> None:
-        for one in noted:
-            self.journal.drop(one)
+        for batch in noted:
+            self.journal.drop(batch)
         without_files(self._files, self.journal)
 
     def _tell(self, noted: Sequence[KeptBatch], asking: Asking, report: Report | None) -> None:
@@ -187,19 +187,19 @@ class RunBatches:
         return model
 
     def _waiting(self, waiting: Sequence[KeptBatch]) -> BatchesWaiting:
-        said = "; ".join(
-            f"{one.id} ({one.model}, {one.said or 'sent'}, {one.answered:,} of {one.requests:,} "
-            "answered)"
-            if one.id
-            else f"a batch of {one.model} that was being sent when the run was stopped, and is "
+        listed = "; ".join(
+            f"{batch.id} ({batch.model}, {batch.said or 'sent'}, {batch.answered:,} of "
+            f"{batch.requests:,} answered)"
+            if batch.id
+            else f"a batch of {batch.model} that was being sent when the run was stopped, and is "
             "looked for again"
-            for one in waiting
+            for batch in waiting
         )
         return BatchesWaiting(
-            f"{self._folder} waits for {_counted(waiting)}: {said}. Run the same command again to "
-            "go on.",
+            f"{self._folder} waits for {_counted(waiting)}: {listed}. Run the same command again "
+            "to go on.",
             self._folder,
-            [one.id for one in waiting if one.id],
+            [batch.id for batch in waiting if batch.id],
         )
 
 
@@ -214,15 +214,15 @@ def check_batches(models: Sequence[ChatModel], rest: str, wait: float) -> Rest:
             f"{argument('batch', True)} needs a judge that is a model, such as "
             f"{argument('judge', 'openai:MODEL')}."
         )
-    for one in RESTS:
-        if one == rest:
+    for way in RESTS:
+        if way == rest:
             if not wait >= 0:
                 raise InputError(f"{argument('batch_wait', f'{wait:g}')}: expected 0 or more.")
-            return one
+            return way
     raise InputError(f"{argument('batch_rest', rest)}: expected {' or '.join(RESTS)}.")
 
 
 def _counted(batches: Sequence[KeptBatch]) -> str:
-    questions = sum(one.requests for one in batches)
+    questions = sum(batch.requests for batch in batches)
     many = "1 batch" if len(batches) == 1 else f"{len(batches)} batches"
     return f"{many} with {questions:,} question{'' if questions == 1 else 's'}"

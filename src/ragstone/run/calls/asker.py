@@ -29,14 +29,14 @@ from .model_client import CallLimits, ModelClient, journaled
 from .reply_cache import ReplyCache
 
 
-def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
+def partly(outcome: Outcome, queued: QueuedQuestion, model: str) -> Outcome:
     """The outcome of a reply with missing items."""
     lacking = {
         name: reason(NOT_SAID, of=model, said=outcome.lacking[name])
-        for name in asked.items
+        for name in queued.items
         if name in outcome.lacking
     }
-    return replace(outcome, lacking=lacking, requests=(asked.key,))
+    return replace(outcome, lacking=lacking, requests=(queued.key,))
 
 
 def in_vain(outcome: Outcome) -> Outcome:
@@ -66,7 +66,7 @@ def halves(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
     """The merged outcomes of the parts of a question, by the ids of each part."""
-    requests = (key, *(one for part in parts.values() for one in part.requests))
+    requests = (key, *(request for part in parts.values() for request in part.requests))
     items = {name: item for part in parts.values() for name, item in part.items.items()}
     if not items:
         worst = next(part for part in parts.values() if part.status != "ok")
@@ -91,10 +91,10 @@ class Remembered:
         return len(self._kept)
 
     def get(self, key: str) -> Outcome | None:
-        found = self._kept.get(key)
-        if found is not None:
+        outcome = self._kept.get(key)
+        if outcome is not None:
             self._kept.move_to_end(key)
-        return found
+        return outcome
 
     def put(self, key: str, outcome: Outcome) -> None:
         self._kept[key] = outcome
@@ -245,8 +245,8 @@ class Asking:
             return await asyncio.shield(same)
         shared = self._under_way[name] = asyncio.get_running_loop().create_future()
         try:
-            asked = QueuedQuestion(name, question, request, question.items, turn, tries)
-            outcome = await self._outcome(self._client(model), asked)
+            queued = QueuedQuestion(name, question, request, question.items, turn, tries)
+            outcome = await self._outcome(self._client(model), queued)
             shared.set_result(outcome)
         except RagstoneError as error:
             self._stop(error)
@@ -258,53 +258,53 @@ class Asking:
             self._outcomes.put(name, outcome)
         return outcome
 
-    async def _outcome(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
-        outcome, failures = await self._read_before(client, asked), 0
+    async def _outcome(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:
+        outcome, failures = await self._read_before(client, queued), 0
         if outcome is None:
-            outcome, failures = await client.put(asked)
+            outcome, failures = await client.put(queued)
         if outcome is TOO_BIG:
-            return await self._in_halves(client, asked)
+            return await self._in_halves(client, queued)
         if outcome.later:
             return outcome
         self._tally.answered += 1
         self._tally.failed += outcome.status != "ok"
         if outcome.status != "ok" or not outcome.lacking:
-            return replace(outcome, requests=(asked.key,))
+            return replace(outcome, requests=(queued.key,))
         name = client.model.name
-        outcome = partly(outcome, asked, name)
-        left = (asked.tries or client.limits.attempts) - failures - 1
+        outcome = partly(outcome, queued, name)
+        left = (queued.tries or client.limits.attempts) - failures - 1
         if left <= 0:
             return in_vain(outcome)
-        question = asked.question.only(outcome.lacking)
-        rest = await self._ask(client.model, question, asked.turn, left)
+        question = queued.question.only(outcome.lacking)
+        rest = await self._ask(client.model, question, queued.turn, left)
         if rest.later:
             return rest
         sent = rest.reason is None or rest.reason != client.health.closed
         return completed(outcome, rest, sent=sent)
 
-    async def _in_halves(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
-        parts = [tuple(half) for half in halves(list(asked.items))]
+    async def _in_halves(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:
+        parts = [tuple(half) for half in halves(list(queued.items))]
         outcomes = await asyncio.gather(
-            *(self._ask(client.model, asked.question.only(part), asked.turn) for part in parts)
+            *(self._ask(client.model, queued.question.only(part), queued.turn) for part in parts)
         )
-        waiting = next((one for one in outcomes if one.later), None)
+        waiting = next((outcome for outcome in outcomes if outcome.later), None)
         if waiting is not None:
             return waiting
-        return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
+        return rejoined(dict(zip(parts, outcomes, strict=True)), queued.key)
 
-    async def _read_before(self, client: ModelClient, asked: QueuedQuestion) -> Outcome | None:
-        kept = self._journal.reply(asked.key)
-        if kept is not None:
-            outcome = _read(kept.reply, asked)
+    async def _read_before(self, client: ModelClient, queued: QueuedQuestion) -> Outcome | None:
+        answered = self._journal.reply(queued.key)
+        if answered is not None:
+            outcome = _read(answered.reply, queued)
             # In batches every question is put several times, and its reply read from the journal.
             self._tally.from_journal += outcome is not None and self._batched is None
             return outcome
-        reply = None if client.cache is None else client.cache.get(asked.key)
-        if reply is None or (outcome := _read(reply.text, asked)) is None:
+        reply = None if client.cache is None else client.cache.get(queued.key)
+        if reply is None or (outcome := _read(reply.text, queued)) is None:
             return None
         attempt = Attempt(
-            asked.key,
-            len(self._journal.troubles(asked.key)) + 1,
+            queued.key,
+            len(self._journal.troubles(queued.key)) + 1,
             "cache",
             time.time(),
             0.0,
@@ -314,7 +314,7 @@ class Asking:
             usd=0.0,
         )
         # Journaled like a reply of the model: a resumed run must not depend on the cache.
-        await self._journal.record(attempt, journaled(client.model, asked))
+        await self._journal.record(attempt, journaled(client.model, queued))
         self._tally.from_cache += 1
         return outcome
 
@@ -371,7 +371,7 @@ class Asking:
             await asyncio.wait(tasks, timeout=WINDING_UP)
         models: list[Closable] = [client.model for client in self._clients.values()]
         pools = [] if self._pool is None else [self._pool]
-        closing = [asyncio.create_task(one.close()) for one in (*models, *pools)]
+        closing = [asyncio.create_task(client.close()) for client in (*models, *pools)]
         if closing:
             await asyncio.wait(closing, timeout=CLOSING)
 
@@ -380,9 +380,9 @@ class Asking:
         self._loop.close()
 
 
-def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
+def _read(text: str, queued: QueuedQuestion) -> Outcome | None:
     try:
-        outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
+        outcome = read_items(text, queued.items, queued.question.texts, queued.question.echoes)
     except MalformedReply:
         return None
     return outcome if outcome.status == "ok" else None

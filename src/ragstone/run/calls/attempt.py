@@ -249,7 +249,7 @@ class AttemptResult:
 
 
 async def attempted(
-    model: ChatModel, asked: QueuedQuestion, seconds: float, limit: int | None = None
+    model: ChatModel, queued: QueuedQuestion, seconds: float, limit: int | None = None
 ) -> AttemptResult:
     """Send a question once, and read the reply.
 
@@ -258,14 +258,14 @@ async def attempted(
     """
     try:
         async with asyncio.timeout(seconds):
-            reply = await model.reply(replace(asked.request, limit=limit))
+            reply = await model.reply(replace(queued.request, limit=limit))
     except ChatFailure as failure:
         return without_reply(failure)
     except TimeoutError:
         return AttemptResult(
             trouble="timeout", words=reason("no_reply_within", seconds=f"{seconds:g}")
         )
-    return interpreted(reply, asked, limit)
+    return interpreted(reply, queued, limit)
 
 
 def without_reply(failure: ChatFailure) -> AttemptResult:
@@ -279,7 +279,9 @@ def without_reply(failure: ChatFailure) -> AttemptResult:
     )
 
 
-def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = None) -> AttemptResult:
+def interpreted(
+    reply: ChatReply, queued: QueuedQuestion, limit: int | None = None
+) -> AttemptResult:
     """The result of an attempt that brought a reply.
 
     Args:
@@ -303,16 +305,16 @@ def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = Non
         result.trouble = "capped"
         result.words = reason("reply_cut_at", tokens=limit)
     elif reply.finish == "stop":
-        _read(result, reply.text, asked)
+        _read(result, reply.text, queued)
     else:
         result.trouble, result.words = FINISHES[reply.finish]
     return result
 
 
-def no_use(name: str, result: AttemptResult, times: int, asked: QueuedQuestion) -> Outcome | None:
+def no_use(name: str, result: AttemptResult, times: int, queued: QueuedQuestion) -> Outcome | None:
     """The outcome if a retry would be of no use; otherwise None."""
     match result.trouble:
-        case "length" if len(asked.items) > 1:
+        case "length" if len(queued.items) > 1:
             return TOO_BIG
         case "length" | "capped":
             return Outcome("truncated", reason=why(name, result))
@@ -320,7 +322,7 @@ def no_use(name: str, result: AttemptResult, times: int, asked: QueuedQuestion) 
             return Outcome("failed", reason=why(name, result))
         case "filtered":
             return Outcome("blocked", reason=why(name, result))
-        case "echo" if times > 1 or asked.tries is not None:
+        case "echo" if times > 1 or queued.tries is not None:
             return Outcome("failed", reason=why(name, result))
         case "refusal" if times > 1:
             return Outcome("blocked", reason=why(name, result))
@@ -333,24 +335,24 @@ def why(name: str, result: AttemptResult, **more: str) -> str:
 
 
 def settled_before(
-    name: str, before: Sequence[str | None], asked: QueuedQuestion
+    name: str, before: Sequence[str | None], queued: QueuedQuestion
 ) -> Outcome | None:
     """The outcome if the journal shows that a retry would be of no use; otherwise None."""
     result = AttemptResult(trouble=before[-1])
     # Asked again on resume: the server may accept it by then, or allow a longer reply.
     if result.trouble in ("rejected", "capped", "echo") or (
-        result.trouble == "length" and len(asked.items) == 1
+        result.trouble == "length" and len(queued.items) == 1
     ):
         return None
     for trouble, words in FINISHES.values():
         if trouble == result.trouble:
             result.words = words
-    return no_use(name, result, before.count(result.trouble), asked)
+    return no_use(name, result, before.count(result.trouble), queued)
 
 
-def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
+def _read(result: AttemptResult, text: str, queued: QueuedQuestion) -> None:
     try:
-        outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
+        outcome = read_items(text, queued.items, queued.question.texts, queued.question.echoes)
     except Unclosed:
         result.trouble, result.words = "truncated", reason("reply_cut_off")
         return
@@ -397,12 +399,12 @@ class StoredReply:
 class BatchedReplies(Protocol):
     """The batches of a run, as the calls see them."""
 
-    def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
+    def stored(self, model: ChatModel, queued: QueuedQuestion) -> Sequence[StoredReply]:
         """Return what came back for a question and was not read yet, the earliest first."""
 
     def taken(self, key: str, stored: StoredReply) -> None: ...
 
-    async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
+    async def fate(self, model: ChatModel, queued: QueuedQuestion) -> Fate:
         """Decide how a question without a reply goes on."""
 
     def looked(self, model: ChatModel) -> None: ...

@@ -195,10 +195,10 @@ def _from_package(name: str) -> Price | None:
         return None
 
     def thousand(**usage: int) -> float:
-        found = package.calc_price(
+        calculated = package.calc_price(
             package.Usage(**usage), model_ref=model, provider_id=PROVIDERS[provider]
         )
-        return float(found.total_price) * MILLION / 1000
+        return float(calculated.total_price) * MILLION / 1000
 
     try:
         return Price(
@@ -332,7 +332,6 @@ class Budget:
             self._serve()
 
     def give_back(self, reserved: float) -> None:
-        """A call was reserved but not sent."""
         self.calls -= 1
         self.settle(reserved, 0.0)
 

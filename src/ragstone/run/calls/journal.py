@@ -300,8 +300,8 @@ class Journal:
     def _write(
         self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, JournaledQuestion]]
     ) -> None:
-        new = [(attempt.key, one) for attempt, one in batch if attempt.number == 1]
-        requests = [self._parts.row(key, one) for key, one in new]
+        new = [(attempt.key, question) for attempt, question in batch if attempt.number == 1]
+        requests = [self._parts.row(key, question) for key, question in new]
         _insert(connection, "INSERT OR IGNORE INTO parts VALUES (?, ?)", self._parts.taken())
         _insert(
             connection, "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", requests

@@ -180,14 +180,12 @@ def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
 
 
 def answered(file: Path) -> set[str]:
-    """The keys of all answered questions."""
     with _reading(file) as connection:
-        found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
-        return {key for (key,) in found}
+        rows = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
+        return {key for (key,) in rows}
 
 
 def totals(file: Path) -> Totals:
-    """The totals of the run so far."""
     with _reading(file) as connection:
         return count(connection)
 
@@ -195,46 +193,46 @@ def totals(file: Path) -> Totals:
 def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
     """Numbers of replies and reasoning tokens by judge and task, if the server reports these."""
     with _reading(file) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT judge, task, count(*), sum(reasoning_tokens) "
             "FROM attempts JOIN requests USING (key) "
             "WHERE source != 'cache' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
         )
         return {
             (as_text(judge), as_text(task)): (replies, as_whole(tokens))
-            for judge, task, replies, tokens in found
+            for judge, task, replies, tokens in rows
         }
 
 
 def call_times(file: Path) -> list[CallTimes]:
     """Read durations and costs of the calls, by judge and task; the most expensive first."""
-    found: dict[tuple[str, str], _Counted] = {}
+    counts: dict[tuple[str, str], _Counted] = {}
     with _reading(file) as connection:
         rows = connection.execute(
             "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
             "WHERE source != 'cache'"
         )
         for judge, task, seconds, usd in rows:
-            counted = found.setdefault((as_text(judge), as_text(task)), _Counted())
+            counted = counts.setdefault((as_text(judge), as_text(task)), _Counted())
             # A journal edited by hand may hold a time or cost below 0, which none has.
             counted.times.add(max(0.0, as_number(seconds)))
             if usd is not None:
                 cost = max(0.0, as_number(usd))
                 counted.costs.add(cost)
                 counted.total += cost
-    made = [
+    times = [
         CallTimes(
             judge,
             task,
-            one.times.n,
-            one.times.percentiles(PERCENTILES),
-            one.costs.percentiles(PERCENTILES),
-            one.total if one.costs.n else None,
-            one.times.n - one.costs.n,
+            counted.times.n,
+            counted.times.percentiles(PERCENTILES),
+            counted.costs.percentiles(PERCENTILES),
+            counted.total if counted.costs.n else None,
+            counted.times.n - counted.costs.n,
         )
-        for (judge, task), one in found.items()
+        for (judge, task), counted in counts.items()
     ]
-    return sorted(made, key=lambda one: (-(one.total or 0), one.judge, one.task))
+    return sorted(times, key=lambda calls: (-(calls.total or 0), calls.judge, calls.task))
 
 
 @dataclass(slots=True)
@@ -250,13 +248,16 @@ def served(file: Path) -> Counter[tuple[str, str]]:
     Those of earlier runs count too; a server that names none does not.
     """
     with _reading(file) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT judge, model, count(*) FROM attempts JOIN requests USING (key) "
             "WHERE trouble IS NULL AND model IS NOT NULL GROUP BY 1, 2 ORDER BY 1, min(at), 2"
         )
         counts: Counter[tuple[str, str]] = Counter()
-        for judge, model, replies in found:
-            counts[as_text(judge), _printable(as_text(model))] += replies
+        for judge, model, replies in rows:
+            # A name has to be written into a file, and is read at a glance.
+            name = as_text(model).encode(errors="replace").decode()
+            name = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
+            counts[as_text(judge), name] += replies
         return counts
 
 
@@ -270,7 +271,6 @@ def _reading(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def count(connection: sqlite3.Connection) -> Totals:
-    """The totals of an open journal."""
     (row,) = connection.execute(
         """SELECT coalesce(sum(source != 'cache'), 0), coalesce(sum(source = 'cache'), 0),
             coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
@@ -297,14 +297,13 @@ def count(connection: sqlite3.Connection) -> Totals:
 
 
 def attempt_of(row: Sequence[object]) -> Attempt:
-    """An attempt from the columns ``ATTEMPT``."""
     key, number, source, at, seconds, trouble, words, http, reply, finish, model, *rest = row
     *tokens, usd = rest
     if source not in SOURCES:
         raise damaged(f"an attempt from {source!r}")
-    found: Source = "batch" if source == "batch" else "cache" if source == "cache" else "model"
+    checked: Source = "batch" if source == "batch" else "cache" if source == "cache" else "model"
     return Attempt(
-        as_text(key), as_whole(number), found,
+        as_text(key), as_whole(number), checked,
         as_number(at), as_number(seconds), _maybe(trouble), _maybe(words),
         None if http is None else as_whole(http), as_text(reply), _maybe(finish), _maybe(model),
         Usage(*tokens), None if usd is None else as_number(usd),  # type: ignore[arg-type]
@@ -312,18 +311,18 @@ def attempt_of(row: Sequence[object]) -> Attempt:
 
 
 def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
-    asked = connection.execute(
+    questions = connection.execute(
         "SELECT key, judge, task, example, vote, parts, schema FROM requests "
         "WHERE key >= ? AND key < ? ORDER BY key",
         (key, key + "g"),
     )
-    for found, judge, task, example, vote, digests, schema in asked.fetchall():
+    for whole_key, judge, task, example, vote, digests, schema in questions.fetchall():
         system, *parts = (_part(connection, digest) for digest in _digests(digests))
         attempts = connection.execute(
-            f"SELECT {ATTEMPT} FROM attempts WHERE key = ? ORDER BY attempt", (found,)
+            f"SELECT {ATTEMPT} FROM attempts WHERE key = ? ORDER BY attempt", (whole_key,)
         )
         yield Entry(
-            as_text(found),
+            as_text(whole_key),
             as_text(judge),
             as_text(task),
             as_text(example),
@@ -337,23 +336,22 @@ def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
 
 def _digests(written: object) -> list[object]:
     try:
-        found = json.loads(as_text(written))
+        digests = json.loads(as_text(written))
     except (ValueError, RecursionError) as error:
         raise damaged("a question whose parts are no JSON") from error
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+    if (
+        not isinstance(digests, list)
+        or not digests
+        or not all(isinstance(digest, str) for digest in digests)
+    ):
         raise damaged("a question without parts")
-    return found
+    return digests
 
 
 def _part(connection: sqlite3.Connection, digest: object) -> str:
     for (text,) in connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,)):
         return as_text(text)
     raise damaged(f"part {digest} of a question is not there")
-
-
-def _printable(name: str) -> str:
-    name = name.encode(errors="replace").decode()
-    return name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
 
 
 def _maybe(value: object) -> str | None:

@@ -90,7 +90,6 @@ class ServerHealth:
                 self._pace.congested(started, wait(1 + self._dead // IN_A_ROW))
 
     def answered(self) -> None:
-        """A question was answered."""
         self._given_up = 0
 
     def gave_up(self, result: AttemptResult) -> None:
@@ -150,14 +149,14 @@ class Admission:
         self._expected: float = EXPECTED_TOKENS
         self._histories: dict[str, TokenHistory] = {}
 
-    async def enter(self, asked: QueuedQuestion, prompt: int) -> Admitted | None:
+    async def enter(self, queued: QueuedQuestion, prompt: int) -> Admitted | None:
         """Wait until a call may be sent; None if nothing is sent to this model any more."""
         tokens = prompt + int(self._expected)
-        started = await self._pace.enter(asked.turn, tokens)
-        task = asked.question.task
+        started = await self._pace.enter(queued.turn, tokens)
+        task = queued.question.task
         if self._health.closed is None:
             if self._budget.usd is not None:
-                return await self._afforded(asked, Admitted(started, task, prompt, tokens, None))
+                return await self._afforded(queued, Admitted(started, task, prompt, tokens, None))
             if self._budget.count():
                 return Admitted(started, task, prompt, tokens, None)
             self._health.close(self._budget.reached)
@@ -183,7 +182,7 @@ class Admission:
         if call.reserved is not None:
             self._budget.settle(call.reserved, None)
 
-    async def _afforded(self, asked: QueuedQuestion, call: Admitted) -> Admitted | None:
+    async def _afforded(self, queued: QueuedQuestion, call: Admitted) -> Admitted | None:
         history = self._history(call.task)
 
         def estimate() -> CostEstimate:
@@ -196,14 +195,14 @@ class Admission:
         if reserved is None:
             # A call that waits for money must not occupy a slot that others could use.
             self._pace.leave(call.tokens)
-            reserved = await self._budget.wait(asked.turn, estimate)
+            reserved = await self._budget.wait(queued.turn, estimate)
             if reserved is None:
                 self._health.close(self._budget.reached)
                 return None
             # The money is reserved; wait for a slot again, during which the model may be closed.
             through = False
             try:
-                call.started = await self._pace.enter(asked.turn, call.tokens)
+                call.started = await self._pace.enter(queued.turn, call.tokens)
                 through = self._health.closed is None
             finally:
                 if not through:
@@ -225,7 +224,7 @@ class Admission:
     def _history(self, task: str) -> TokenHistory:
         history = self._histories.get(task)
         if history is None:
-            longest = max((one.longest for one in self._histories.values()), default=0)
+            longest = max((history.longest for history in self._histories.values()), default=0)
             first = AT_FIRST + assumed_reasoning(self._name)
             history = self._histories[task] = TokenHistory(max(first, longest))
         return history
@@ -312,33 +311,33 @@ class ModelClient:
         self.health = ServerHealth(name, self.pace)
         self._admission = Admission(name, self.pace, self.health, self.budget, self.price)
 
-    async def put(self, asked: QueuedQuestion) -> tuple[Outcome, int]:
+    async def put(self, queued: QueuedQuestion) -> tuple[Outcome, int]:
         """Ask a question until it is answered, blocked or given up.
 
         Returns:
             Its outcome, and the number of failed attempts before it.
         """
-        before = self.journal.troubles(asked.key)
-        outcome = settled_before(self.model.name, before, asked) if before else None
-        outcome = outcome or self._in_vain.get(asked.key)
+        before = self.journal.troubles(queued.key)
+        outcome = settled_before(self.model.name, before, queued) if before else None
+        outcome = outcome or self._in_vain.get(queued.key)
         if outcome is not None:
             return outcome, 0
         if self.batched is None:
-            return await self._ask(asked, before)
-        return await self._ask_batched(asked, self.batched)
+            return await self._ask(queued, before)
+        return await self._ask_batched(queued, self.batched)
 
     async def _ask_batched(
-        self, asked: QueuedQuestion, batched: BatchedReplies
+        self, queued: QueuedQuestion, batched: BatchedReplies
     ) -> tuple[Outcome, int]:
-        for stored in batched.stored(self.model, asked):
-            await self._keep(asked, stored)
-            batched.taken(asked.key, stored)
+        for stored in batched.stored(self.model, queued):
+            await self._keep(queued, stored)
+            batched.taken(queued.key, stored)
             result = stored.result
-            times = self.journal.troubles(asked.key).count(result.trouble)
-            found = result.outcome or no_use(self.model.name, result, times, asked)
-            if found is not None:
-                return found, 0
-        match await batched.fate(self.model, asked):
+            times = self.journal.troubles(queued.key).count(result.trouble)
+            outcome = result.outcome or no_use(self.model.name, result, times, queued)
+            if outcome is not None:
+                return outcome, 0
+        match await batched.fate(self.model, queued):
             case "later":
                 return Outcome("failed", reason="asked_later", later=True), 0
             case "given_up":
@@ -346,15 +345,15 @@ class ModelClient:
                 return Outcome("failed", reason=why_not), 0
             case "first":
                 try:
-                    return await self._ask(asked, self.journal.troubles(asked.key))
+                    return await self._ask(queued, self.journal.troubles(queued.key))
                 finally:
                     batched.looked(self.model)
             case "alone":
-                return await self._ask(asked, self.journal.troubles(asked.key))
+                return await self._ask(queued, self.journal.troubles(queued.key))
 
-    async def _keep(self, asked: QueuedQuestion, stored: StoredReply) -> None:
+    async def _keep(self, queued: QueuedQuestion, stored: StoredReply) -> None:
         result = stored.result
-        known = self.journal.in_batch(asked.key, stored.at)
+        known = self.journal.in_batch(queued.key, stored.at)
         if None in known or (known and result.outcome is None):
             return
         self.tally.calls += 1
@@ -364,25 +363,25 @@ class ModelClient:
         self.tally.came_back(result.trouble, None if reply is None else usage, usd)
         self.budget.calls += 1
         self.budget.spent += usd or 0.0
-        number = len(self.journal.troubles(asked.key)) + 1
+        number = len(self.journal.troubles(queued.key)) + 1
         attempt = _record(
-            asked.key, number, stored.at, stored.seconds, result, usage, usd, source="batch"
+            queued.key, number, stored.at, stored.seconds, result, usage, usd, source="batch"
         )
-        await self.journal.record(attempt, journaled(self.model, asked))
+        await self.journal.record(attempt, journaled(self.model, queued))
         whole = result.outcome is not None and not result.outcome.lacking
         if self.cache is not None and reply is not None and whole:
-            self.cache.put(asked.key, reply)
+            self.cache.put(queued.key, reply)
 
     async def _ask(
-        self, asked: QueuedQuestion, before: Sequence[str | None]
+        self, queued: QueuedQuestion, before: Sequence[str | None]
     ) -> tuple[Outcome, int]:
         troubles, failures, pushed_back = [*before], 0, 0
         waiting_since = 0.0
         number = len(before)
-        tries = asked.tries or self.limits.attempts
+        tries = queued.tries or self.limits.attempts
         while True:
             number += 1
-            result = await self._attempt(asked, number)
+            result = await self._attempt(queued, number)
             if result is None:
                 return Outcome("failed", reason=self.health.closed), failures
             if result.outcome is not None:
@@ -390,7 +389,7 @@ class ModelClient:
                 return result.outcome, failures
             troubles.append(result.trouble)
             times = troubles.count(result.trouble)
-            outcome = no_use(self.model.name, result, times, asked)
+            outcome = no_use(self.model.name, result, times, queued)
             if outcome is not None:
                 return outcome, failures
             now = asyncio.get_running_loop().time()
@@ -399,19 +398,23 @@ class ModelClient:
                 pushed_back += 1
                 waiting_since = waiting_since or now
                 if now - waiting_since > self.limits.patience:
-                    return self._give_up(asked, result), failures
+                    return self._give_up(queued, result), failures
                 pause = 0.0 if result.after else wait(pushed_back)
             else:
                 failures += 1
-                self._check_reached(result, failures)
+                never = result.trouble == "unreachable" and not self.health.reached
+                if never and failures >= NEVER_REACHED:
+                    raise ModelError(
+                        f"{self.model.name}: {result.words} Then run the same command again."
+                    )
                 if failures >= tries:
-                    return self._give_up(asked, result), failures
+                    return self._give_up(queued, result), failures
                 pause = max(result.after, wait(failures)) if result.trouble in DEAD else 0.0
             if pause:
                 await asyncio.sleep(pause)
 
-    async def _attempt(self, asked: QueuedQuestion, number: int) -> AttemptResult | None:
-        call = await self._admission.enter(asked, tokens_of(asked.request))
+    async def _attempt(self, queued: QueuedQuestion, number: int) -> AttemptResult | None:
+        call = await self._admission.enter(queued, tokens_of(queued.request))
         if call is None:
             return None
         try:
@@ -419,22 +422,22 @@ class ModelClient:
             self.tally.retries += number > 1
             at = time.time()
             clock = time.perf_counter()
-            result = await attempted(self.model, asked, self.limits.timeout, call.limit)
+            result = await attempted(self.model, queued, self.limits.timeout, call.limit)
             seconds = time.perf_counter() - clock
             usage = Usage() if result.reply is None else result.reply.usage
             usd = cost(usage, self.price)
             self.tally.came_back(result.trouble, None if result.reply is None else usage, usd)
             self._admission.settle(call, result, usd)
             self.health.observe(result, call.started)
-            attempt = _record(asked.key, number, at, seconds, result, usage, usd)
+            attempt = _record(queued.key, number, at, seconds, result, usage, usd)
             # The slot is freed only after the attempt is on disk: a run killed at any time repeats
             # at most the calls that were in flight.
-            await self.journal.record(attempt, journaled(self.model, asked))
+            await self.journal.record(attempt, journaled(self.model, queued))
         finally:
             self._admission.leave(call)
         whole = result.outcome is not None and not result.outcome.lacking
         if self.cache is not None and result.reply is not None and whole:
-            self.cache.put(asked.key, result.reply)
+            self.cache.put(queued.key, result.reply)
         if result.final:
             hint = HINTS.get(result.trouble or "", "Fix that")
             raise ModelError(
@@ -443,25 +446,19 @@ class ModelClient:
             )
         return result
 
-    def _check_reached(self, result: AttemptResult, failures: int) -> None:
-        never = result.trouble == "unreachable" and not self.health.reached
-        if never and failures >= NEVER_REACHED:
-            raise ModelError(f"{self.model.name}: {result.words} Then run the same command again.")
-
-    def _give_up(self, asked: QueuedQuestion, result: AttemptResult) -> Outcome:
+    def _give_up(self, queued: QueuedQuestion, result: AttemptResult) -> Outcome:
         self.health.gave_up(result)
         in_vain = why(self.model.name, result, tries="all")
         cut = result.trouble in ("truncated", "length")
         status: Literal["truncated", "failed"] = "truncated" if cut else "failed"
-        outcome = self._in_vain[asked.key] = Outcome(status, reason=in_vain)
+        outcome = self._in_vain[queued.key] = Outcome(status, reason=in_vain)
         return outcome
 
 
-def journaled(model: ChatModel, asked: QueuedQuestion) -> JournaledQuestion:
-    """A question as recorded in the journal."""
-    question = asked.question
+def journaled(model: ChatModel, queued: QueuedQuestion) -> JournaledQuestion:
+    question = queued.question
     return JournaledQuestion(
-        model.name, question.task, question.example, question.vote, asked.request
+        model.name, question.task, question.example, question.vote, queued.request
     )
 
 
@@ -487,7 +484,6 @@ def _record(
 
 
 def tokens_of(request: ChatRequest) -> int:
-    """Estimated tokens of a question."""
     texts = (request.system, *request.parts, json.dumps(request.schema))
     characters = sum(map(len, texts))
     return -(-characters // CHARACTERS_A_TOKEN)

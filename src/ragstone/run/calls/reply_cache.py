@@ -83,7 +83,6 @@ class ReplyCache:
             self._tell(f"{self._file}: {error}.")
 
     def get(self, key: str) -> ChatReply | None:
-        """The reply to a question; None if it is not cached."""
         if self._reader is None:
             return None
         try:
@@ -101,7 +100,6 @@ class ReplyCache:
             return None
 
     def put(self, key: str, reply: ChatReply) -> None:
-        """Queue a reply to be written."""
         if self._commits is not None and self._commits.fault is None:
             usage = reply.usage
             tokens = usage.prompt, usage.completion, usage.cached, usage.reasoning
@@ -234,11 +232,11 @@ class _Copy:
             new = list(self._fetched(Path(scratch)))
             mine.execute("BEGIN IMMEDIATE")
             before = _last_row(mine)
-            taken = [one for one in new if _took(mine, one)]
+            merged = [file for file in new if _took(mine, file)]
             after = _last_row(mine)
             mine.execute("COMMIT")
-        for one in taken:
-            (self._have / one.name).touch()
+        for added in merged:
+            (self._have / added.name).touch()
         if self._given() == before:
             self._mark.write_text(str(after))
         return file
@@ -250,21 +248,21 @@ class _Copy:
             TemporaryDirectory(dir=self._folder) as scratch,
             closing(open_file(self._folder / FILE, LAYOUT)) as mine,
         ):
-            read = [one.name for one in self._have.iterdir()]
+            read = [entry.name for entry in self._have.iterdir()]
             together = len(read) >= MOST_FILES
-            given, last = self._given(), _last_row(mine)
-            if last <= given and not together:
+            put_before, last = self._given(), _last_row(mine)
+            if last <= put_before and not together:
                 return
             file = Path(scratch) / f"{uuid4().hex}.sqlite"
-            after = 0 if together else given
+            after = 0 if together else put_before
             rows = mine.execute(
                 "SELECT * FROM replies WHERE rowid > ? AND rowid <= ?", (after, last)
             )
-            with closing(open_file(file, LAYOUT)) as made:
-                made.execute("BEGIN")
+            with closing(open_file(file, LAYOUT)) as connection:
+                connection.execute("BEGIN")
                 while some := rows.fetchmany(AT_ONCE):
-                    write_replies(made, some)
-                made.execute("COMMIT")
+                    write_replies(connection, some)
+                connection.execute("COMMIT")
             self._remote.put(file.name, file)
         (self._have / file.name).touch()
         self._mark.write_text(str(last))
@@ -292,10 +290,10 @@ class _Copy:
 def _took(mine: sqlite3.Connection, file: Path) -> bool:
     """Take the valid replies of a file; False if it is damaged."""
     try:
-        with closing(open_to_read(file, LAYOUT)) as theirs:
-            rows = theirs.execute("SELECT * FROM replies")
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            rows = connection.execute("SELECT * FROM replies")
             while some := rows.fetchmany(AT_ONCE):
-                write_replies(mine, [one for one in some if is_reply(one)])
+                write_replies(mine, [row for row in some if is_reply(row)])
     except UNREADABLE:
         return False
     return True

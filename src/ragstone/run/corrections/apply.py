@@ -75,10 +75,10 @@ def sharing(folder: Folder, subjects: Collection[str]) -> Sharing:
     rows = folder.read(
         "ledger", pl.col("subject").is_in(chosen), columns=["example_id", "ask", "subject"]
     )
-    found: Sharing = {}
+    examples: Sharing = {}
     for example, ask, subject in rows.unique(maintain_order=True).iter_rows():
-        found.setdefault((ask, subject), []).append(example)
-    return found
+        examples.setdefault((ask, subject), []).append(example)
+    return examples
 
 
 def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
@@ -102,41 +102,52 @@ def replay(
     A verdict on a wording that is not there any more says nothing, and so does one on a
     judgement that another judge gives here.
     """
-    found = {ask: list(those) for ask, those in rows.items()}
-    for one in corrections:
-        there = found.setdefault(one.ask, [])
-        mine = [row for row in there if _is_it(row, one)]
-        elsewhere = any(row["subject"] != one.subject for row in mine)
-        if elsewhere or (one.about is not None and one.about != _wording(found, mine, one)):
+    replayed = {ask: list(those) for ask, those in rows.items()}
+    for correction in corrections:
+        of_ask = replayed.setdefault(correction.ask, [])
+        mine = [row for row in of_ask if _is_it(row, correction)]
+        elsewhere = any(row["subject"] != correction.subject for row in mine)
+        if elsewhere or (
+            correction.about is not None
+            and correction.about != _wording(replayed, mine, correction)
+        ):
             continue
-        if one.said.get(DROPPED):
-            found[one.ask] = [row for row in there if not _is_it(row, one)]
+        if correction.said.get(DROPPED):
+            replayed[correction.ask] = [row for row in of_ask if not _is_it(row, correction)]
         elif mine:
-            found[one.ask] = [
-                ruled(one.ask, row, one.said, one.person, one.reason) if _is_it(row, one) else row
-                for row in there
+            replayed[correction.ask] = [
+                ruled(correction.ask, row, correction.said, correction.person, correction.reason)
+                if _is_it(row, correction)
+                else row
+                for row in of_ask
             ]
         else:
-            empty = {**dict.fromkeys(kind_of(one.ask).schema()), "subject": one.subject, **one.key}
-            there.append(ruled(one.ask, empty, one.said, one.person, one.reason))
-        if TEXT in one.said or DROPPED in one.said:
-            _judge_anew(found, one, example, mine[0] if mine else {})
-    return found
+            empty = {
+                **dict.fromkeys(kind_of(correction.ask).schema()),
+                "subject": correction.subject,
+                **correction.key,
+            }
+            of_ask.append(
+                ruled(correction.ask, empty, correction.said, correction.person, correction.reason)
+            )
+        if TEXT in correction.said or DROPPED in correction.said:
+            _judge_anew(replayed, correction, example, mine[0] if mine else {})
+    return replayed
 
 
-def ruled(ask: str, row: Row, said: Row, person: str, reason: str) -> dict[str, Any]:
+def ruled(ask: str, row: Row, values: Row, person: str, reason: str) -> dict[str, Any]:
     """A row with what a person says, and with what follows from that.
 
     What the judge's verdict rested on goes with the verdict. Whoever extracted a claim stays its
     author, even of another wording.
     """
     kind = kind_of(ask)
-    new = {**row, **said}
-    new |= beside_labels(row, said) if kind.derived else _beside_grade(kind, new, said)
-    changed = {name for name in kind.columns if name in said or new.get(name) != row.get(name)}
+    new = {**row, **values}
+    new |= beside_labels(row, values) if kind.derived else _beside_grade(kind, new, values)
+    changed = {name for name in kind.columns if name in values or new.get(name) != row.get(name)}
     decided = changed.intersection(kind.having("verdict", "grade", "number"))
     for name, column in kind.columns.items():
-        if name in said or name == "reason" or not decided:
+        if name in values or name == "reason" or not decided:
             continue
         if column.of in decided:
             new[name] = _certainty(column, kind.columns[column.of], new[column.of])
@@ -146,17 +157,19 @@ def ruled(ask: str, row: Row, said: Row, person: str, reason: str) -> dict[str, 
     return {**new, "reason": reason, "judge": judge or person}
 
 
-def _beside_grade(kind: type[Kind], new: Row, said: Row) -> dict[str, Any]:
+def _beside_grade(kind: type[Kind], new: Row, values: Row) -> dict[str, Any]:
     """Return what a grade implies, or no grade where the person contradicts it."""
     grade = next(iter(kind.having("grade")), None)
-    implied = {name: one.at_least for name, one in kind.columns.items() if one.at_least}
+    implied = {name: column.at_least for name, column in kind.columns.items() if column.at_least}
     if grade is None or not implied:
         return {}
-    if grade in said:
-        return {name: said[grade] >= least for name, least in implied.items() if name not in said}
+    if grade in values:
+        return {
+            name: values[grade] >= least for name, least in implied.items() if name not in values
+        }
     level = new.get(grade)
     unlike = level is not None and any(
-        name in said and said[name] != (level >= least) for name, least in implied.items()
+        name in values and values[name] != (level >= least) for name, least in implied.items()
     )
     return {grade: None} if unlike else {}
 
@@ -175,51 +188,50 @@ def _resting_on(kind: type[Kind], column: Column, new: Row) -> list[Any] | None:
     return None if new.get(kind.decides) in verdict.positive else []
 
 
-def _is_it(row: Row, one: Correction) -> bool:
-    return all(row.get(name) == value for name, value in one.key.items())
+def _is_it(row: Row, correction: Correction) -> bool:
+    return all(row.get(name) == value for name, value in correction.key.items())
 
 
-def _wording(found: Rows, mine: Sequence[Row], one: Correction) -> str | None:
-    if kind_of(one.ask).made:
+def _wording(rows: Rows, mine: Sequence[Row], correction: Correction) -> str | None:
+    if kind_of(correction.ask).made:
         return mine[0].get(TEXT) if mine else None
-    over = ASKS[one.ask].over
+    over = ASKS[correction.ask].over
     for maker in () if over is None else over.made_by:
         columns = key_columns(kind_of(maker))
-        for row in found.get(maker, ()):
-            if row["judge"] == one.key.get("author") and all(
-                row[name] == one.key.get(name) for name in columns
+        for row in rows.get(maker, ()):
+            if row["judge"] == correction.key.get("author") and all(
+                row[name] == correction.key.get(name) for name in columns
             ):
                 return str(row[TEXT])
     return None
 
 
-def _judge_anew(found: Rows, one: Correction, example: str, made: Row) -> None:
-    for ask in dependents(one.ask):
-        there = found.get(ask, [])
-        gone = [at for at, row in enumerate(there) if is_about(row, made)]
-        new = [dict(row) for row in one.again.get(example, {}).get(ask, [])]
+def _judge_anew(rows: Rows, correction: Correction, example: str, unit: Row) -> None:
+    for ask in dependents(correction.ask):
+        of_ask = rows.get(ask, [])
+        gone = [at for at, row in enumerate(of_ask) if is_about(row, unit)]
+        new = [dict(row) for row in correction.again.get(example, {}).get(ask, [])]
         if gone:
             # Answers that shared the judgement still do.
-            new = [{**row, "subject": there[gone[0]]["subject"]} for row in new]
-        at = gone[0] if gone else len(there)
-        kept = [row for row in there if not is_about(row, made)]
-        found[ask] = [*kept[:at], *new, *kept[at:]]
+            new = [{**row, "subject": of_ask[gone[0]]["subject"]} for row in new]
+        at = gone[0] if gone else len(of_ask)
+        others = [row for row in of_ask if not is_about(row, unit)]
+        rows[ask] = [*others[:at], *new, *others[at:]]
 
 
 def dependents(ask: str) -> list[str]:
     """The asks that are about the units that this one makes, and are not derived by a rule."""
     return [
         name
-        for name, one in ASKS.items()
-        if ask in one.after and not kind_of(name).derived and "index" in kind_of(name).schema()
+        for name, other in ASKS.items()
+        if ask in other.after and not kind_of(name).derived and "index" in kind_of(name).schema()
     ]
 
 
-def is_about(row: Row, made: Row) -> bool:
-    """Return whether a row is about this claim or statement."""
-    columns = [name for name in ("reference", "index") if name in made]
-    same = all(row.get(name) == made[name] for name in columns)
-    return same and ("author" not in row or row["author"] == made.get("judge"))
+def is_about(row: Row, unit: Row) -> bool:
+    columns = [name for name in ("reference", "index") if name in unit]
+    same = all(row.get(name) == unit[name] for name in columns)
+    return same and ("author" not in row or row["author"] == unit.get("judge"))
 
 
 ByExample = Mapping[str, Sequence[Correction]]
@@ -228,81 +240,90 @@ ByExample = Mapping[str, Sequence[Correction]]
 
 def apply_corrections(tables: Tables, corrections: ByExample) -> Tables:
     """The judgements as the metrics read them, with people's word over the judges'."""
-    there = {
-        row: corrections[one] for row, one in enumerate(tables.examples["id"]) if one in corrections
+    by_row = {
+        row: corrections[example]
+        for row, example in enumerate(tables.examples["id"])
+        if example in corrections
     }
-    if not there:
+    if not by_row:
         return tables
     ids = tables.examples["id"]
-    asked = {one.ask for those in there.values() for one in those}
-    derived = [ask for ask in derived_from(asked) if ask in tables.status]
+    asks = {correction.ask for those in by_row.values() for correction in those}
+    derived = [ask for ask in derived_from(asks) if ask in tables.status]
     tables = _replayed(
-        tables, there, ids, [ask for ask in applied_kinds(asked) if ask not in derived]
+        tables, by_row, ids, [ask for ask in applied_kinds(asks) if ask not in derived]
     )
     if PARTS in tables.status:
-        tables = _with_parts_of_wholes(tables, there)
+        tables = _with_parts_of_wholes(tables, by_row)
     for ask in derived:
-        tables = _derived(tables, ask, list(there))
-    return _replayed(tables, there, ids, [ask for ask in asked if ask in derived])
+        tables = _derived(tables, ask, list(by_row))
+    return _replayed(tables, by_row, ids, [ask for ask in asks if ask in derived])
 
 
 def applied_kinds(asks: Collection[str]) -> list[str]:
     """The asks whose rows may change with these, and those whose wording they are about."""
     overs = [ASKS[ask].over for ask in asks]
     makers = {maker for over in overs if over is not None for maker in over.made_by}
-    found = {*asks, *makers, *(name for ask in asks for name in dependents(ask))}
+    changing = {*asks, *makers, *(name for ask in asks for name in dependents(ask))}
     if WHOLE in asks:
-        found.add(PARTS)
-    return [ask for ask in ASKS if ask in found]
+        changing.add(PARTS)
+    return [ask for ask in ASKS if ask in changing]
 
 
 def derived_from(asks: Collection[str]) -> list[str]:
     """The asks that a rule derives from any of these, in order."""
     changing = set(applied_kinds(asks))
-    found = []
+    derived = []
     for name, ask in ASKS.items():
         if kind_of(name).derived and changing.intersection(ask.after):
-            found.append(name)
-    return found
+            derived.append(name)
+    return derived
 
 
 def _replayed(
-    tables: Tables, there: Mapping[int, Sequence[Correction]], ids: pl.Series, asks: Sequence[str]
+    tables: Tables, by_row: Mapping[int, Sequence[Correction]], ids: pl.Series, asks: Sequence[str]
 ) -> Tables:
     if not asks:
         return tables
-    mine = pl.col("row").is_in(list(there))
+    mine = pl.col("row").is_in(list(by_row))
     before: dict[int, dict[str, list[dict[str, object]]]] = {
-        row: {ask: [] for ask in asks} for row in there
+        row: {ask: [] for ask in asks} for row in by_row
     }
     for ask in asks:
-        for one in tables.of(ask).filter(mine).to_dicts():
-            before[one.pop("row")][ask].append(one)
+        for values in tables.of(ask).filter(mine).to_dicts():
+            before[values.pop("row")][ask].append(values)
     after = {
-        row: replay(before[row], [one for one in those if one.ask in asks], ids[row])
-        for row, those in there.items()
+        row: replay(
+            before[row], [correction for correction in those if correction.ask in asks], ids[row]
+        )
+        for row, those in by_row.items()
     }
     rows, status = dict(tables.rows), dict(tables.status)
     for ask in asks:
         frame = tables.of(ask)
-        new = [{**one, "row": row} for row in there for one in after[row][ask]]
+        new = [{**values, "row": row} for row in by_row for values in after[row][ask]]
         if not new and frame.is_empty():
             continue
         laid = pl.DataFrame(new, schema=frame.schema)
         rows[ask] = pl.concat([frame.filter(~mine), laid]).sort("row", maintain_order=True)
-        if said := [row for row, those in there.items() if after[row][ask] and _speaks(those, ask)]:
-            status[ask] = _with_value(tables.outcome(ask), said)
+        if answered := [
+            row for row, those in by_row.items() if after[row][ask] and _speaks(those, ask)
+        ]:
+            status[ask] = _with_value(tables.outcome(ask), answered)
     return replace(tables, rows=rows, status=status)
 
 
-def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correction]]) -> Tables:
-    mine = pl.col("row").is_in(list(there))
+def _with_parts_of_wholes(tables: Tables, by_row: Mapping[int, Sequence[Correction]]) -> Tables:
+    mine = pl.col("row").is_in(list(by_row))
     of_people = tables.of(WHOLE).filter(mine, judge=HUMAN)
     labels = {row["row"]: (people_labels(row), HUMAN) for row in of_people.to_dicts()}
-    for row, corrections in there.items():
-        for one in corrections:
-            if one.ask == WHOLE:
-                labels[row] = ({**labels.get(row, ({}, ""))[0], **one.said}, one.person)
+    for row, corrections in by_row.items():
+        for correction in corrections:
+            if correction.ask == WHOLE:
+                labels[row] = (
+                    {**labels.get(row, ({}, ""))[0], **correction.said},
+                    correction.person,
+                )
     frame = tables.of(PARTS)
     judged = {
         (row["row"], row["author"], row["index"]): row for row in frame.filter(mine).to_dicts()
@@ -320,8 +341,8 @@ def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correctio
     if not decided:
         return tables
     new = [{**claim, "row": row} for row, those in decided.items() for claim in those]
-    kept = frame.filter(pl.col("row").is_in(list(decided)).not_())
-    rows = pl.concat([kept, pl.DataFrame(new, schema=frame.schema)]).sort(
+    others = frame.filter(pl.col("row").is_in(list(decided)).not_())
+    rows = pl.concat([others, pl.DataFrame(new, schema=frame.schema)]).sort(
         "row", maintain_order=True
     )
     status = _with_value(tables.outcome(PARTS), list(decided))
@@ -331,7 +352,10 @@ def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correctio
 
 
 def _speaks(corrections: Sequence[Correction], ask: str) -> bool:
-    return any(one.ask == ask and not {TEXT, DROPPED} & one.said.keys() for one in corrections)
+    return any(
+        correction.ask == ask and not {TEXT, DROPPED} & correction.said.keys()
+        for correction in corrections
+    )
 
 
 def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
@@ -344,16 +368,16 @@ def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
 
 def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
     rules = RulesJudge()
-    there = tables.of(ask)
-    by_others = set(there.filter(~pl.col("judge").is_in([rules.name, HUMAN]))["row"])
+    frame = tables.of(ask)
+    by_others = set(frame.filter(~pl.col("judge").is_in([rules.name, HUMAN]))["row"])
     mine = [row for row in rows if row not in by_others]
     # It derives from the tables alone.
     filled = rules.fill(ask, Block((), tables.examples, tables), mine)
     derived = filled.ledger.filter(pl.col("status") == "ok").select("row", "subject")
-    new = derived.join(filled.rows, on="subject").select(there.columns)
-    labelled = there.filter(pl.col("row").is_in(mine), judge=HUMAN)
+    new = derived.join(filled.rows, on="subject").select(frame.columns)
+    labelled = frame.filter(pl.col("row").is_in(mine), judge=HUMAN)
     new = labels_over(labelled, new)
-    kept = there.filter(pl.col("row").is_in(mine).not_())
+    others = frame.filter(pl.col("row").is_in(mine).not_())
     outcome = tables.outcome(ask).with_row_index("row")
     codes = {"ok": VALUE, "undefined": 1, "failed": MISSING}
     now = filled.ledger.join(labelled, on="row", how="anti").select(
@@ -368,7 +392,7 @@ def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
     )
     return replace(
         tables,
-        rows={**tables.rows, ask: pl.concat([kept, new]).sort("row", maintain_order=True)},
+        rows={**tables.rows, ask: pl.concat([others, new]).sort("row", maintain_order=True)},
         status={**tables.status, ask: status},
     )
 
@@ -389,7 +413,7 @@ def estimated_again(
     tally = RunTally()
     tally.join(form)
     settings = form.settings
-    made = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
+    signed = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
 
     def of(metric: Metric) -> pl.DataFrame:
         return scores(folder.read("scores", pl.col("metric") == str(metric))).select(
@@ -401,29 +425,29 @@ def estimated_again(
 
     for metric in metrics:
         parts = component_metrics([metric])
-        kept = {str(one): of(one) for one in parts if str(one) in form.metrics}
-        lacking = [one for one in parts if str(one) not in kept]
-        components = kept | _scored(folder, form, lacking, tables)
+        stored = {str(part): of(part) for part in parts if str(part) in form.metrics}
+        lacking = [part for part in parts if str(part) not in stored]
+        components = stored | _scored(folder, form, lacking, tables)
         yield from estimate_metric(
-            metric, of(metric), facets, form.by, made, level=LEVEL, components=components
+            metric, of(metric), facets, form.by, signed, level=LEVEL, components=components
         )
 
 
 def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFrame:
     """Return the facets of a finished run's examples, equal to those of its first estimates."""
-    named = [*fields, cluster]
-    asked = ("question", "history") if cluster == QUESTION else ()
-    elsewhere = [name for name in named if name not in OWN]
+    all_names = [*fields, cluster]
+    of_question = ("question", "history") if cluster == QUESTION else ()
+    elsewhere = [name for name in all_names if name not in OWN]
     columns = dict.fromkeys(
-        ["question_id", "system", *asked, *(name for name in named if name in OWN)]
+        ["question_id", "system", *of_question, *(name for name in all_names if name in OWN)]
     )
     texts = folder.read("examples", columns=list(columns))
-    values = {name: texts[name] for name in named if name in OWN}
+    values = {name: texts[name] for name in all_names if name in OWN}
     values |= looked_up(lambda names: folder.read("examples", columns=names), elsewhere)
-    own = pl.format("\0{}", pl.col("question_id"))
+    own_cluster = pl.format("\0{}", pl.col("question_id"))
     # A text without letters counts as none, as it does while a block is scored.
     facets = texts.select("system", "question_id", named=values[cluster].replace("", None)).select(
-        "system", cluster=pl.coalesce("named", own).hash(seed=0)
+        "system", cluster=pl.coalesce("named", own_cluster).hash(seed=0)
     )
     if cluster == QUESTION:
         repeated = repeated_questions(facets["cluster"], texts.select(question_hash()).to_series())
@@ -438,9 +462,9 @@ def _scored(
 ) -> dict[str, pl.DataFrame]:
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
     for block in stored_shards(folder, finished_judges(form)) if metrics else ():
-        found = score(tables(block.tables), metrics, form.settings.partly_answered)
+        scores = score(tables(block.tables), metrics, form.settings.partly_answered)
         for name, parts in blocks.items():
-            parts.append(found[name].select("value", "status"))
+            parts.append(scores[name].select("value", "status"))
     return {name: pl.concat(parts) for name, parts in blocks.items()}
 
 

@@ -62,11 +62,11 @@ def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> As
     What no judge can say is missing, with its reason; nothing else is lost by that.
     """
     asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
-    made = unit.row or {}
+    changed = unit.row or {}
     reworded = _reworded(tables, unit, text)
     with ExitStack() as closing:
         judges, closed = _opened(run, asks, closing)
-        return _asked(reworded, asks, judges, closed, made)
+        return _asked(reworded, asks, judges, closed, changed)
 
 
 def _asked(
@@ -74,13 +74,13 @@ def _asked(
     asks: Sequence[str],
     judges: Sequence[Judge],
     closed: Mapping[str, str],
-    made: Row,
+    changed: Row,
 ) -> AskedAgain:
     rows: dict[str, dict[str, list[Row]]] = {}
     unasked: dict[str, str] = {}
     examples = from_frame(reworded.examples)
     for ask in asks:
-        who = {row["judge"] for row in reworded.of(ask).to_dicts() if is_about(row, made)}
+        who = {row["judge"] for row in reworded.of(ask).to_dicts() if is_about(row, changed)}
         if lacking := sorted(who & closed.keys()):
             unasked[ask] = closed[lacking[0]]
             continue
@@ -91,8 +91,8 @@ def _asked(
             continue
         outcome = judged.tables.outcome(ask)
         for number, example in enumerate(examples):
-            found = judged.tables.of(ask).filter(pl.col("row") == number).drop("row").to_dicts()
-            mine: list[Row] = [row for row in found if is_about(row, made)]
+            verdicts = judged.tables.of(ask).filter(pl.col("row") == number).drop("row").to_dicts()
+            mine: list[Row] = [row for row in verdicts if is_about(row, changed)]
             rows.setdefault(example.id, {})[ask] = mine
             status, why = outcome.row(number)
             if not mine and status == MISSING and has_what_it_takes(reworded, ask, number):
@@ -119,7 +119,7 @@ def _opened(
         except (RagstoneError, MissingDependency) as error:
             closed = dict.fromkeys(models.judges, error.text)
     opened: list[Judge] = []
-    for name in (one.name for one in run.form.judges):
+    for name in (form.name for form in run.form.judges):
         try:
             judge = chat.get(name) or _judge(run.form, name, asks)
         except (RagstoneError, MissingDependency) as error:
@@ -129,8 +129,8 @@ def _opened(
             opened.append(judge)
         elif name not in NOBODY:
             closed.setdefault(name, "")
-    why = {name: reason("judge_not_opened", of=name, said=said) if said
-           else reason("judge_is_another", of=name) for name, said in closed.items()}  # fmt: skip
+    why = {name: reason("judge_not_opened", of=name, said=fault) if fault
+           else reason("judge_is_another", of=name) for name, fault in closed.items()}  # fmt: skip
     return [*opened, RulesJudge()], why
 
 
@@ -138,19 +138,19 @@ def _chat(
     run: JudgedRun, models: ChatSettings, asks: Sequence[str], closing: ExitStack
 ) -> Mapping[str, Judge]:
     metrics = [read_metric(name) for name in run.form.metrics]
-    found = chat_judges(
+    named_judges = chat_judges(
         list(models.judges),
         Instructions(plan=models.plan),
         wanted_topics(metrics),
         run.form.settings.citations,
         offline=False,
     )
-    if found.settings() != models:
+    if named_judges.settings() != models:
         return {}
     closing.enter_context(run.folder.locked())
-    asking = closing.enter_context(found.asking(run.folder.path, USUAL, lambda _: None))
-    judges = able_to_ask(tuple(found.judges.values()), asking, asks, {})
-    return dict(zip(found.judges, judges, strict=True))
+    asking = closing.enter_context(named_judges.asking(run.folder.path, USUAL, lambda _: None))
+    judges = able_to_ask(tuple(named_judges.judges.values()), asking, asks, {})
+    return dict(zip(named_judges.judges, judges, strict=True))
 
 
 def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
@@ -160,7 +160,9 @@ def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
             judge = LocalJudge(local_encoder([judge], asks, None)[0], name=name)
         return judge if form.settings.local == judge.parts else None
     if name.startswith(f"{NLI}:"):
-        (nli,) = (one for one in parse_judges([name], offline=True).judges if one.name == name)
+        (nli,) = (
+            judge for judge in parse_judges([name], offline=True).judges if judge.name == name
+        )
         same = isinstance(nli, NliJudge) and (
             f"{name}@{nli.model.fingerprint}" in form.settings.nli
         )
@@ -187,14 +189,13 @@ class RunCorrections:
             JudgedRun(self.folder, form) if read is None or read.run.form is not form else read.run
         )
         stamp, corrections = self._store.read()
-        standing = [one for one in corrections if one.undone is None]
+        effective = [correction for correction in corrections if correction.undone is None]
         self._read = read = Snapshot(
-            run, stamp, corrections, Overlay(run, standing) if standing else None
+            run, stamp, corrections, Overlay(run, effective) if effective else None
         )
         return read
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """Return the judgements of an example that can be corrected, each with its version."""
         return self.now().judgements(example)
 
     def correct(
@@ -215,19 +216,19 @@ class RunCorrections:
         ]
         each(checks)
         asks = asks_named(kind)
-        asked: dict[str, AskedAgain] = {}
+        answers: dict[str, AskedAgain] = {}
         while True:
             now = self.now()
-            of, there = now.units(example, asks)
-            mine = unit_named(there, kind, unit)
+            of, units = now.units(example, asks)
+            mine = unit_named(units, kind, unit)
             now.check_seen(mine, seen)
-            said = checked(mine, values, of)
-            if TEXT in said and mine.version not in asked:
+            said_values = checked(mine, values, of)
+            if TEXT in said_values and mine.version not in answers:
                 shared = sharing(self.folder, {mine.subject})
                 few = now.few(shared.get((mine.ask, mine.subject), [example]))
-                asked[mine.version] = ask_again(now.run, mine, str(said[TEXT]), few.tables)
-            again = asked.get(mine.version, NOT_ASKED)
-            one = Correction(
+                answers[mine.version] = ask_again(now.run, mine, str(said_values[TEXT]), few.tables)
+            again = answers.get(mine.version, NOT_ASKED)
+            correction = Correction(
                 number=len(now.all) + 1,
                 example=example,
                 ask=mine.ask,
@@ -237,15 +238,15 @@ class RunCorrections:
                 at=_time(),
                 judge=None if mine.row is None else str(mine.row["judge"]),
                 was=values_of_unit(mine),
-                said=said,
+                said=said_values,
                 subject=mine.subject,
                 key=mine.key,
                 about=mine.about,
                 again=again.rows,
             )
             # Where somebody was quicker, it is looked at anew, for what they said may matter.
-            if self._store.add(now.stamp, one):
-                return self._done(one, example, again.unasked)
+            if self._store.add(now.stamp, correction):
+                return self._done(correction, example, again.unasked)
 
     def undo(
         self, example: str, kind: str, *, unit: object, author: str, reason: str, seen: str | None
@@ -255,27 +256,33 @@ class RunCorrections:
         check_words(author, reason, needs_reason=False)
         while True:
             now = self.now()
-            _, there = now.units(example, asks)
-            mine = unit_named(there, kind, unit)
+            _, units = now.units(example, asks)
+            mine = unit_named(units, kind, unit)
             now.check_seen(mine, seen)
-            one = now.standing(mine)
-            if one is None:
-                corrected = [unit.named for unit in there if now.standing(unit)]
+            correction = now.standing(mine)
+            if correction is None:
+                corrected = [unit.named for unit in units if now.standing(unit)]
                 others = f" Corrected are: {', '.join(corrected)}." if corrected else ""
                 raise InputError(
                     f"{example}, {mine.named} stands as its judge left it: there is nothing to "
                     f"take back.{others}"
                 )
             by = Undone(author.strip(), _time(), reason.strip())
-            if self._store.undo(now.stamp, one.number, by):
-                return self._done(replace(one, undone=by), example, {})
+            if self._store.undo(now.stamp, correction.number, by):
+                return self._done(replace(correction, undone=by), example, {})
 
-    def _done(self, one: Correction, example: str, unasked: Mapping[str, str]) -> CorrectionResult:
-        _, there = self.now().units(example, [ASKS[one.ask]])
-        mine = judgement_of(one)
-        version = next((unit.version for unit in there if judgement_of(unit) == mine), "")
-        shared = sharing(self.folder, {one.subject}).get((one.ask, one.subject), [])
-        return CorrectionResult(one, tuple(dict.fromkeys([*shared, one.example])), version, unasked)
+    def _done(
+        self, correction: Correction, example: str, unasked: Mapping[str, str]
+    ) -> CorrectionResult:
+        _, units = self.now().units(example, [ASKS[correction.ask]])
+        mine = judgement_of(correction)
+        version = next((unit.version for unit in units if judgement_of(unit) == mine), "")
+        shared = sharing(self.folder, {correction.subject}).get(
+            (correction.ask, correction.subject), []
+        )
+        return CorrectionResult(
+            correction, tuple(dict.fromkeys([*shared, correction.example])), version, unasked
+        )
 
 
 def _time() -> str:

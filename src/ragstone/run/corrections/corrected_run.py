@@ -43,21 +43,23 @@ class Overlay:
     @cached_property
     def by_example(self) -> ByExample:
         """The corrections of each example that they change: all that share what was judged."""
-        shared = sharing(self._folder, {one.subject for one in self.corrections})
-        found: dict[str, list[Correction]] = {}
-        for one in self.corrections:
-            for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
-                found.setdefault(example, []).append(one)
-        return found
+        shared = sharing(self._folder, {correction.subject for correction in self.corrections})
+        by_id: dict[str, list[Correction]] = {}
+        for correction in self.corrections:
+            for example in dict.fromkeys(
+                [*shared.get((correction.ask, correction.subject), ()), correction.example]
+            ):
+                by_id.setdefault(example, []).append(correction)
+        return by_id
 
     @property
     def form(self) -> Manifest:
         """The run's manifest, with a remark that it was corrected."""
-        people = len({one.author for one in self.corrections})
-        said = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
+        people = len({correction.author for correction in self.corrections})
+        remark = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
         return self._form.model_copy(
             update={
-                "remarks": [*self._form.remarks, said],
+                "remarks": [*self._form.remarks, remark],
                 "signature": f"{self._form.signature}|overruled:{self.count}",
             }
         )
@@ -65,10 +67,9 @@ class Overlay:
     @property
     def count(self) -> int:
         """Number of corrected judgements, each counted once."""
-        return len({judgement_of(one) for one in self.corrections})
+        return len({judgement_of(correction) for correction in self.corrections})
 
     def tables(self, tables: Tables) -> Tables:
-        """The judgements of a block."""
         return apply_corrections(tables, self.by_example)
 
     def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -78,7 +79,7 @@ class Overlay:
             rows: Of all judges, with ``ask`` and ``status``; the votes of a panel stay as cast.
         """
         changing = self._changing.filter(
-            pl.col("ask").is_in([one.name for one in KINDS[kind].asks])
+            pl.col("ask").is_in([ask.name for ask in KINDS[kind].asks])
         )
         if changing.is_empty():
             return rows
@@ -94,20 +95,20 @@ class Overlay:
             for ask in changing["ask"].unique(maintain_order=True)
         ]
         new = (
-            pl.concat(one.select(rows.drop("at").columns) for one in counted)
+            pl.concat(frame.select(rows.drop("at").columns) for frame in counted)
             .join(changing, on=["example_id", "ask"], how="semi", maintain_order="left")
             .join(first, on=["example_id", "ask"], how="left", maintain_order="left")
             .with_columns(pl.col("at").fill_null(rows.height))
         )
-        kept = rows.join(counting.select("at"), on="at", how="anti", maintain_order="left")
-        found = pl.concat([kept, new.select(kept.columns)])
-        return found.sort("at", maintain_order=True).drop("at")
+        others = rows.join(counting.select("at"), on="at", how="anti", maintain_order="left")
+        joined = pl.concat([others, new.select(others.columns)])
+        return joined.sort("at", maintain_order=True).drop("at")
 
     def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
         """The scores of the run, with those of the examples that the corrections change."""
         at = scores["example_id"].is_in(list(self.by_example)).arg_true()
-        theirs = scores[at].select(KEYS).with_columns(at=at)
-        new = theirs.join(self._scores, on=KEYS, maintain_order="left")
+        changed = scores[at].select(KEYS).with_columns(at=at)
+        new = changed.join(self._scores, on=KEYS, maintain_order="left")
         return scores.with_columns(
             scores[name].clone().scatter(new["at"], new[name]) for name in GIVEN
         )
@@ -117,16 +118,19 @@ class Overlay:
         """The estimates, of which only those of metrics with a changed score are made again."""
         judged = self._folder.estimates()
         counts = {str(metric): self._corrected_for(metric) for metric in self._metrics}
-        changed = [one for one in self._metrics if self._is_changed(one)]
+        changed = [metric for metric in self._metrics if self._is_changed(metric)]
         again = {
-            (one.metric, *one.group.items()): one
-            for one in estimated_again(
+            (estimate.metric, *estimate.group.items()): estimate
+            for estimate in estimated_again(
                 self._folder, self._form, changed, self._run.facets, self.scores, self.tables
             )
         }
         return tuple(
-            _signed(again.get((one.metric, *one.group.items()), one), counts[one.metric])
-            for one in judged
+            _signed(
+                again.get((estimate.metric, *estimate.group.items()), estimate),
+                counts[estimate.metric],
+            )
+            for estimate in judged
         )
 
     @cached_property
@@ -137,10 +141,10 @@ class Overlay:
         try:
             return read_metric(name)
         except UnknownName as error:
-            own, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
+            load, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
             raise InputError(
                 f"People corrected judgements of {self._folder.path}, so some scores are made "
-                f"again, and {name} is a metric of your own that has to be loaded: {own}. "
+                f"again, and {name} is a metric of your own that has to be loaded: {load}. "
                 f"Without them: {alone}."
             ) from error
 
@@ -162,7 +166,7 @@ class Overlay:
     def _changing(self) -> pl.DataFrame:
         pairs = []
         for example, those in self.by_example.items():
-            asks = {one.ask for one in those}
+            asks = {correction.ask for correction in those}
             pairs += [(example, ask) for ask in (*applied_kinds(asks), *derived_from(asks))]
         return pl.DataFrame(pairs, schema=["example_id", "ask"], orient="row").unique(
             maintain_order=True
@@ -170,11 +174,11 @@ class Overlay:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        found = score(self._laid, self._metrics, self._form.settings.partly_answered)
+        scores = score(self._laid, self._metrics, self._form.settings.partly_answered)
         status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
         ids = self._laid.examples.select(example_id="id")
         return pl.concat(
-            pl.concat([ids, found[str(metric)]], how="horizontal").select(
+            pl.concat([ids, scores[str(metric)]], how="horizontal").select(
                 "example_id",
                 pl.lit(str(metric)).alias("metric"),
                 "value",
@@ -201,7 +205,9 @@ class Overlay:
 
     def _corrected_for(self, metric: Metric) -> int:
         asks = set(needed_asks([metric]))
-        return len({judgement_of(one) for one in self.corrections if one.ask in asks})
+        return len(
+            {judgement_of(correction) for correction in self.corrections if correction.ask in asks}
+        )
 
 
 def _signed(estimate: Estimate, count: int) -> Estimate:
@@ -226,7 +232,6 @@ class Snapshot:
 
     @property
     def by_example(self) -> ByExample:
-        """The corrections that stand, by example."""
         return {} if self.overlay is None else self.overlay.by_example
 
     def few(self, examples: Sequence[str]) -> FewExamples:
@@ -237,20 +242,21 @@ class Snapshot:
     def units(self, example: str, asks: Sequence[Ask]) -> tuple[Example, list[JudgedUnit]]:
         """The example and its units, with those that a person dropped."""
         judged = self.few([example])
-        (one,) = from_frame(judged.tables.examples)
-        found = units(judged.tables, judged.ledger, asks)
-        there = {(unit.ask, repr(unit.key)) for unit in found}
+        (record,) = from_frame(judged.tables.examples)
+        judged_units = units(judged.tables, judged.ledger, asks)
+        known = {(unit.ask, repr(unit.key)) for unit in judged_units}
         names = {ask.name for ask in asks}
         for by in self.by_example.get(example, ()):
-            if by.said.get(DROPPED) and by.ask in names and (by.ask, repr(by.key)) not in there:
+            if by.said.get(DROPPED) and by.ask in names and (by.ask, repr(by.key)) not in known:
                 row = {**by.was, **by.said, "judge": by.person, "subject": by.subject}
-                found.append(JudgedUnit(by.ask, by.unit, by.key, (row,), by.subject, by.about))
-        return one, found
+                judged_units.append(
+                    JudgedUnit(by.ask, by.unit, by.key, (row,), by.subject, by.about)
+                )
+        return record, judged_units
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """Return the judgements of an example that can be corrected."""
-        _, found = self.units(example, list(ASKS.values()))
-        shared = sharing(self.run.folder, {unit.subject for unit in found})
+        _, judged_units = self.units(example, list(ASKS.values()))
+        shared = sharing(self.run.folder, {unit.subject for unit in judged_units})
         return tuple(
             Judgement(
                 ask=unit.ask,
@@ -261,12 +267,14 @@ class Snapshot:
                 examples=tuple(shared.get((unit.ask, unit.subject), (example,))),
                 correction=self.standing(unit),
             )
-            for unit in found
+            for unit in judged_units
         )
 
     def standing(self, unit: JudgedUnit) -> Correction | None:
         """The latest correction of this judgement that was not taken back."""
-        return next((one for one in self._history(unit) if one.undone is None), None)
+        return next(
+            (correction for correction in self._history(unit) if correction.undone is None), None
+        )
 
     def check_seen(self, unit: JudgedUnit, seen: str | None) -> None:
         """Check that a judgement is the one that a person saw."""
@@ -274,29 +282,32 @@ class Snapshot:
             return
         deeds = [
             deed
-            for one in self._history(unit)
+            for correction in self._history(unit)
             for deed in (
-                *([] if one.undone is None else [(one.undone.at, one.undone.author, one, True)]),
-                (one.at, one.author, one, False),
+                *(
+                    []
+                    if correction.undone is None
+                    else [(correction.undone.at, correction.undone.author, correction, True)]
+                ),
+                (correction.at, correction.author, correction, False),
             )
         ]
-        at, who, one, undone = max(deeds, key=lambda deed: deed[0], default=(None,) * 4)
+        at, who, correction, undone = max(deeds, key=lambda deed: deed[0], default=(None,) * 4)
         raise CorrectionConflict(
             unit.named,
             author=who,
             at=at,
-            said=None if one is None or undone else dict(one.said),
+            said=None if correction is None or undone else dict(correction.said),
             now=values_of_unit(unit),
             version=unit.version,
         )
 
     def _history(self, unit: JudgedUnit) -> list[Correction]:
         mine = judgement_of(unit)
-        return [one for one in reversed(self.all) if judgement_of(one) == mine]
+        return [correction for correction in reversed(self.all) if judgement_of(correction) == mine]
 
 
 def values_of_unit(unit: JudgedUnit) -> Row:
-    """Return the correctable values of a unit, by column."""
     if unit.row is None:
         return {}
     names = [*sayable(kind_of(unit.ask), ASKS[unit.ask]), DROPPED]

@@ -93,7 +93,6 @@ class Correction:
 
     @property
     def kind(self) -> str:
-        """The kind of judgement."""
         return ASKS[self.ask].kind
 
     @property
@@ -129,7 +128,6 @@ class CorrectionResult:
     overrule = Renamed("correction")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             **self.correction.to_dict(),
             "examples": list(self.examples),
@@ -164,7 +162,6 @@ class Judgement:
 
     @property
     def kind(self) -> str:
-        """The kind of judgement."""
         return ASKS[self.ask].kind
 
 
@@ -198,7 +195,6 @@ class JudgedUnit:
 
     @property
     def row(self) -> Row | None:
-        """The row that counts; None if there is none."""
         return self.rows[0] if self.rows else None
 
     @property
@@ -212,9 +208,9 @@ Viewed = tuple[dict[str, Any], str | None, tuple[str, ...]]
 """The key of a unit, its wording, and its other names."""
 
 
-def judgement_of(one: JudgedUnit | Correction) -> tuple[str, str, str]:
+def judgement_of(judged: JudgedUnit | Correction) -> tuple[str, str, str]:
     """Return what identifies a judgement, whoever made it."""
-    return one.ask, one.subject, repr(sorted(one.key.items()))
+    return judged.ask, judged.subject, repr(sorted(judged.key.items()))
 
 
 def correctable(ask: Ask) -> bool:
@@ -225,8 +221,8 @@ def correctable(ask: Ask) -> bool:
 def has_what_it_takes(tables: Tables, ask: str, row: int) -> bool:
     """Return whether an example has what the ask requires; without it there is nothing to judge."""
     holds = (REQUIREMENTS[name].holds for name in ASKS[ask].requires)
-    one = tables.examples.slice(row, 1)
-    return bool(one.select(pl.all_horizontal(pl.lit(value=True), *holds)).item())
+    example = tables.examples.slice(row, 1)
+    return bool(example.select(pl.all_horizontal(pl.lit(value=True), *holds)).item())
 
 
 def key_columns(kind: type[Kind]) -> list[str]:
@@ -251,18 +247,18 @@ def _of_ask(tables: Tables, ledger: pl.DataFrame, ask: Ask) -> Iterator[JudgedUn
     kind = kind_of(ask.name)
     if kind.key is None:
         return
-    said: dict[tuple[Any, ...], list[Row]] = {}
+    by_key: dict[tuple[Any, ...], list[Row]] = {}
     columns = key_columns(kind)
     for row in tables.of(ask.name).drop("row").to_dicts():
-        said.setdefault(tuple(row[name] for name in columns), []).append(row)
+        by_key.setdefault(tuple(row[name] for name in columns), []).append(row)
     several = by_reference(ask) and tables.examples["reference"].list.len()[0] > 1
-    found: list[Viewed] = [(dict(zip(columns, one, strict=True)), None, ()) for one in said]
+    viewed: list[Viewed] = [(dict(zip(columns, key, strict=True)), None, ()) for key in by_key]
     if ask.over is not None:
-        found = list(_viewed(tables, ask.over, ask.origin, columns))
-    asked = ledger.filter(pl.col("ask") == ask.name)["subject"]
-    nobody = asked[0] if len(asked) else fingerprint("overruled", tables.examples["id"][0])
-    for key, about, also in found:
-        rows = tuple(said.get(tuple(key[name] for name in columns), ()))
+        viewed = list(_viewed(tables, ask.over, ask.origin, columns))
+    subjects = ledger.filter(pl.col("ask") == ask.name)["subject"]
+    nobody = subjects[0] if len(subjects) else fingerprint("overruled", tables.examples["id"][0])
+    for key, about, also in viewed:
+        rows = tuple(by_key.get(tuple(key[name] for name in columns), ()))
         subject = str(rows[0]["subject"]) if rows else nobody
         text = rows[0][TEXT] if kind.made and rows and TEXT in rows[0] else about
         yield JudgedUnit(ask.name, unit_name(key, several=several), key, rows, subject, text, also)
@@ -271,15 +267,15 @@ def _of_ask(tables: Tables, ledger: pl.DataFrame, ask: Ask) -> Iterator[JudgedUn
 def _viewed(
     tables: Tables, over: type[View], origin: str | None, columns: Sequence[str]
 ) -> Iterator[Viewed]:
-    made = [row for maker in over.made_by for row in tables.of(maker).to_dicts()]
-    wanted = [name for name in ("context",) if name in over.columns]
-    for unit in over.frame(tables, wanted).to_dicts():
+    makers = [row for maker in over.made_by for row in tables.of(maker).to_dicts()]
+    more = [name for name in ("context",) if name in over.columns]
+    for unit in over.frame(tables, more).to_dicts():
         maker = next(
-            (row for row in made if all(row[name] == unit[name] for name in over.keys
+            (row for row in makers if all(row[name] == unit[name] for name in over.keys
                                         if name in row)),
             None,
         )  # fmt: skip
-        given = {
+        values = {
             "origin": origin,
             "author": "data" if maker is None else maker["judge"],
             "reference": 0,
@@ -287,7 +283,7 @@ def _viewed(
         }
         about = None if maker is None else maker.get(TEXT)
         also = (str(unit["context"]),) if "context" in unit else ()
-        yield {name: given[name] for name in columns}, about, also
+        yield {name: values[name] for name in columns}, about, also
 
 
 def by_reference(ask: Ask) -> bool:
@@ -350,7 +346,6 @@ class Store:
 
     @property
     def file(self) -> Path:
-        """The file of corrections."""
         return self.folder / RunEntry.CORRECTIONS
 
     def stamp(self) -> Stamp:
@@ -362,9 +357,9 @@ class Store:
         nothing: tuple[Stamp, tuple[Correction, ...]] = NOTHING, ()
         return self._read(_all, nothing)
 
-    def add(self, seen: Stamp, one: Correction) -> bool:
+    def add(self, seen: Stamp, correction: Correction) -> bool:
         """Add a correction; False if the file has grown since it was in this state."""
-        values = {name: getattr(one, name) for name in COLUMNS}
+        values = {name: getattr(correction, name) for name in COLUMNS}
         for name in OBJECTS:
             values[name] = json.dumps(values[name], ensure_ascii=False)
         places = ", ".join("?" * len(COLUMNS))
@@ -429,7 +424,7 @@ def _stamp(connection: sqlite3.Connection) -> Stamp:
 
 def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]:
     connection.execute("BEGIN")
-    there = _stamp(connection)
+    state = _stamp(connection)
     undone = {
         as_whole(number): Undone(as_text(author), as_text(at), as_text(reason))
         for number, author, at, reason in connection.execute(
@@ -437,7 +432,7 @@ def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]
         )
     }
     rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM overrules ORDER BY number")
-    return there, tuple(_read_correction(row, undone) for row in rows)
+    return state, tuple(_read_correction(row, undone) for row in rows)
 
 
 def _read_correction(row: Sequence[object], undone: dict[int, Undone]) -> Correction:
@@ -454,9 +449,9 @@ def _read_correction(row: Sequence[object], undone: dict[int, Undone]) -> Correc
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise damaged("no JSON where an object belongs") from error
-    if not isinstance(found, dict):
-        raise damaged(f"{type(found).__name__} where an object belongs")
-    return found
+    if not isinstance(content, dict):
+        raise damaged(f"{type(content).__name__} where an object belongs")
+    return content

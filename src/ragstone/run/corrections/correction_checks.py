@@ -21,39 +21,39 @@ MOST_NAMED = 12
 
 
 def asks_named(kind: str) -> list[Ask]:
-    """The asks of a kind, or the one ask of this name."""
     asks = [ASKS[kind]] if kind in ASKS else list(KINDS[kind].asks) if kind in KINDS else []
-    found = [ask for ask in asks if correctable(ask)]
-    if found:
-        return found
+    answerable = [ask for ask in asks if correctable(ask)]
+    if answerable:
+        return answerable
     can_be = sorted({ask.kind for ask in ASKS.values() if correctable(ask)})
     why = "is counted or computed, not judged" if asks else "is no kind of judgement"
     raise InputError(f"{kind!r} {why}. People can correct: {', '.join(can_be)}.")
 
 
 def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUnit:
-    """The unit that a person means."""
-    wanted = None if name is None else str(name).strip().removeprefix("#")
-    found = [one for one in units if wanted in (one.name, *one.also)]
-    if not found and wanted is not None:
-        word, _, number = wanted.rpartition(" ")
-        found = [one for one in units if word and number == one.name and _sort(one) == word]
-    if not found and wanted is None and len(units) == 1:
-        found = list(units)
-    if len(found) == 1:
-        return found[0]
+    unit_wanted = None if name is None else str(name).strip().removeprefix("#")
+    matching = [unit for unit in units if unit_wanted in (unit.name, *unit.also)]
+    if not matching and unit_wanted is not None:
+        word, _, number = unit_wanted.rpartition(" ")
+        matching = [unit for unit in units if word and number == unit.name and _sort(unit) == word]
+    if not matching and unit_wanted is None and len(units) == 1:
+        matching = list(units)
+    if len(matching) == 1:
+        return matching[0]
     if not units:
         raise InputError(
             f"There is nothing of {kind} in this example that could be corrected: it is undefined "
             "here, or what it is about was never extracted."
         )
-    there = [one.named for one in found or units]
-    more = ", …" if len(there) > MOST_NAMED else ""
-    what = "several" if found else "no unit" if wanted is None else f"no unit {wanted!r}"
+    choices = [unit.named for unit in matching or units]
+    more = ", …" if len(choices) > MOST_NAMED else ""
+    what = (
+        "several" if matching else "no unit" if unit_wanted is None else f"no unit {unit_wanted!r}"
+    )
     raise InputError(
-        f"{kind} has {what} here. Name one of: {', '.join(there[:MOST_NAMED])}{more}."
-        if not found
-        else f"{kind}#{wanted} may be {' or '.join(there)}. Name which."
+        f"{kind} has {what} here. Name one of: {', '.join(choices[:MOST_NAMED])}{more}."
+        if not matching
+        else f"{kind}#{unit_wanted} may be {' or '.join(choices)}. Name which."
     )
 
 
@@ -62,34 +62,41 @@ def _sort(unit: JudgedUnit) -> str:
     return kind_of(unit.ask).name.removesuffix("s") if over is None else over.unit
 
 
-def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> dict[str, Any]:
+def checked(unit: JudgedUnit, values: Mapping[str, object], example: Example) -> dict[str, Any]:
     """Return the person's values by column."""
     faults = []
     kind, ask = kind_of(unit.ask), ASKS[unit.ask]
-    said: dict[str, Any] = {}
+    checked_values: dict[str, Any] = {}
     known = sayable(kind, ask)
     by_label = {column.label: name for name, column in known.items() if column.label}
-    for name, value in given.items():
-        own = by_label.get(name, name)
-        if own not in known and not (own == DROPPED and kind.made):
+    for name, value in values.items():
+        column_name = by_label.get(name, name)
+        if column_name not in known and not (column_name == DROPPED and kind.made):
             can_be = ", ".join([*known, *([DROPPED] if kind.made else [])])
             faults.append(f"{name}: {unit.ask} has no such column to correct; it has {can_be}")
             continue
         try:
-            said[own] = _dropped(value) if own == DROPPED else _value(known[own], ask, value)
+            checked_values[column_name] = (
+                _dropped(value)
+                if column_name == DROPPED
+                else _value(known[column_name], ask, value)
+            )
         except ValueError as error:
             faults.append(f"{name}: expected {error}, got {_shown(value)}")
-    if not given:
+    if not values:
         faults.append(f"nothing is said: name a column and its value, such as {_example(known)}")
-    faults += _of_whole(unit, kind, said, example) if len(said) == len(given) and said else []
+    faults += (
+        _of_whole(unit, kind, checked_values, example)
+        if len(checked_values) == len(values) and checked_values
+        else []
+    )
     if faults:
         lines = "\n".join(f"  {fault}" for fault in faults)
         raise InputError(f"{example.id}, {unit.named} cannot be corrected so:\n{lines}")
-    return said
+    return checked_values
 
 
 def check_words(author: object, reason: object, *, needs_reason: bool = True) -> None:
-    """Check that somebody says why."""
     faults = []
     if not isinstance(author, str) or not author.strip():
         faults.append(f"nobody is named: {argument('author', 'NAME')}")
@@ -126,7 +133,7 @@ def _value(column: Column, ask: Ask, value: object) -> Any:
         if word not in TRUTHS:
             raise ValueError("true or false")
         return TRUTHS[word]
-    words = [str(one) for one in values_of(ask, column)]
+    words = [str(word) for word in values_of(ask, column)]
     if words:
         word = str(value).strip()
         if isinstance(value, bool) or word not in words:
@@ -151,12 +158,12 @@ def _ids(value: object) -> list[str]:
     if isinstance(value, str):
         text = value.strip()
         if not text.startswith("["):
-            return [one.strip() for one in text.split(",") if one.strip()]
+            return [part.strip() for part in text.split(",") if part.strip()]
         try:
             value = json.loads(text)
         except ValueError:
             value = None
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
         raise ValueError("ids of contexts, separated by commas")
     return list(value)
 
@@ -167,20 +174,20 @@ def _dropped(value: object) -> bool:
     return True
 
 
-def _of_whole(unit: JudgedUnit, kind: type[Kind], said: Row, example: Example) -> list[str]:
+def _of_whole(unit: JudgedUnit, kind: type[Kind], values: Row, example: Example) -> list[str]:
     faults = []
-    if said.get(DROPPED) and len(said) > 1:
+    if values.get(DROPPED) and len(values) > 1:
         faults.append(f"{DROPPED}: what is dropped can say nothing else")
     if not kind.made:
-        faults += _unknown_contexts(kind, said, example)
-    row = ruled(unit.ask, unit.row or {}, said, "", "")
-    if unit.row is not None and all(unit.row.get(name) == value for name, value in said.items()):
+        faults += _unknown_contexts(kind, values, example)
+    row = ruled(unit.ask, unit.row or {}, values, "", "")
+    if unit.row is not None and all(unit.row.get(name) == value for name, value in values.items()):
         faults.append("it says so already")
     columns = {label: name for name, label in kind.labels().items()}
     over = ASKS[unit.ask].over
     for rule in kind.rules:
-        given, then = (row.get(columns.get(one, "")) for one in (rule.given, rule.then))
-        if over is None or rule.unit != over.unit or rule.severity != "block" or not given:
+        first, then = (row.get(columns.get(label, "")) for label in (rule.given, rule.then))
+        if over is None or rule.unit != over.unit or rule.severity != "block" or not first:
             continue
         if then is not None and bool(then) != rule.says:
             should = str(rule.says).lower()
@@ -191,13 +198,13 @@ def _of_whole(unit: JudgedUnit, kind: type[Kind], said: Row, example: Example) -
     return faults
 
 
-def _unknown_contexts(kind: type[Kind], said: Row, example: Example) -> list[str]:
+def _unknown_contexts(kind: type[Kind], values: Row, example: Example) -> list[str]:
     ids = {context.id for context in example.contexts or ()}
     return [
-        f"{name}: there is no context {_shown(one)}"
+        f"{name}: there is no context {_shown(context)}"
         for name in kind.having("evidence")
-        for one in said.get(name) or ()
-        if one not in ids
+        for context in values.get(name) or ()
+        if context not in ids
     ]
 
 

@@ -49,7 +49,11 @@ def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
     """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
     names = ["system", *map(by_column, spec.fields)]
     seen = {name: Distinct(name) for name in names}
-    clusters, asked, questions = Distinct("cluster"), Distinct("cluster"), Distinct("question")
+    clusters, texts_asked, questions = (
+        Distinct("cluster"),
+        Distinct("cluster"),
+        Distinct("question"),
+    )
     retrieved = False
     for some in shards.scans("facets"):
         facets = collect(
@@ -60,9 +64,13 @@ def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
         clusters.add(facets.select("cluster"))
         questions.add(facets.select("question"))
         if spec.cluster == QUESTION:
-            asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
+            texts_asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
         retrieved = retrieved or facets["contexts"].sum() > 0
-    texts = asked.rows() if spec.cluster == QUESTION else pl.DataFrame({"cluster": [], "asked": []})
+    texts = (
+        texts_asked.rows()
+        if spec.cluster == QUESTION
+        else pl.DataFrame({"cluster": [], "asked": []})
+    )
     fields = {name: seen[by_column(name)].rows()[by_column(name)].sort() for name in spec.fields}
     return RunGrouping(
         EstimateGroups(
@@ -113,23 +121,33 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
     if opened.strings is not None:
         yield reason("strings_alone", said=opened.strings)
     name = (opened.encoder or "").rpartition("@")[0]
-    cut = [one for one in PAIRS if tally.cut[one]]
+    cut = [measure for measure in PAIRS if tally.cut[measure]]
     if cut:
-        counts = ",".join(f"{one}:{tally.cut[one]}:{tally.pairs[one]}" for one in cut)
+        counts = ",".join(
+            f"{measure}:{tally.cut[measure]}:{tally.pairs[measure]}" for measure in cut
+        )
         yield reason("texts_cut", model=name, reads=opened.reads, cut=counts)
-    matched = next((one for one in BERTSCORES if tally.cut[one]), None)
+    matched = next((measure for measure in BERTSCORES if tally.cut[measure]), None)
     if matched is not None:
+        first = (opened.bertscore or "").partition(",")[0]
+        own_model = first.removeprefix("model ").rpartition("@")[0]
+        matching = own_model if "model " in first else name
         yield reason(
             "bertscore_cut",
-            model=_matching(opened, name),
+            model=matching,
             cut=tally.cut[matched],
             pairs=tally.pairs[matched],
         )
     if tally.cut[CROSS]:
         second = (opened.cross_encoder or "").rpartition("@")[0]
         yield reason("pairs_cut", model=second, cut=tally.cut[CROSS], pairs=tally.pairs[CROSS])
-    of_others = [str(metric) for metric in metrics if _has_default_threshold(metric)]
-    if of_others and name and not _is_minilm(name):
+    of_others = [
+        str(metric)
+        for metric in metrics
+        if isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
+        and metric.threshold == type(metric).threshold
+    ]
+    if of_others and name and not name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF)):
         yield reason(
             "threshold_of_another_model", metrics=", ".join(of_others), set_for=THRESHOLDS_OF,
             model=name,
@@ -181,8 +199,8 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
 def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Remark on examples that ended their worker, and so have no scores."""
     codes = ("worker_ended", "worker_out_of_memory")
-    whole = (one for one in estimates if not one.group)
-    n = max((sum(one.reasons.get(code, 0) for code in codes) for one in whole), default=0)
+    whole = (estimate for estimate in estimates if not estimate.group)
+    n = max((sum(estimate.reasons.get(code, 0) for code in codes) for estimate in whole), default=0)
     if n:
         yield reason("examples_set_aside", n=n)
 
@@ -194,19 +212,19 @@ def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
         shares: Of the weight, what the scores of each system are made of on average; none of a
             system without scores.
     """
-    there = [(system, round(share, 4)) for system, share in shares.items()]
-    if any(share < 1 for _, share in there):
+    rounded = [(system, round(share, 4)) for system, share in shares.items()]
+    if any(share < 1 for _, share in rounded):
         yield reason(
             "part_of_the_weight",
             metric=metric,
-            systems="\n".join(f"{share:.0%}={system}" for system, share in there),
-            unequal=len({share for _, share in there}) > 1,
+            systems="\n".join(f"{share:.0%}={system}" for system, share in rounded),
+            unequal=len({share for _, share in rounded}) > 1,
         )
 
 
 def relevance_by(estimates: Iterable[Estimate]) -> dict[str, str]:
     """Return the source of relevance for each metric; all empty if there is one source."""
-    by = {one.metric: _relevance_by(one) for one in estimates}
+    by = {estimate.metric: _relevance_by(estimate) for estimate in estimates}
     return by if len({*by.values()} - {""}) > 1 else dict.fromkeys(by, "")
 
 
@@ -225,10 +243,14 @@ def _relevance_by(estimate: Estimate) -> str:
 
 def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
     """Means without an interval, and intervals of a few clusters."""
-    shown = [one for one in estimates if one.value is not None and one.group.keys() <= {"system"}]
-    open_ = [one for one in shown if one.low is None]
-    alone = [one for one in open_ if one.clusters == 1]
-    alike = [one for one in open_ if one.clusters > 1]
+    by_system = [
+        estimate
+        for estimate in estimates
+        if estimate.value is not None and estimate.group.keys() <= {"system"}
+    ]
+    open_ = [estimate for estimate in by_system if estimate.low is None]
+    alone = [estimate for estimate in open_ if estimate.clusters == 1]
+    alike = [estimate for estimate in open_ if estimate.clusters > 1]
     for code, without in (("no_interval", alone), ("no_interval_alike", alike)):
         if without:
             yield reason(
@@ -238,12 +260,12 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
                 more=len(without) - 1,
                 cluster=cluster,
             )
-    there = [one for one in shown if one.low is not None]
-    few = [one.clusters for one in there if one.clusters < FEW]
+    with_interval = [estimate for estimate in by_system if estimate.low is not None]
+    few = [estimate.clusters for estimate in with_interval if estimate.clusters < FEW]
     scores = [
-        one.clusters
-        for one in there
-        if one.method == "bounded_wilson" and FEW <= one.clusters < FEW_SCORES
+        estimate.clusters
+        for estimate in with_interval
+        if estimate.method == "bounded_wilson" and FEW <= estimate.clusters < FEW_SCORES
     ]
     for code, sizes, enough in (("few_clusters", few, FEW), ("rare_scores", scores, FEW_SCORES)):
         if sizes:
@@ -278,19 +300,3 @@ def _served_by_several(tally: RunTally) -> Iterator[str]:
     for judge, models in by_judge.items():
         if len(models) > 1:
             yield reason("several_models", of=judge, models="\n".join(models))
-
-
-def _matching(opened: ModelNames, encoder: str) -> str:
-    first = (opened.bertscore or "").partition(",")[0]
-    return first.removeprefix("model ").rpartition("@")[0] if "model " in first else encoder
-
-
-def _has_default_threshold(metric: Metric) -> bool:
-    return (
-        isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
-        and metric.threshold == type(metric).threshold
-    )
-
-
-def _is_minilm(name: str) -> bool:
-    return name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF))

@@ -59,13 +59,12 @@ class Provenance:
     """The asks on which the word of one of them counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
-        """The signature in one line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
         judge = [f"judge:{'; '.join(who)}"] if who else []
         how = [metric.how] if metric.how else []
         by = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
-        made = [str(metric), *how, *by]
-        return "|".join([*made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
+        parts = [str(metric), *how, *by]
+        return "|".join([*parts, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
     def _prompts(self, metric: Metric) -> list[str]:
         if self.chat is None:
@@ -73,8 +72,8 @@ class Provenance:
         kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
         tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
         versions = self.chat.prompts
-        named = [f"{task}@{versions[task]}" for task in tasks if task in versions]
-        return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []
+        versioned = [f"{task}@{versions[task]}" for task in tasks if task in versions]
+        return [f"prompts:{'+'.join(versioned)}", f"plan:{self.chat.plan}"] if versioned else []
 
 
 def estimate_metric(
@@ -112,22 +111,19 @@ class Columns:
 
     @property
     def number(self) -> int:
-        """Number of columns."""
         return len(self.metrics) + len(self.components)
 
     def parts(self, composite: Composite) -> list[int]:
-        """The columns that a composite of means combines."""
         return [
-            len(self.metrics) + self.components.index(str(one))
-            for one in composite.components().values()
+            len(self.metrics) + self.components.index(str(component))
+            for component in composite.components().values()
         ]
 
     def combined(self, metrics: Sequence[Metric]) -> dict[str, list[int]]:
-        """The same of each of these metrics that is one."""
         return {
-            str(one): self.parts(one)
-            for one in metrics
-            if isinstance(one, Composite) and one.over_means
+            str(metric): self.parts(metric)
+            for metric in metrics
+            if isinstance(metric, Composite) and metric.over_means
         }
 
 
@@ -139,11 +135,11 @@ def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame
     """
     empty = pl.DataFrame(schema=SCORE)
     numbered = [
-        one.select(
+        scores.select(
             pl.lit(number, pl.UInt32).alias("column"),
-            *(name for name in SCORE if name in one.columns),
+            *(name for name in SCORE if name in scores.columns),
         )
-        for number, one in enumerate(columns, first)
+        for number, scores in enumerate(columns, first)
     ]
     return pl.concat([empty, *numbered], how="diagonal")
 
@@ -157,21 +153,20 @@ def estimates_of(
     *,
     level: float,
 ) -> list[Estimate]:
-    """The estimates of one metric, for each group, from sums over all examples."""
     return [
-        _over_means(metric, sums, place, group, columns, provenance, level)
+        _over_means(metric, sums, number, group, columns, provenance, level)
         if isinstance(metric, Composite) and metric.over_means
-        else _estimate(metric, sums, place, group, columns, provenance, level)
-        for place, group in enumerate(groups)
+        else _estimate(metric, sums, number, group, columns, provenance, level)
+        for number, group in enumerate(groups)
     ]
 
 
 def _estimate(
-    metric: Metric, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    metric: Metric, sums: Summed, number: int, group: Mapping[str, str], columns: Columns,
     provenance: Provenance, level: float,
 ) -> Estimate:  # fmt: skip
     column = columns.metrics.index(str(metric))
-    clusters, counts = sums.of(column, place), sums.counted(column, place)
+    clusters, counts = sums.of(column, number), sums.counted(column, number)
     low, high = metric.range.ends
     mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
     bounds = None if mean.value is None else (mean.value, mean.value)
@@ -185,11 +180,11 @@ def _estimate(
 
 
 def _over_means(
-    metric: Composite, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    metric: Composite, sums: Summed, number: int, group: Mapping[str, str], columns: Columns,
     provenance: Provenance, level: float,
 ) -> Estimate:  # fmt: skip
-    own = sums.counted(columns.metrics.index(str(metric)), place)
-    totals = sums.totals.get((str(metric), place))
+    counted = sums.counted(columns.metrics.index(str(metric)), number)
+    totals = sums.totals.get((str(metric), number))
     value = None if totals is None else of_means(metric, totals)
     interval = None if totals is None or value is None else cluster_bootstrap(
         totals.sums, totals.counts, partial(combined, metric), seed=SEED, level=level
@@ -198,13 +193,13 @@ def _over_means(
     reasons: dict[str, int] = {}
     parts = columns.parts(metric)
     for (name, _), column in zip(metric.terms, parts, strict=True):
-        absent = sums.counted(column, place).n_missing
+        absent = sums.counted(column, number).n_missing
         missing = max(missing, absent)
         if absent:
             reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
-    n = 0 if value is None else min(sums.counted(column, place).n for column in parts)
+    n = 0 if value is None else min(sums.counted(column, number).n for column in parts)
     counts = replace(
-        own, n=n, n_missing=missing, n_undefined=own.total - n - missing, reasons=reasons
+        counted, n=n, n_missing=missing, n_undefined=counted.total - n - missing, reasons=reasons
     )
     bounds = None if value is None else (value, value)
     clusters = 0 if totals is None else totals.clusters
@@ -221,8 +216,8 @@ def of_means(composite: Composite, totals: ClusterTotals) -> float | None:
 
 def combined(composite: Composite, means: Floats) -> Floats:
     """The composite of each row of means, shape (rows, components)."""
-    columns = {name: pl.col(str(place)) for place, (name, _) in enumerate(composite.terms)}
-    frame = pl.DataFrame({str(place): means[:, place] for place in range(means.shape[1])})
+    columns = {name: pl.col(str(column)) for column, (name, _) in enumerate(composite.terms)}
+    frame = pl.DataFrame({str(column): means[:, column] for column in range(means.shape[1])})
     return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
 
 
@@ -308,45 +303,45 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    found = grouping(shards, spec)
+    grouped = grouping(shards, spec)
     columns = Columns(
         [str(metric) for metric in spec.metrics],
         [str(metric) for metric in component_metrics(spec.metrics)],
     )
     sums = summed(
-        _pieces(shards, columns, found),
-        found.groups,
+        _pieces(shards, columns, grouped),
+        grouped.groups,
         columns.number,
         columns.combined(spec.metrics),
         examples=tally.examples,
         folder=shards.path / BUCKETS,
     )
-    metrics = _chosen(shards, spec, tally, columns, found, sums)
+    metrics = _chosen(shards, spec, tally, columns, grouped, sums)
     settings = spec.settings
-    made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
-    wider = widest_clusters(shards.files_of("origins"), found.clusters)
+    signed = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
+    wider = widest_clusters(shards.files_of("origins"), grouped.clusters)
     return Estimated(
         metrics,
-        list(found.groups.values),
+        list(grouped.groups.values),
         [
-            one
+            estimate
             for metric in metrics
-            for one in estimates_of(metric, sums, found.groups, columns, made, level=LEVEL)
+            for estimate in estimates_of(metric, sums, grouped.groups, columns, signed, level=LEVEL)
         ],
         {
             "examples": tally.examples,
-            "questions": found.questions,
-            "systems": len(found.groups.systems),
+            "questions": grouped.questions,
+            "systems": len(grouped.groups.systems),
         },
         [
-            *([found.repeated.note] if found.repeated.note else []),
+            *([grouped.repeated.note] if grouped.repeated.note else []),
             *of_clusters(spec.cluster, wider),
-            *_coverage(metrics, columns, found.groups, sums),
+            *_coverage(metrics, columns, grouped.groups, sums),
         ],
     )
 
 
-def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[ScorePiece]:
+def _pieces(shards: Shards, columns: Columns, grouped: RunGrouping) -> Iterator[ScorePiece]:
     metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for form in shards.ledger:
@@ -357,11 +352,11 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
         file = shards.file("facets", form.shard)
         facets = collect(scan_parquet(file), file)
         parts = [
-            facets.select(value=f"value {one}", status=f"status {one}")
-            for one in columns.components
+            facets.select(value=f"value {component}", status=f"status {component}")
+            for component in columns.components
         ]
         yield ScorePiece(
-            facets.with_columns(cluster=found.repeated.clusters(facets["cluster"])),
+            facets.with_columns(cluster=grouped.repeated.clusters(facets["cluster"])),
             pl.concat([rows.select(*SCORE), long_scores(parts, len(columns.metrics))]),
             _alike(form.alike, columns.metrics),
         )
@@ -369,8 +364,14 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
 
 def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame:
     rows = [
-        (metrics.index(one.metric), one.value, STATUS_CODES[one.status], None, one.reason)
-        for one in alike
+        (
+            metrics.index(scores.metric),
+            scores.value,
+            STATUS_CODES[scores.status],
+            None,
+            scores.reason,
+        )
+        for scores in alike
     ]
     return pl.DataFrame(rows, schema=SCORE, orient="row")
 
@@ -398,7 +399,7 @@ def _coverage(
             )
             shares = rows.group_by("group").agg(mean).sort("group")
             yield from of_coverage(
-                str(metric), {systems[place]: share for place, share in shares.iter_rows()}
+                str(metric), {systems[group]: share for group, share in shares.iter_rows()}
             )
 
 
@@ -407,14 +408,14 @@ def _chosen(
     spec: RunSpec,
     tally: RunTally,
     columns: Columns,
-    found: RunGrouping,
+    grouped: RunGrouping,
     sums: Summed,
 ) -> list[Metric]:
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
     cited = columns.metrics.index(CITED) if CITED in columns.metrics else None
     facts = DataFacts(
-        retrieved=found.retrieved,
+        retrieved=grouped.retrieved,
         labelled=(Relevance.name, "human", "ok") in tally.outcomes,
         by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
         cited=cited is not None and sums.of(cited, ALL).total > 0,
@@ -423,9 +424,9 @@ def _chosen(
     counts = sums.table.filter(pl.col("group") == ALL, pl.col("column") < len(names)).with_columns(
         metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
     )
-    asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
+    requested = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
     allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
-    chosen = [metric for metric in spec.metrics if str(metric) in asked | allowed]
+    chosen = [metric for metric in spec.metrics if str(metric) in requested | allowed]
     if not chosen:
         raise InputError(_nothing_to_measure(shards, tally.examples))
     return chosen

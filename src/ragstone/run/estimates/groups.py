@@ -61,11 +61,11 @@ class EstimateGroups:
         yield np.full(len(codes), ALL)
         yield 1 + system
         start = 1 + len(self.systems)
-        for own, values in zip(fields, self.values.values(), strict=True):
-            yield start + own
+        for codes_of_field, values in zip(fields, self.values.values(), strict=True):
+            yield start + codes_of_field
             start += len(values)
             if len(self.systems) > 1:
-                yield start + system * len(values) + own
+                yield start + system * len(values) + codes_of_field
                 start += len(self.systems) * len(values)
 
 
@@ -77,10 +77,13 @@ def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
 
 
 def rows_of(group: Mapping[str, str]) -> pl.Expr:
-    """Return an expression that is true for the examples of a group."""
-    columns = {one if one == "system" else by_column(one): value for one, value in group.items()}
+    columns = {
+        field if field == "system" else by_column(field): value for field, value in group.items()
+    }
     everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
-    return pl.all_horizontal(everything, *(pl.col(name) == one for name, one in columns.items()))
+    return pl.all_horizontal(
+        everything, *(pl.col(name) == value for name, value in columns.items())
+    )
 
 
 NOTES = ("best_reference=", "components=", "weight_coverage=")
@@ -126,18 +129,19 @@ class CountedScores:
         self._kept = 0
 
     def add(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
-        """Count the scores of further examples."""
         times = scores.height // max(1, len(codes))
-        named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
+        repeated = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
         keys = ["column", "status", "reason", "label"]
-        few = scores.select(keys).with_columns(pl.Series(name, own) for name, own in named.items())
-        few = few.group_by(*keys, *named).len()
+        few = scores.select(keys).with_columns(
+            pl.Series(name, column) for name, column in repeated.items()
+        )
+        few = few.group_by(*keys, *repeated).len()
         if alike.height:
             examples = pl.DataFrame({f"code {at}": of for at, of in enumerate(codes.T)})
-            examples = examples.group_by(*named).len()
+            examples = examples.group_by(*repeated).len()
             few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
         few = few.with_columns(pl.col("len").cast(pl.Int64))
-        for group in self._groups.places(few.select(*named).to_numpy()):
+        for group in self._groups.places(few.select(*repeated).to_numpy()):
             self._take(few.with_columns(group=pl.Series(group)))
 
     def table(self) -> pl.DataFrame:
@@ -161,15 +165,15 @@ def _together(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _counts(part: pl.DataFrame) -> GroupCounts:
-    statuses, labels, said = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
+    statuses, labels, by_reason = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
     for status, reason, label, count in part.select("status", "reason", "label", "len").rows():
         statuses[status] += count
         if label is not None:
             labels[label] += count
         if reason is not None:
-            said[reason, status] += count
+            by_reason[reason, status] += count
     flags, reasons = Counter[str](), Counter[str]()
-    most_frequent = sorted(said.items(), key=lambda one: (one[1], one[0][0]), reverse=True)
+    most_frequent = sorted(by_reason.items(), key=lambda item: (item[1], item[0][0]), reverse=True)
     for (reason, status), count in most_frequent:
         if status == VALUE:
             for flag in reason.split(","):

@@ -80,10 +80,10 @@ class RepeatedQuestions:
         """The cluster of each row, by the id of its question."""
         if self.later.is_empty():
             return ids
-        place = self.later["id"].search_sorted(ids).clip(upper_bound=self.later.height - 1)
-        found = self.later[place].with_columns(own=ids)
+        position = self.later["id"].search_sorted(ids).clip(upper_bound=self.later.height - 1)
+        nearest = self.later[position].with_columns(own=ids)
         first = pl.when(pl.col("id") == pl.col("own")).then("first").otherwise("own")
-        return found.select(first.alias(ids.name)).to_series()
+        return nearest.select(first.alias(ids.name)).to_series()
 
 
 def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
@@ -102,8 +102,8 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     known = first_of_each(frame.drop_nulls("text"), "id")
     count, of = known.height, known["text"].n_unique()
     if count == of or of == 1:
-        said = reason("ids_ask_the_same", n=count) if count > of else None
-        return RepeatedQuestions(known.select("id", first="id").clear(), said)
+        note = reason("ids_ask_the_same", n=count) if count > of else None
+        return RepeatedQuestions(known.select("id", first="id").clear(), note)
     first = known.select("id", first=pl.col("id").first().over("text"))
     later = first.filter(pl.col("id") != pl.col("first")).sort("id")
     return RepeatedQuestions(later, reason("ids_share_questions", n=count, questions=of))
@@ -127,12 +127,12 @@ def default_cluster(examples: Iterable[Example]) -> str:
     Sessions of one question each say less than the question does: other systems answer it in
     sessions of their own.
     """
-    asked: dict[tuple[str, str], str] = {}
+    first_question: dict[tuple[str, str], str] = {}
     for example in examples:
         session = example.session
         if session is None:
             continue
-        first = asked.setdefault((example.system, session), example.question_id)
+        first = first_question.setdefault((example.system, session), example.question_id)
         if first != example.question_id:
             return SESSION
     return QUESTION
@@ -172,17 +172,17 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     """
     names = dict.fromkeys(
         name
-        for one in examples
-        for place in (one.slices, one.meta, one.labels)
-        for name in place
+        for example in examples
+        for fields in (example.slices, example.meta, example.labels)
+        for name in fields
         if name.lower() in OF_DOCUMENTS
     )
-    found = [
+    frames = [
         pl.DataFrame(
             {
                 "field": pl.repeat(name, len(examples), dtype=pl.String, eager=True),
                 "cluster": clusters,
-                "value": pl.Series([one.facet(name) for one in examples], dtype=pl.String),
+                "value": pl.Series([example.facet(name) for example in examples], dtype=pl.String),
             }
         )
         .drop_nulls("value")
@@ -191,7 +191,7 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
         for name in names
     ]
     empty = pl.DataFrame(schema={"field": pl.String, "cluster": clusters.dtype, "value": pl.UInt64})
-    return pl.concat([empty, *found])
+    return pl.concat([empty, *frames])
 
 
 def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
@@ -199,8 +199,10 @@ def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | Non
 
     Each cluster lies in one value of it, and some value holds several clusters.
     """
-    fields = [one for one in _nested(list(files), clusters) if 1 < one.values < one.clusters]
-    return min(fields, key=lambda one: one.values, default=None)
+    fields = [
+        wider for wider in _nested(list(files), clusters) if 1 < wider.values < wider.clusters
+    ]
+    return min(fields, key=lambda wider: wider.values, default=None)
 
 
 def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
@@ -211,10 +213,10 @@ def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
         pairs = Distinct("cluster", "value")
         for file in files:
             pairs.add(_read(file, pl.col("cluster", "value").filter(pl.col("field") == name)))
-        own = pairs.rows()
-        there = own["cluster"].n_unique()
-        if there == own.height and there >= LEAST_SHARE * clusters:
-            yield WiderClusters(name, there, own["value"].n_unique(), clusters)
+        distinct = pairs.rows()
+        nested = distinct["cluster"].n_unique()
+        if nested == distinct.height and nested >= LEAST_SHARE * clusters:
+            yield WiderClusters(name, nested, distinct["value"].n_unique(), clusters)
 
 
 def _read(file: Path, columns: pl.Expr) -> pl.DataFrame:
@@ -258,8 +260,8 @@ class Buckets:
         parts = part_of(rows["cluster"], self._number)
         order = np.argsort(parts, kind="stable")
         ends = np.cumsum(np.bincount(parts, minlength=self._number))
-        for bucket, own in enumerate(np.split(order, ends[:-1])):
-            self._put(bucket, rows[own])
+        for bucket, positions in enumerate(np.split(order, ends[:-1])):
+            self._put(bucket, rows[positions])
 
     def __iter__(self) -> Iterator[Rows]:
         """The rows of each bucket, in the order of the hashes; they are then forgotten."""
@@ -280,8 +282,8 @@ class Buckets:
             self._there[bucket].append(rows)
             return
         file = self._file(bucket)
-        with room_for(file), file.open("ab") as there:
-            there.write(rows.tobytes())
+        with room_for(file), file.open("ab") as stream:
+            stream.write(rows.tobytes())
 
     def _file(self, bucket: int) -> Path:
         assert self._folder is not None
@@ -338,7 +340,6 @@ class Summed:
         return self.moments.get((column, group), NO_CLUSTERS)
 
     def counted(self, column: int, group: int) -> GroupCounts:
-        """Return the counts of a column's scores in a group."""
         return self.counts.get((column, group), NO_SCORES)
 
 
@@ -368,15 +369,17 @@ def summed(
             counted.add(scores, codes, piece.alike)
             buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
         for rows in buckets:
-            valued = [one for one in range(columns) if not np.isnan(rows["values"][:, one]).all()]
+            valued = [
+                column for column in range(columns) if not np.isnan(rows["values"][:, column]).all()
+            ]
             for cells in _cells(rows, groups):
                 for column in valued:
                     for group, _, (clusters,) in cells.summed(rows, [column]):
-                        there = clusters.of(clusters.counts > 0)
-                        _merge(moments, (column, group), there.moments)
+                        valued_clusters = clusters.of(clusters.counts > 0)
+                        _merge(moments, (column, group), valued_clusters.moments)
                 for name, parts in composites.items():
-                    for group, keys, found in cells.summed(rows, parts):
-                        _merge(totals, (name, group), totals_of(keys, found))
+                    for group, keys, sums in cells.summed(rows, parts):
+                        _merge(totals, (name, group), totals_of(keys, sums))
     table = counted.table()
     return Summed(moments, totals, table, counts_by_group(table))
 
@@ -399,12 +402,15 @@ def _rows(
     rows = np.empty(len(clusters), dtype=dtype)
     rows["cluster"] = clusters.to_numpy()
     rows["codes"] = codes
-    there = scores["column"].gather_every(max(1, len(clusters))).to_numpy()
-    if len(there) + alike.height != columns:
-        raise ValueError(f"{len(there)} and {alike.height} columns of scores, of {columns}")
-    values = scores["value"].to_numpy().reshape(len(there), len(clusters))
-    for column, own in [*zip(there, values, strict=True), *alike.select("column", "value").rows()]:
-        rows["values"][:, column] = np.nan if own is None else own
+    present = scores["column"].gather_every(max(1, len(clusters))).to_numpy()
+    if len(present) + alike.height != columns:
+        raise ValueError(f"{len(present)} and {alike.height} columns of scores, of {columns}")
+    values = scores["value"].to_numpy().reshape(len(present), len(clusters))
+    for column, scored in [
+        *zip(present, values, strict=True),
+        *alike.select("column", "value").rows(),
+    ]:
+        rows["values"][:, column] = np.nan if scored is None else scored
     return rows
 
 
@@ -422,11 +428,12 @@ class _Cells:
     def summed(
         self, rows: Rows, columns: Sequence[int]
     ) -> Iterator[tuple[int, Keys, list[Clusters]]]:
-        found = [
-            clusters_by(self.of_rows, rows["values"][:, one], len(self.keys)) for one in columns
+        sums = [
+            clusters_by(self.of_rows, rows["values"][:, column], len(self.keys))
+            for column in columns
         ]
-        for place, own in self.groups:
-            yield place, self.keys[own], [one.of(own) for one in found]
+        for group, cells in self.groups:
+            yield group, self.keys[cells], [clusters.of(cells) for clusters in sums]
 
 
 def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
@@ -434,11 +441,11 @@ def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
     for group in groups.places(rows["codes"]):
         cells, of_rows = np.unique(group * len(names) + cluster, return_inverse=True)
         places, starts = np.unique(cells // len(names), return_index=True)
-        own = map(slice, starts, [*starts[1:], len(cells)])
-        of_groups = list(zip(places.tolist(), own, strict=True))
+        slices = map(slice, starts, [*starts[1:], len(cells)])
+        of_groups = list(zip(places.tolist(), slices, strict=True))
         yield _Cells(of_rows, names[cells % len(names)], of_groups)
 
 
-def _merge(sums: dict[Place, Sum], place: Place, new: Sum) -> None:
-    before = sums.get(place)
-    sums[place] = new if before is None else before + new
+def _merge(sums: dict[Place, Sum], key: Place, new: Sum) -> None:
+    before = sums.get(key)
+    sums[key] = new if before is None else before + new

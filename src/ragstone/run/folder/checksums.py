@@ -72,7 +72,6 @@ def check_size(file: Path, noted: File) -> None:
 
 
 def check_file(file: Path, noted: File) -> None:
-    """Check a file against its record."""
     if (fault := fault_of(file, noted)) is not None:
         raise DamagedRun([fault])
 
@@ -81,37 +80,36 @@ def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None
     """Check the columns and the number of rows of a table, without reading rows."""
     with reading(file):
         table = scan_parquet(file)
-        there = dict(table.collect_schema())
-        found = table.select(pl.len()).collect().item()
+        dtypes = dict(table.collect_schema())
+        height = table.select(pl.len()).collect().item()
     faults = [
-        Fault(str(file), None, name, str(dtype), str(there.get(name, "no such column")))
+        Fault(str(file), None, name, str(dtype), str(dtypes.get(name, "no such column")))
         for name, dtype in schema.items()
-        if there.get(name) != dtype
+        if dtypes.get(name) != dtype
     ]
-    if rows is not None and found != rows:
-        faults.append(Fault(str(file), None, "", f"{rows:,} rows", f"{found:,}"))
+    if rows is not None and height != rows:
+        faults.append(Fault(str(file), None, "", f"{rows:,} rows", f"{height:,}"))
     if faults:
         raise DamagedRun(faults)
 
 
 @contextmanager
-def reading(place: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Turn errors of Polars, even panics, and of the disk into ``DamagedRun``."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         words = _in_words(error)
-        raise DamagedRun([Fault(str(place), None, "", "tables that can be read", words)]) from error
+        raise DamagedRun([Fault(str(path), None, "", "tables that can be read", words)]) from error
 
 
-def collect(table: pl.LazyFrame, place: Path) -> pl.DataFrame:
+def collect(table: pl.LazyFrame, path: Path) -> pl.DataFrame:
     """The rows of a table; ``place`` is named in the error."""
-    with reading(place):
+    with reading(path):
         return table.collect()
 
 
 def read_json(file: Path, form: type[T]) -> T:
-    """Read and validate a JSON file."""
     text, _ = _parsed(file)
     return _in_form(file, text, form)
 
@@ -122,19 +120,19 @@ def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
     if not isinstance(content, dict):
         raise DamagedRun([Fault(str(file), None, "", "an object", type(content).__name__)])
     noted = content.pop(CHECKSUM, None)
-    if noted != (found := _checksum_of_json(content)):
+    if noted != (computed := _checksum_of_json(content)):
         got = "none" if noted is None else _shown(noted)
-        raise DamagedRun([Fault(str(file), None, CHECKSUM, f"{found}, that of its content", got)])
+        raise DamagedRun(
+            [Fault(str(file), None, CHECKSUM, f"{computed}, that of its content", got)]
+        )
     return content, _in_form(file, text, form)
 
 
 def signed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with its checksum added."""
     return {**content, CHECKSUM: _checksum_of_json(content)}
 
 
 def as_line(record: Mapping[str, Any]) -> str:
-    """A record as a line of JSON."""
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -185,17 +183,16 @@ def _in_form(file: Path, text: bytes, form: type[T]) -> T:
 
 
 def faults_of(file: Path, error: ValidationError) -> list[Fault]:
-    """Everything that is wrong with what was validated."""
-    found = error.errors(include_url=False, include_context=False)
-    return [_fault(file, one) for one in found]
+    problems = error.errors(include_url=False, include_context=False)
+    return [_fault(file, problem) for problem in problems]
 
 
-def _fault(file: Path, one: Mapping[str, Any]) -> Fault:
-    field = ".".join(map(str, one["loc"]))
-    if one["type"] == "missing":
+def _fault(file: Path, problem: Mapping[str, Any]) -> Fault:
+    field = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "missing":
         return Fault(str(file), None, field, "a value", "none")
-    expected = one["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return Fault(str(file), None, field, noticed(expected), _shown(one["input"]))
+    expected = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return Fault(str(file), None, field, noticed(expected), _shown(problem["input"]))
 
 
 def _parsed(file: Path) -> tuple[bytes, Any]:

@@ -79,18 +79,18 @@ class Folder(RunFiles):
         if held is None:
             self.parts.path.mkdir(parents=True, exist_ok=True)
             return None
-        theirs, ours = held.settings.to_dict(), settings.to_dict()
+        held_settings, asked_for = held.settings.to_dict(), settings.to_dict()
         differing = {
-            name: _differing(theirs.get(name), ours[name])
-            for name in ours
-            if theirs.get(name) != ours[name]
+            name: _differing(held_settings.get(name), asked_for[name])
+            for name in asked_for
+            if held_settings.get(name) != asked_for[name]
         }
         if differing:
             lines = [
                 f"{self.shown_as} holds a run with different {', '.join(differing)}.",
                 *(
-                    f"  {name}: there {_short(there)}, now {_short(now)}"
-                    for name, (there, now) in differing.items()
+                    f"  {name}: there {_short(before)}, now {_short(now)}"
+                    for name, (before, now) in differing.items()
                 ),
                 f"Name another folder with {OUT}, or delete this one.",
             ]
@@ -130,13 +130,13 @@ class Folder(RunFiles):
                 them. The ledger may list others beside them, which lie in their places.
         """
         chosen = shards.path / CHOSEN
-        made = Shards(chosen) if chosen.is_dir() else shards
+        source = Shards(chosen) if chosen.is_dir() else shards
         chosen.mkdir(exist_ok=True)
-        final = in_order(made, chosen)
+        final = in_order(source, chosen)
         tables: Counter[str] = Counter()
         for form in final.ledger:
             tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
-        write_json(final.path / RunEntry.ESTIMATES, [one.to_dict() for one in estimates])
+        write_json(final.path / RunEntry.ESTIMATES, [estimate.to_dict() for estimate in estimates])
         files = {
             name: described(final.path / name).model_dump(exclude_none=True)
             for name in (RunEntry.ESTIMATES, RunEntry.SHARDS)
@@ -184,12 +184,12 @@ def _take(new: Path, old: Path) -> None:
             (new / name).replace(old / name)
 
 
-def _differing(there: object, now: object) -> tuple[object, object]:
+def _differing(before: object, now: object) -> tuple[object, object]:
     """Return what only one of two lists holds, so that no shared beginning hides it."""
-    if isinstance(there, list) and isinstance(now, list):
-        lost, new = ([x for x in a if x not in b] for a, b in ((there, now), (now, there)))
-        return (lost, new) if lost or new else (there, now)
-    return there, now
+    if isinstance(before, list) and isinstance(now, list):
+        lost, new = ([x for x in a if x not in b] for a, b in ((before, now), (now, before)))
+        return (lost, new) if lost or new else (before, now)
+    return before, now
 
 
 def _short(value: object) -> str:
@@ -206,7 +206,6 @@ class StoredRows:
 
     @cached_property
     def examples(self) -> pl.DataFrame:
-        """The examples, in the order of the data."""
         return self.folder.read("examples", pl.col("id").is_in(self.ids), shards=self._shards)
 
     @cached_property
@@ -234,9 +233,7 @@ class StoredRows:
 class CorrectedRows(Protocol):
     """The rows of a run with people's corrections over those of its judges."""
 
-    def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """The scores, with those that the corrections change."""
-        ...
+    def scores(self, scores: pl.DataFrame) -> pl.DataFrame: ...
 
     def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of a kind, with people's in the place of those that counted."""
@@ -272,8 +269,8 @@ class Excerpt:
         if not self._rows.folder.has(kind):
             rows = of_no_example(kind)
         else:
-            found = self._rows.of_kind(kind).lazy()
-            rows = of_examples(self._rows.ledger.lazy(), found, kind).collect()
+            stored = self._rows.of_kind(kind).lazy()
+            rows = of_examples(self._rows.ledger.lazy(), stored, kind).collect()
         if self._overlay is not None:
             rows = self._overlay.judgements(kind, rows)
             # People's word is laid over all examples that it changes.
@@ -285,8 +282,12 @@ class Excerpt:
         journal = self._rows.folder.path / RunEntry.JOURNAL
         if not journal.is_file():
             return []
-        asked = self._rows.ledger.filter(pl.col("example_id") == example)
-        keys = asked.select(pl.col("requests").explode()).drop_nulls().unique(maintain_order=True)
+        entries_of_example = self._rows.ledger.filter(pl.col("example_id") == example)
+        keys = (
+            entries_of_example.select(pl.col("requests").explode())
+            .drop_nulls()
+            .unique(maintain_order=True)
+        )
         return entries(journal, keys["requests"].to_list())
 
 
@@ -295,11 +296,11 @@ def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyF
 
     With the ``ask`` that they answer, and its ``status``.
     """
-    said = ledger.filter(pl.col("status").is_in(["ok", "vote"])).select(
+    counted = ledger.filter(pl.col("status").is_in(["ok", "vote"])).select(
         "shard", "example_id", "ask", "judge", "subject", "status"
     )
     keys = ["shard", "ask", "judge", "subject"]
-    joined = said.join(rows, on=keys, maintain_order="left_right")
+    joined = counted.join(rows, on=keys, maintain_order="left_right")
     return joined.select("example_id", "ask", "status", *KINDS[kind].schema())
 
 

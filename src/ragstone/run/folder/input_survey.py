@@ -135,7 +135,6 @@ def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
 
 
 def known_file(file: Path) -> KnownFile:
-    """Return the facts by which a file is recognised."""
     try:
         str(file).encode()
     except UnicodeEncodeError as error:

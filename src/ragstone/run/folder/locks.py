@@ -39,8 +39,8 @@ def locked(folder: Path) -> Iterator[None]:
         private_folder(folder)
     except (FileExistsError, NotADirectoryError) as error:
         raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
-    ours = any((folder / name).exists() for name in (RunEntry.MANIFEST, RunEntry.READY))
-    if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
+    is_run = any((folder / name).exists() for name in (RunEntry.MANIFEST, RunEntry.READY))
+    if not is_run and any(not _before_a_run(entry) for entry in folder.iterdir()):
         raise RunConflict(
             f"{folder} is not empty and holds no run. Name another folder with {OUT}."
         )
@@ -89,8 +89,10 @@ def _before_a_run(entry: Path) -> bool:
     """
     if entry.name == RunEntry.PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
-    kept = entry.name.startswith((RunEntry.JOURNAL, RunEntry.CORRECTIONS, RunEntry.BATCHES))
-    return kept or entry.name in (RunEntry.LOCK, RunEntry.MANIFEST + UNFINISHED)
+    irreplaceable = entry.name.startswith(
+        (RunEntry.JOURNAL, RunEntry.CORRECTIONS, RunEntry.BATCHES)
+    )
+    return irreplaceable or entry.name in (RunEntry.LOCK, RunEntry.MANIFEST + UNFINISHED)
 
 
 def _opened(lock: Path) -> int:

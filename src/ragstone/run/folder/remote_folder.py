@@ -182,17 +182,17 @@ class RemoteFolder(Folder):
             self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.remote.read(RunEntry.MANIFEST))
             self.remote.remove([RunEntry.MANIFEST])
         mine = [name for name in _files_of(self.path) if name != RunEntry.MANIFEST]
-        given = set[str]()
+        present = set[str]()
         for form in Shards(self.path).ledger:
             if (line := _line(form.shard)) in names:
                 put_before = json.loads(self.remote.read(line))
-                given |= {
+                present |= {
                     _table(name, form.shard)
                     for name, checksum in _checksums(form).items()
                     if put_before.get(name) == checksum
                 }
         for name in mine:
-            if name not in given:
+            if name not in present:
                 self._put(name)
         open_ = {name for name in names if name.startswith(f"{OPEN}/")}
         self.remote.remove(name for name in sorted(names - {*mine, *open_}) if _is_ours(name))
@@ -232,8 +232,8 @@ def mirrored(url: str) -> Path:
                 f"{remote.name} is not finished. To resume it, run the same evaluate command again "
                 "on the machine where it began."
             )
-        made = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
-        raise InputError(f"There is no run at {remote.name}: `{made}` makes one.")
+        command = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
+        raise InputError(f"There is no run at {remote.name}: `{command}` makes one.")
     _make_place(path, remote)
     if not _goes_with(path, remote.read(RunEntry.MANIFEST)):
         with Folder(path).locked():
@@ -309,7 +309,7 @@ def _empty(path: Path) -> None:
     """Delete all in the copy but its lock."""
     (path.parent / KNOWN).unlink(missing_ok=True)
     entries = list(path.iterdir()) if path.is_dir() else []
-    for entry in sorted(entries, key=lambda one: one.name == RunEntry.MANIFEST):
+    for entry in sorted(entries, key=lambda path_of: path_of.name == RunEntry.MANIFEST):
         if entry.name == RunEntry.LOCK:
             continue
         if entry.is_dir() and not entry.is_symlink():
@@ -319,13 +319,13 @@ def _empty(path: Path) -> None:
 
 
 def _files_of(path: Path) -> list[str]:
-    found = []
+    names = []
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path).as_posix()
         beside = name.endswith(("-wal", "-shm", UNFINISHED)) or name.split("/")[0] in NOT_KEPT
         if file.is_file() and not beside:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _is_ours(name: str) -> bool:

@@ -48,10 +48,10 @@ def looked_up(
         if not any(left.values()):
             break  # Labels may be much longer than all else.
         texts = read([column])[column].to_list()
-        found = {text: json.loads(text) for text in dict.fromkeys(texts)}
+        parsed = {text: json.loads(text) for text in dict.fromkeys(texts)}
         for name, open_rows in left.items():
-            facets = {text: Example("", "", "", slices=said).facet(name)
-                      for text, said in found.items() if name in said}  # fmt: skip
+            facets = {text: Example("", "", "", slices=fields_of).facet(name)
+                      for text, fields_of in parsed.items() if name in fields_of}  # fmt: skip
             for row in open_rows:
                 values[name][row] = facets.get(texts[row])
             left[name] = [row for row in open_rows if texts[row] not in facets]
@@ -98,18 +98,15 @@ class RunFiles:
 
     @property
     def shards(self) -> Shards:
-        """The tables of the finished run."""
         if self._shards is None:
             self._as_noted(lambda: self._check_file(RunEntry.SHARDS))
             self._shards = Shards(self.path)
         return self._shards
 
     def table(self, name: str) -> Path:
-        """The folder of a table of the finished run."""
         return self.path / place(name)
 
     def has(self, name: str) -> bool:
-        """Return whether the finished run has this table."""
         return self.form is not None and name in self.form.tables
 
     def finished(self, name: str, shards: Collection[int] | None = None) -> pl.LazyFrame:
@@ -121,8 +118,8 @@ class RunFiles:
         if shards is None:
             return self.shards.scan(name)
         files = [self.shards.file(name, shard) for shard in sorted(shards)]
-        there = [file for file in files if file.is_file()]
-        return scan_parquet(there) if there else pl.LazyFrame(schema=columns_of(name))
+        existing = [file for file in files if file.is_file()]
+        return scan_parquet(existing) if existing else pl.LazyFrame(schema=columns_of(name))
 
     def believe(self) -> None:
         """Check the size, columns and number of rows of each table, and read them from now on.
@@ -176,7 +173,6 @@ class RunFiles:
             return collect(chosen if columns is None else chosen.select(columns), self.table(name))
 
     def shards_of(self, examples: Collection[str]) -> list[int]:
-        """The shards in which these examples of the finished run lie."""
         if self._shard_of_example is None:
             # Without the texts, which take longer to read than all the rest.
             self._shard_of_example = self.read("examples", columns=["id", "shard"])

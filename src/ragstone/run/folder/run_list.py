@@ -105,7 +105,7 @@ class Heartbeat:
             return
         self._last = now
         calls = progress.calls
-        one = Beat(
+        beat = Beat(
             at=datetime.now(UTC),
             stage=progress.stage,
             examples=progress.examples,
@@ -117,7 +117,7 @@ class Heartbeat:
             workers=progress.workers,
         )
         try:
-            write_json(self.folder / RunEntry.HEARTBEAT, one.model_dump(mode="json"))
+            write_json(self.folder / RunEntry.HEARTBEAT, beat.model_dump(mode="json"))
         except OSError:
             return
 
@@ -171,7 +171,6 @@ class FoundRun:
 
     @property
     def goes_on(self) -> bool:
-        """True if the run is being judged."""
         return goes_on(self.path, self.beat)
 
 
@@ -197,19 +196,17 @@ def latest_run(folder: Path = RUNS) -> Path:
         InputError: There is none.
     """
     runs = runs_in(folder)
-    newest = next((one for one in runs if one.form and one.form.finished), None)
+    newest = next((run for run in runs if run.form and run.form.finished), None)
     if newest is None:
         raise InputError(f"There is no finished run in {folder}: `{_makes_one()}` makes one.")
     return newest.path
 
 
-def newest_first(found: Iterable[FoundRun]) -> list[FoundRun]:
-    """Runs in the order in which they are listed."""
-    return sorted(found, key=lambda one: (one.changed, one.path.name), reverse=True)
+def newest_first(runs: Iterable[FoundRun]) -> list[FoundRun]:
+    return sorted(runs, key=lambda run: (run.changed, run.path.name), reverse=True)
 
 
 def found_run(file: Path) -> FoundRun:
-    """The run with this ``run.json``."""
     changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     try:
         form = RunFiles(file.parent).form

@@ -36,15 +36,14 @@ class Violations:
         return "".join(self._lines)
 
     def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """The examples, unchanged."""
         for example in examples:
-            for one in violations(example.labels) if example.labels else ():
-                self.rules[one.rule] += 1
+            for violation in violations(example.labels) if example.labels else ():
+                self.rules[violation.rule] += 1
                 record = {
                     "example_id": example.id,
-                    "rule": one.rule,
-                    "severity": one.severity,
-                    "where": one.where,
+                    "rule": violation.rule,
+                    "severity": violation.severity,
+                    "where": violation.where,
                 }
                 self._lines.append(as_line(record))
             yield example
@@ -93,7 +92,6 @@ class RunTally:
     def add(
         self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
     ) -> None:
-        """Count a shard."""
         self.examples += examples
         if similarities is not None:
             counts = similarities.group_by(pl.col("measure").cast(pl.String)).agg(
@@ -191,13 +189,12 @@ class RunTally:
         )
 
     def judges(self) -> list[str]:
-        """The judges that judged anything."""
         return sorted({judge for _, judge, _ in self.outcomes})
 
     def kinds(self, judge: Judge) -> list[str]:
         """The kinds that a judge filled; an encoder may have the name of a chat model."""
-        asked = {ask for ask, name, _ in self.outcomes if name == judge.name}
-        return sorted({ASKS[ask].kind for ask in asked & judge.asks})
+        asks = {ask for ask, name, _ in self.outcomes if name == judge.name}
+        return sorted({ASKS[ask].kind for ask in asks & judge.asks})
 
 
 def manifest(
@@ -230,7 +227,6 @@ def manifest(
 
 
 def calls_of(folder: Path) -> dict[str, Any] | None:
-    """Totals of the model calls; None if there were none."""
     journal = folder / RunEntry.JOURNAL
     return asdict(totals(journal)) if journal.is_file() else None
 

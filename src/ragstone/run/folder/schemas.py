@@ -26,8 +26,10 @@ from .checksums import Count, File
 def _loaded(ask: str) -> str:
     """Refuse an unknown ask: the run has its checksum, so a user's kind is not loaded yet."""
     if ask not in ASKS:
-        kind, own = ask.partition("/")[0], argument("kinds", "FILE")
-        raise InputError(f"The run judged {kind}, a kind of your own that has to be loaded: {own}.")
+        kind, load = ask.partition("/")[0], argument("kinds", "FILE")
+        raise InputError(
+            f"The run judged {kind}, a kind of your own that has to be loaded: {load}."
+        )
     return ask
 
 

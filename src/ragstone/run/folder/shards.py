@@ -112,8 +112,8 @@ class ShardLedger:
                 self._note(*_shard(line, self.file, number), self._end)
                 self._end += len(line)
 
-    def _note(self, shard: int, examples: int, place: int) -> None:
-        self._done[shard] = place, examples
+    def _note(self, shard: int, examples: int, position: int) -> None:
+        self._done[shard] = position, examples
 
     def _form(self, line: bytes) -> ShardForm:
         try:
@@ -141,10 +141,10 @@ def _shard(line: bytes, file: Path, number: int) -> tuple[int, int]:
     text, noted = line[:-SIGNATURE] + b"}", line[-SIGNATURE:]
     if noted != b"".join((BEFORE, _checksum(text), AFTER)):
         raise DamagedRun([Fault(str(file), number, CHECKSUM, "that of its line", "another")])
-    found = FIRST.match(text)
-    if found is None:
+    match = FIRST.match(text)
+    if match is None:
         raise DamagedRun([Fault(str(file), number, "shard", "its number", "none")])
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 ROWS_AT_ONCE = {"examples": 500}
@@ -170,7 +170,6 @@ class Shards:
 
     @property
     def ledger(self) -> ShardLedger:
-        """The ledger of the shards that are done."""
         if not self._ledger:
             self._ledger.append(ShardLedger(self.path / RunEntry.SHARDS))
         return self._ledger[0]
@@ -230,9 +229,9 @@ class Shards:
         other, forms = Shards(into), []
         for form in self.ledger:
             if name in form.files:
-                there, new = self.file(name, form.shard), other.file(name, form.shard)
-                with reading(there):
-                    noted = write_rows(name, rows(form, scan_parquet(there)), new)
+                old, new = self.file(name, form.shard), other.file(name, form.shard)
+                with reading(old):
+                    noted = write_rows(name, rows(form, scan_parquet(old)), new)
                 form = form.model_copy(update={"files": {**form.files, name: noted}})
             forms.append(form)
         write_ledger(into / RunEntry.SHARDS, forms)
@@ -242,7 +241,7 @@ class Shards:
         damaged = []
         for form in self.ledger:
             files = ((self.file(name, form.shard), noted) for name, noted in form.files.items())
-            if any(other_size(*one) is not None for one in files):
+            if any(other_size(*record) is not None for record in files):
                 damaged.append(form.shard)
         for shard in damaged:
             self.ledger.leave_out(shard)
@@ -262,12 +261,12 @@ class Shards:
                     raise DamagedRun([Fault(str(file), None, "", "a file", "none")])
 
     @contextmanager
-    def judged_again(self, place: Path) -> Iterator[None]:
+    def judged_again(self, path: Path) -> Iterator[None]:
         """Say of damage of an unfinished run that it goes on if this is deleted."""
         try:
             yield
         except DamagedRun as error:
-            hint = f"Delete {place}; the same command then judges what is lacking again."
+            hint = f"Delete {path}; the same command then judges what is lacking again."
             raise DamagedRun(error.faults, hint=hint) from error
 
 

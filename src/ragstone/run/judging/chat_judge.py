@@ -45,11 +45,13 @@ def prefetchable(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -
     An ask qualifies if the only judges before this one take their judgements from the data, and if
     everything it comes after is either not needed or asked of this judge as well.
     """
-    before = judges[: [one.name for one in judges].index(judge.name)]
+    before = judges[: [other.name for other in judges].index(judge.name)]
     mine: list[str] = []
     for ask in (name for name in ASKS if name in asks and name in judge.asks):
-        asked_first = all(one.name in AT_HAND for one in before if ask in one.asks)
-        if asked_first and all(made in mine or made not in asks for made in ASKS[ask].after):
+        asked_first = all(other.name in AT_HAND for other in before if ask in other.asks)
+        if asked_first and all(
+            earlier in mine or earlier not in asks for earlier in ASKS[ask].after
+        ):
             mine.append(ask)
     return mine
 
@@ -72,20 +74,20 @@ def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list
     names = [name for name, task in tasks.items() if set(task.asks) & set(asks)]
     left = plan.rounds(names)
     done: dict[str, int] = {}
-    found: list[Stage] = []
+    ordered: list[Stage] = []
     while left:
-        round_ = next(one for one in left if _ready(one, left, tasks))
+        round_ = next(candidate for candidate in left if _ready(candidate, left, tasks))
         left.remove(round_)
         mine = tuple(tasks[name] for name in round_)
         waits = {
             name for task in mine for name in (*task.after, *SHARES_CONTEXTS.get(task.name, ()))
         }
         after = frozenset(done[name] for name in waits if name in done)
-        made = {name for task in mine for name in task.after}
-        about = frozenset(done[name] for name in made if name in done)
-        done |= dict.fromkeys(round_, len(found))
-        found.append(Stage(mine, after, about))
-    return found
+        makers = {name for task in mine for name in task.after}
+        about = frozenset(done[name] for name in makers if name in done)
+        done |= dict.fromkeys(round_, len(ordered))
+        ordered.append(Stage(mine, after, about))
+    return ordered
 
 
 def _ready(
@@ -118,12 +120,12 @@ class ChatJudge:
         self,
         judge: LLMJudge,
         asker: Asker | None = None,
-        wanted: frozenset[str] | None = None,
+        run_asks: frozenset[str] | None = None,
         answers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self.judge = judge
         self._asker = asker
-        self._wanted = judge.asks if wanted is None else wanted
+        self._wanted = judge.asks if run_asks is None else run_asks
         self._answers = answers or {}
         self._replies: dict[tuple[str, str], Replies] = {}
         self._later: set[tuple[str, str]] = set()
@@ -144,9 +146,9 @@ class ChatJudge:
         return self.judge.asks
 
     def able_to_ask(
-        self, asker: Asker, wanted: Collection[str], answers: Mapping[str, Mapping[str, str]]
+        self, asker: Asker, run_asks: Collection[str], answers: Mapping[str, Mapping[str, str]]
     ) -> "ChatJudge":
-        return ChatJudge(self.judge, asker, frozenset(wanted), answers)
+        return ChatJudge(self.judge, asker, frozenset(run_asks), answers)
 
     def for_block(self) -> "ChatJudge":
         """The same judge, without any replies yet."""
@@ -158,9 +160,9 @@ class ChatJudge:
         """Rows from the replies; questions that were not asked yet are asked now."""
         task = self.judge.task_of(ask)
         about = {
-            origin: block.propositions(one)
-            for one in task.asks
-            if one in self._wanted and (origin := ASKS[one].origin)
+            origin: block.propositions(other)
+            for other in task.asks
+            if other in self._wanted and (origin := ASKS[other].origin)
         }
         targets = {
             row: self._target(
@@ -171,7 +173,9 @@ class ChatJudge:
         }
         left = [target for target in targets.values() if not self._knows(task, target)]
         if left:
-            self._put_with.wait(self._put_all(task, left))
+            self._put_with.wait(
+                _together(self._put([task], target, turn) for turn, target in enumerate(left))
+            )
         voters = self.judge.voters(task)
         sheets = {name: RowBuilder(ask, name) for name in (self.name, *voters)}
         for row, target in targets.items():
@@ -181,7 +185,7 @@ class ChatJudge:
             self._enter(ask, row, task, replies, sheets)
         filled = [sheet.filled() for sheet in sheets.values()]
         return Filled(
-            pl.concat([one.rows for one in filled]), pl.concat([one.ledger for one in filled])
+            pl.concat([part.rows for part in filled]), pl.concat([part.ledger for part in filled])
         )
 
     def asks_later(self, ask: str, example: Example) -> bool:
@@ -193,13 +197,15 @@ class ChatJudge:
 
         No stage waits for other examples.
         """
-        wanted = frozenset(asks)
-        if wanted not in self._stages:
-            self._stages[wanted] = stages(wanted, self.judge.plan, self.judge.tasks)
+        open_asks = frozenset(asks)
+        if open_asks not in self._stages:
+            self._stages[open_asks] = stages(open_asks, self.judge.plan, self.judge.tasks)
         begun: list[asyncio.Task[bool]] = []
-        for stage in self._stages[wanted]:
-            waits = {place: begun[place] for place in stage.after}
-            begun.append(asyncio.create_task(self._put_stage(example, wanted, stage, waits, turn)))
+        for stage in self._stages[open_asks]:
+            waits = {earlier: begun[earlier] for earlier in stage.after}
+            begun.append(
+                asyncio.create_task(self._put_stage(example, open_asks, stage, waits, turn))
+            )
         await asyncio.gather(*begun)
 
     @property
@@ -217,8 +223,8 @@ class ChatJudge:
         turn: int,
     ) -> bool:
         """Ask a stage; return False if its replies, or what it is about, come later in a batch."""
-        answered = {place: await earlier for place, earlier in waits.items()}
-        if not all(answered[place] for place in stage.about):
+        answered = {number: await earlier for number, earlier in waits.items()}
+        if not all(answered[number] for number in stage.about):
             self._later.update((task.name, example.id) for task in stage.tasks)
             return False
         tasks = [
@@ -230,11 +236,6 @@ class ChatJudge:
             about = self._about(example, asks, stage)
             await self._put(tasks, self._target(example, about), turn)
         return not any((task.name, example.id) in self._later for task in tasks)
-
-    async def _put_all(self, task: Task, targets: Iterable[Target]) -> None:
-        await asyncio.gather(
-            *(self._put([task], target, turn) for turn, target in enumerate(targets))
-        )
 
     async def _put(self, tasks: Sequence[Task], target: Target, turn: int) -> None:
         """Ask the tasks of one round of the plan, and store the replies.
@@ -254,8 +255,8 @@ class ChatJudge:
             ]
             if room <= LEAST_ROOM or not any(too_long(task, why) for task, (_, why) in reasons):
                 break
-            shown = sum(len(context.text or "") for context in target.example.contexts or ())
-            room = max(min(room, shown) // 2, LEAST_ROOM)
+            length = sum(len(context.text or "") for context in target.example.contexts or ())
+            room = max(min(room, length) // 2, LEAST_ROOM)
         for name, by_model in replies.items():
             if _comes_later(by_model):
                 self._later.add((name, target.example.id))
@@ -268,8 +269,8 @@ class ChatJudge:
     ) -> dict[str, dict[str, TaskReply]]:
         pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
         pieces = {name: them for name, them in pieces.items() if them}
-        made = {task.name for task in tasks if task.kind.made}
-        judged = {name: them for name, them in pieces.items() if name not in made}
+        extracting = {task.name for task in tasks if task.kind.made}
+        judged = {name: them for name, them in pieces.items() if name not in extracting}
         first, *others = self.judge.models
         members = [(first, pieces), *((model, judged) for model in others)]
         answered = await _together(
@@ -279,7 +280,7 @@ class ChatJudge:
         for (model, _), by_task in zip(members, answered, strict=True):
             for name, reply in by_task.items():
                 replies[name][model.name] = reply
-        for name in (name for name in pieces if name in made):
+        for name in (name for name in pieces if name in extracting):
             for model in others:
                 if _comes_later(replies[name]) or any(
                     reply.items and not reply.lacking for reply in replies[name].values()
@@ -299,7 +300,9 @@ class ChatJudge:
         room: int,
     ) -> dict[str, TaskReply]:
         questions = self.judge.questions(model, pieces, example)
-        outcomes = await _together(self._put_with.ask(model, one, turn) for one in questions)
+        outcomes = await _together(
+            self._put_with.ask(model, question, turn) for question in questions
+        )
         return task_replies(pieces, questions, outcomes, room)
 
     def _target(
@@ -313,10 +316,14 @@ class ChatJudge:
         self, example: Example, asks: frozenset[str], stage: Stage
     ) -> Mapping[str, Sequence[Proposition]]:
         about: dict[str, Sequence[Proposition]] = {}
-        for ask in (ASKS[one] for task in stage.tasks for one in task.asks if one in asks):
+        for ask in (ASKS[name] for task in stage.tasks for name in task.asks if name in asks):
             if ask.over is not None and ask.origin is not None:
                 about[ask.origin] = (
-                    [one for maker in ask.over.made_by for one in self._made(maker, example)]
+                    [
+                        proposition
+                        for maker in ask.over.made_by
+                        for proposition in self._made(maker, example)
+                    ]
                     if ask.over.made_by
                     else evidence_of(example)
                 )
@@ -352,7 +359,9 @@ class ChatJudge:
     ) -> None:
         target, subject, by_model = replies
         status, reason = self.judge.status(task, target, by_model)
-        keys = (key for one in by_model.values() for out in one.outcomes for key in out.requests)
+        keys = (
+            key for reply in by_model.values() for out in reply.outcomes for key in out.requests
+        )
         requests = tuple(dict.fromkeys(keys)) or None
         counted = self.judge.counted(task, by_model)
         failed = fingerprint(ask, target.example.id)
@@ -370,7 +379,7 @@ class ChatJudge:
 
 
 def _comes_later(by_model: Mapping[str, TaskReply]) -> bool:
-    return any(one.later for reply in by_model.values() for one in reply.outcomes)
+    return any(outcome.later for reply in by_model.values() for outcome in reply.outcomes)
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

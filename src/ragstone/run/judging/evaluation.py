@@ -175,43 +175,44 @@ class Evaluation:
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
         """Estimate, and put everything in its place, with notes among the remarks."""
         self._report("estimating", self.tally.examples, None)
-        found = estimate_run(self.shards, self.spec, self.tally)
+        estimated = estimate_run(self.shards, self.spec, self.tally)
         self.folder.check_there()
-        self._settle_scores([str(metric) for metric in found.metrics])
+        self._settle_scores([str(metric) for metric in estimated.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
-        made = self._manifest(
-            found.metrics,
-            found.fields,
+        content = self._manifest(
+            estimated.metrics,
+            estimated.fields,
             finished=True,
-            data={**data, **found.counts},
+            data={**data, **estimated.counts},
             remarks=[
                 *map(marked, notes),
-                *remarks(found.metrics, self.spec.models, self.tally),
-                *found.remarks,
-                *of_set_aside(found.estimates),
+                *remarks(estimated.metrics, self.spec.models, self.tally),
+                *estimated.remarks,
+                *of_set_aside(estimated.estimates),
                 *of_models(self.tally, self.spec.chat_judges, counts),
             ],
             seconds=round(time.perf_counter() - started, 3),
         )
-        self.folder.finish(self.shards, made, found.estimates)
+        self.folder.finish(self.shards, content, estimated.estimates)
         self._heart.stop()
 
     def _settle_scores(self, reported: Sequence[str]) -> None:
-        place = self.shards.path / CHOSEN
-        shutil.rmtree(place, ignore_errors=True)
+        folder = self.shards.path / CHOSEN
+        shutil.rmtree(folder, ignore_errors=True)
         scored, chosen = {str(metric) for metric in self.spec.metrics}, set(reported)
 
         def new(form: ShardForm, rows: pl.LazyFrame) -> pl.LazyFrame:
             rows = rows.filter(pl.col("metric").is_in(reported))
-            back = [one for one in form.alike if one.metric in chosen]
+            back = [scores for scores in form.alike if scores.metric in chosen]
             examples = scan_parquet(self.shards.file("examples", form.shard))
             return put_back(rows, back, examples, reported) if back else rows
 
         if any(
-            scored - {one.metric for one in form.alike} != chosen for form in self.shards.ledger
+            scored - {scores.metric for scores in form.alike} != chosen
+            for form in self.shards.ledger
         ):
-            self.shards.change("scores", new, place)
+            self.shards.change("scores", new, folder)
 
     def _keep_all(
         self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData

@@ -55,13 +55,11 @@ class Live:
         )
 
     def excerpt(self, examples: Collection[str]) -> "Live":  # noqa: ARG002
-        """The block as it is, for it is in memory."""
         return self
 
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The examples, or only some columns."""
-        found = self._judged.tables.examples
-        return found if columns is None else found.select(columns)
+        table = self._judged.tables.examples
+        return table if columns is None else table.select(columns)
 
     def scores(self) -> pl.DataFrame:
         return self._scores
@@ -119,28 +117,28 @@ def judge_further(
     block = Block(examples, tables.examples, tables)
     holds = _what_holds(tables.examples, asks)
     ledgers: list[pl.DataFrame] = []
-    kept: dict[str, pl.DataFrame] = {}
+    rows: dict[str, pl.DataFrame] = {}
     for ask in asks:
         filled, _ = _put(ask, block, judges, holds)
-        kept[ask] = pl.concat([one.rows for one in filled]) if filled else _no_rows(ask)
-        ledger = pl.concat([NO_ENTRIES, *(one.ledger for one in filled)])
+        rows[ask] = pl.concat([part.rows for part in filled]) if filled else kind_of(ask).empty()
+        ledger = pl.concat([NO_ENTRIES, *(part.ledger for part in filled)])
         ledgers.append(ledger)
-        block = replace(block, tables=resolve(block.tables, ask, ledger, kept[ask], judges))
+        block = replace(block, tables=resolve(block.tables, ask, ledger, rows[ask], judges))
     ledger = pl.concat([NO_ENTRIES, *ledgers])
-    return JudgedBlock(block.tables, ledger, kept)
+    return JudgedBlock(block.tables, ledger, rows)
 
 
 def resolve(
     tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame, judges: Sequence[Judge]
 ) -> Tables:
     """Add an ask's rows and outcomes to the tables, with one judge for each unit."""
-    places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
+    places = {judge.name: position for position, judge in enumerate(judges) if ask in judge.asks}
     outcomes = _outcomes(tables, ask, ledger, places)
-    found = _as_they_are(tables, ask, ledger, rows)
-    if found is None:
-        found = _chosen(tables, ask, ledger, rows, places)
+    chosen = _as_they_are(tables, ask, ledger, rows)
+    if chosen is None:
+        chosen = _chosen(tables, ask, ledger, rows, places)
     return replace(
-        tables, rows={**tables.rows, ask: found}, status={**tables.status, ask: outcomes}
+        tables, rows={**tables.rows, ask: chosen}, status={**tables.status, ask: outcomes}
     )
 
 
@@ -150,7 +148,7 @@ def _as_they_are(
     """Return the rows unchanged if a single judge settled a single example; None otherwise."""
     if ledger.height != 1 or ledger["status"][0] != "ok":
         return None
-    if _is_shared(ask) and any(rows[one].null_count() for one in _verdicts(ask)):
+    if _is_shared(ask) and any(rows[name].null_count() for name in _verdicts(ask)):
         return None
     over = ASKS[ask].over
     if over is not None and "author" in rows.columns:
@@ -160,7 +158,7 @@ def _as_they_are(
     whose = ledger["row"].new_from_index(0, rows.height).cast(pl.UInt32)
     first = [rows["judge"], rows["subject"]]
     return pl.DataFrame(
-        [whose, *first, *(one for one in rows if one.name not in ("judge", "subject"))]
+        [whose, *first, *(column for column in rows if column.name not in ("judge", "subject"))]
     )
 
 
@@ -178,7 +176,8 @@ def _chosen(
     if _is_shared(ask):
         # Contexts are decided one by one, each by the first judge that did not leave it open. For
         # other units a single judge decides the whole example.
-        joined = joined.sort(_says_something(ask).not_(), maintain_order=True).unique(
+        says_something = pl.any_horizontal(pl.col(name).is_not_null() for name in _verdicts(ask))
+        joined = joined.sort(says_something.not_(), maintain_order=True).unique(
             subset=["row", *(kind_of(ask).key or ())], keep="first", maintain_order=True
         )
         joined = joined.sort("row", maintain_order=True)
@@ -231,12 +230,12 @@ def _instead(filled: Sequence[Filled], decided: Filled) -> list[Filled]:
     if decided.ledger.is_empty():
         return list(filled)
     spoken = pl.col("row").is_in(decided.ledger["row"].implode()) & (pl.col("status") == "ok")
-    left = [replace(one, ledger=one.ledger.filter(~spoken)) for one in filled]
-    return [*(_without_orphans(one) for one in left), decided]
-
-
-def _without_orphans(filled: Filled) -> Filled:
-    return replace(filled, rows=filled.rows.join(filled.ledger, on="subject", how="semi"))
+    ledgers = [part.ledger.filter(~spoken) for part in filled]
+    left = [
+        Filled(part.rows.join(ledger, on="subject", how="semi"), ledger)
+        for part, ledger in zip(filled, ledgers, strict=True)
+    ]
+    return [*left, decided]
 
 
 def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Series]:
@@ -253,22 +252,18 @@ def _is_shared(ask: str) -> bool:
     return over is not None and over.unit == "context"
 
 
-def _says_something(ask: str) -> pl.Expr:
-    return pl.any_horizontal(pl.col(name).is_not_null() for name in _verdicts(ask))
-
-
 def _verdicts(ask: str) -> list[str]:
     return kind_of(ask).having("grade", "verdict")
 
 
 def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
-    said = zip(*(answers.rows[name].to_list() for name in _verdicts(ask)), strict=True)
-    decided = (any(one is not None for one in verdicts) for verdicts in said)
-    given = Counter(compress(answers.rows["subject"].to_list(), decided))
+    verdict_rows = zip(*(answers.rows[name].to_list() for name in _verdicts(ask)), strict=True)
+    decided = (any(verdict is not None for verdict in verdicts) for verdicts in verdict_rows)
+    decided_contexts = Counter(compress(answers.rows["subject"].to_list(), decided))
     return {
         row
         for row, subject in zip(answers.ledger["row"], answers.ledger["subject"], strict=True)
-        if given[subject] < len(block.examples[row].contexts or ())
+        if decided_contexts[subject] < len(block.examples[row].contexts or ())
     }
 
 
@@ -299,17 +294,13 @@ def _outcomes(
         if row not in best or (code, turn) < best[row][:2]:
             best[row] = (code, turn, None if code == VALUE else reason)
     nobody = (MISSING, 0, ASKS[ask].not_judged)
-    found = [best.get(row, nobody) for row in range(tables.examples.height)]
+    outcomes = [best.get(row, nobody) for row in range(tables.examples.height)]
     return pl.DataFrame(
         [
-            pl.Series("status", [code for code, _, _ in found], dtype=pl.UInt8),
-            pl.Series("reason", [reason for _, _, reason in found], dtype=pl.String),
+            pl.Series("status", [code for code, _, _ in outcomes], dtype=pl.UInt8),
+            pl.Series("reason", [reason for _, _, reason in outcomes], dtype=pl.String),
         ]
     )
-
-
-def _no_rows(ask: str) -> pl.DataFrame:
-    return kind_of(ask).empty()
 
 
 class LabelFiles:
@@ -325,7 +316,6 @@ class LabelFiles:
         return bool(self._files)
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
-        """The examples with their labels."""
         last = ""
         for example in examples:
             labelled = self._labelled(example)
@@ -350,7 +340,6 @@ class LabelFiles:
 
     @property
     def unknown_ids(self) -> list[str]:
-        """Ids in the files that no example has."""
         return sorted(set().union(*self._open))
 
     @property
@@ -376,7 +365,7 @@ class LabelFiles:
 def _read(path: Path) -> LabelTable:
     labels = read_label_table(path)
     if not any(is_joined(kind, column) for kind, column in labels.columns):
-        there = ", ".join(dict.fromkeys(column for _, column in labels.columns)) or "none"
+        present = ", ".join(dict.fromkeys(column for _, column in labels.columns)) or "none"
         expected = "a label that a judge could give (`ragstone agreement` takes the others)"
-        raise DataError([Fault(labels.source, None, "", expected, there)])
+        raise DataError([Fault(labels.source, None, "", expected, present)])
     return labels

@@ -34,8 +34,7 @@ TICK = 0.2
 class Worker(Protocol):
     """Runs coroutines that ask models, outside the thread that judges."""
 
-    def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
-        """Start a coroutine."""
+    def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]": ...
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:
         """Wait at most this long; returns whether it has finished."""
@@ -108,47 +107,49 @@ class Prefetch:
             judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
         )
         block = Block(examples, frame, Tables(frame))
-        asked: list[tuple[ChatJudge, list[set[str]]]] = []
-        for judge in (one for one in judges if isinstance(one, ChatJudge)):
+        open_by_judge: list[tuple[ChatJudge, list[set[str]]]] = []
+        for judge in (other for other in judges if isinstance(other, ChatJudge)):
             open_asks: list[set[str]] = [set() for _ in examples]
             # What earlier judges such as people have settled is not asked, and so not paid for.
             before = judges[: judges.index(judge)]
             for ask in prefetchable(judge, judges, self.asks):
                 for row in still_open(ask, block, before):
                     open_asks[row].add(ask)
-            asked.append((judge, open_asks))
+            open_by_judge.append((judge, open_asks))
         turn, self.turn = self.turn, self.turn + len(examples)
         answered: set[int] = set()
-        done = self.asking.submit(self._put(examples, asked, turn, answered))
+        done = self.asking.submit(self._put(examples, open_by_judge, turn, answered))
         return PrefetchedBlock(cut.shard, examples, frame, judges, done, answered)
 
     async def _put(
         self,
         examples: Sequence[Example],
-        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
+        open_by_judge: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
         turn: int,
         answered: set[int],
     ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                for place, example in enumerate(examples):
-                    group.create_task(self._put_one(example, place, asked, turn + place, answered))
+                for position, example in enumerate(examples):
+                    group.create_task(
+                        self._put_one(example, position, open_by_judge, turn + position, answered)
+                    )
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
     async def _put_one(
         self,
         example: Example,
-        place: int,
-        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
+        position: int,
+        open_by_judge: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
         turn: int,
         answered: set[int],
     ) -> None:
-        for judge, open_asks in asked:
-            asks = open_asks[place]
+        for judge, open_asks in open_by_judge:
+            asks = open_asks[position]
             if asks:
                 await judge.ask_about(example, asks, turn)
-        answered.add(place)
+        answered.add(position)
         self.examples += 1
 
 
@@ -192,7 +193,7 @@ def prefetched_blocks(
     check: Check,
     asking: "Worker",
     first: int,
-    watch: Watch,
+    watch: Watch = lambda *_: None,
 ) -> Iterator[StreamedBlock]:
     """The blocks, asking models about later blocks while an earlier one is judged.
 

@@ -62,55 +62,59 @@ def _open_named(
     """
     from ragstone.models.chat.chat_names import is_chat
 
-    given = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
-    found: dict[str, tuple[ChatModel, ...]] = {}
+    judges = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
+    by_name: dict[str, tuple[ChatModel, ...]] = {}
     names: list[str] = []
     pool = None
-    for one in given:
-        if isinstance(one, str) and not any(map(is_chat, one.split(","))):
-            names.append(one)
+    for judge_given in judges:
+        if isinstance(judge_given, str) and not any(map(is_chat, judge_given.split(","))):
+            names.append(judge_given)
             continue
         if pool is None:
             from ragstone.models.chat.http_transport import Connections
 
             pool = Connections()
-        models = _opened(one, pool, offline=offline, to_ask=to_ask)
+        models = _opened(judge_given, pool, offline=offline, to_ask=to_ask)
         _check_names(models)
-        names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
-        if names[-1] in found:
+        names.append(
+            judge_given
+            if isinstance(judge_given, str)
+            else ",".join(model.name for model in models)
+        )
+        if names[-1] in by_name:
             raise InputError(
                 f"Two judges are called {names[-1]}. Names must be unique; your own function "
                 "gets a "
                 "name by CallableChat(function, name=…)."
             )
-        found[names[-1]] = models
+        by_name[names[-1]] = models
         _check_panel(models)
-    return tuple(names), found, pool
+    return tuple(names), by_name, pool
 
 
 def _opened(
-    one: Named, connections: "Connections", *, offline: bool, to_ask: bool
+    judge: Named, connections: "Connections", *, offline: bool, to_ask: bool
 ) -> tuple[ChatModel, ...]:
-    if isinstance(one, str):
+    if isinstance(judge, str):
         from ragstone.judges.judge_names import panel_models
         from ragstone.models.chat.chat_names import open_chat
 
         return tuple(
             open_chat(name, connections, offline=offline, to_ask=to_ask)
-            for name in panel_models(one)
+            for name in panel_models(judge)
         )
-    if isinstance(one, list | tuple):
+    if isinstance(judge, list | tuple):
         return tuple(
             model
-            for part in one
+            for part in judge
             for model in _opened(part, connections, offline=offline, to_ask=to_ask)
         )
-    if callable(one):
+    if callable(judge):
         from ragstone.models.chat.library_clients import CallableChat
 
-        return (CallableChat(one),)
-    assert not isinstance(one, Sequence)
-    return (one,)
+        return (CallableChat(judge),)
+    assert not isinstance(judge, Sequence)
+    return (judge,)
 
 
 def _check_names(models: Sequence[ChatModel]) -> None:
@@ -129,7 +133,7 @@ def _check_panel(models: Sequence[ChatModel]) -> None:
     """Check that no two members of a panel would give the same replies."""
     for what in ("name", "identity"):
         known = [getattr(model, what) for model in models]
-        twice = next((one for one in known if known.count(one) > 1), None)
+        twice = next((value for value in known if known.count(value) > 1), None)
         if twice is not None:
             raise InputError(
                 f"{twice} is in a panel twice. Its members vote: name each once, or tell them "
@@ -148,7 +152,6 @@ class Models:
 
     @property
     def opened(self) -> ModelNames:
-        """The names of the models."""
         encoder, settings, second = self.encoder, self.bertscore, self.cross_encoder
         return ModelNames(
             encoder=None if encoder is None else identity(encoder),
@@ -183,17 +186,21 @@ def open_models(
         InputError: A baseline of BERTScore is not available.
     """
     options = bertscore or BertscoreOptions()
-    wanted = not BERTSCORE_ASKS.isdisjoint(asks)
-    own = open_encoder(options.model, offline=offline) if options.model and wanted else None
-    others = asks if own is None else [ask for ask in asks if ask not in BERTSCORE_ASKS]
+    with_bertscore = not BERTSCORE_ASKS.isdisjoint(asks)
+    bertscore_encoder = (
+        open_encoder(options.model, offline=offline) if options.model and with_bertscore else None
+    )
+    others = (
+        asks if bertscore_encoder is None else [ask for ask in asks if ask not in BERTSCORE_ASKS]
+    )
     encoder, lacking = encoder_for(others, fillable, embedder, offline=offline)
     if encoder is None and lacking is None:
-        encoder = own
+        encoder = bertscore_encoder
     if isinstance(cross_encoder, str):
         cross_encoder = open_cross_encoder(cross_encoder, offline=offline)
     settings = None
-    if encoder is not None and wanted and (encoder.layers or options != BertscoreOptions()):
-        settings = options.settle(encoder, references, own)
+    if encoder is not None and with_bertscore and (encoder.layers or options != BertscoreOptions()):
+        settings = options.settle(encoder, references, bertscore_encoder)
     return Models(encoder, settings, cross_encoder, lacking)
 
 
@@ -224,8 +231,8 @@ def local_encoder(
 
     Or why the stored one cannot be used; None if none is stored.
     """
-    asked = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
-    if not asked:
+    useful = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
+    if not useful:
         return None, None
     if had is not None and had.name == BUILTIN:
         return had, None
@@ -256,7 +263,7 @@ def identity(model: Encoder | CrossEncoder) -> str:
 
 def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
     """Return whether an ask compares texts that are in the data, or that a judge can make."""
-    return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
+    return "encoder" in ASKS[ask].by and all(earlier in fillable for earlier in ASKS[ask].after)
 
 
 @dataclass(frozen=True)
@@ -296,7 +303,6 @@ class ChatJudges:
         note: Callable[[str], None],
         batched: "BatchedReplies | None" = None,
     ) -> "Asking":
-        """The asker, with its journal in the folder."""
         from ragstone.run.calls.asker import Asking
         from ragstone.run.calls.budget import Budget, load_prices
         from ragstone.run.calls.journal import Journal
@@ -331,28 +337,22 @@ class ChatJudges:
             raise
         return asking
 
-    def server_notes(self) -> list[str]:
-        """Notes on request fields that servers do not support."""
-        return [
-            reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
-            for model in self.models
-            if model.notes
-        ]
-
-    def rubric_notes(self) -> list[str]:
-        """A note on rubrics of the user's that stand in for built-in ones."""
+    def notes(self, instructions: Instructions, limits: Limits) -> list[str]:
+        """Return remarks on unsupported request fields, own rubrics and unused options."""
         if not self.judges:
-            return []
+            unused = instructions != PLAIN or limits != USUAL
+            return ["no_model_judges"] if unused else []
         from ragstone.judges.llm.rubrics import standing_in
 
         replaced = standing_in(*_criteria(next(iter(self.judges.values())).judge))
-        return [reason("own_rubrics", criteria="\n".join(replaced))] if replaced else []
-
-    def idle(self, instructions: Instructions, limits: Limits) -> list[str]:
-        """A note if options for models were given and no judge is a chat model."""
-        if self.judges or (instructions == PLAIN and limits == USUAL):
-            return []
-        return ["no_model_judges"]
+        return [
+            *(
+                reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
+                for model in self.models
+                if model.notes
+            ),
+            *([reason("own_rubrics", criteria="\n".join(replaced))] if replaced else []),
+        ]
 
     @property
     def models(self) -> list[ChatModel]:
@@ -360,21 +360,19 @@ class ChatJudges:
         return [model for name in self.judges for model in self.models_of(name)]
 
     def models_of(self, name: str) -> Sequence[ChatModel]:
-        """The models of a judge that is one, or a panel of them."""
         return self.judges[name].judge.models
 
 
 def able_to_ask(
     judges: Sequence[Judge],
     asker: "Asker",
-    wanted: Sequence[str],
+    asks: Sequence[str],
     answers: Mapping[str, Mapping[str, str]],
 ) -> tuple[Judge, ...]:
-    """The same judges, with an asker for those that are chat models."""
     from .chat_judge import ChatJudge
 
     return tuple(
-        judge.able_to_ask(asker, wanted, answers) if isinstance(judge, ChatJudge) else judge
+        judge.able_to_ask(asker, asks, answers) if isinstance(judge, ChatJudge) else judge
         for judge in judges
     )
 

@@ -26,21 +26,23 @@ from .judge_blocks import JudgedBlock
 
 def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[AlikeScores]]:
     """The scores of a shard without those that are alike, and these."""
-    asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
-    tried = {str(metric) for metric in spec.metrics} - asked
+    requested = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
+    tried = {str(metric) for metric in spec.metrics} - requested
     if QUICK not in spec.requested.suites or not tried:
         return scores, []
     same = ["value", "status", "reason"]
     metrics = scores.group_by("metric", maintain_order=True).agg(
         pl.col(same).first(),
-        alike=pl.all_horizontal(pl.col(one).eq_missing(pl.col(one).first()) for one in same).all()
+        alike=pl.all_horizontal(
+            pl.col(column).eq_missing(pl.col(column).first()) for column in same
+        ).all()
         & pl.col("label").is_null().all(),
     )
     nothing = pl.col("status") != STATUS_NAMES[VALUE]
     uncited = (pl.col("metric") == CITED) & (pl.col("value") == 0)
-    found = metrics.filter(pl.col("alike"), nothing | uncited, pl.col("metric").is_in(tried))
-    alike = [AlikeScores(**row) for row in found.select("metric", *same).iter_rows(named=True)]
-    return scores.filter(~pl.col("metric").is_in(found["metric"].implode())), alike
+    left_out = metrics.filter(pl.col("alike"), nothing | uncited, pl.col("metric").is_in(tried))
+    alike = [AlikeScores(**row) for row in left_out.select("metric", *same).iter_rows(named=True)]
+    return scores.filter(~pl.col("metric").is_in(left_out["metric"].implode())), alike
 
 
 def put_back(
@@ -53,17 +55,17 @@ def put_back(
             "example_id",
             "question_id",
             "system",
-            metric=pl.lit(one.metric),
-            value=pl.lit(one.value, pl.Float64),
+            metric=pl.lit(row.metric),
+            value=pl.lit(row.value, pl.Float64),
             label=pl.lit(None, pl.String),
-            status=pl.lit(one.status),
-            reason=pl.lit(one.reason, pl.String),
+            status=pl.lit(row.status),
+            reason=pl.lit(row.reason, pl.String),
             shard="shard",
         )
-        for one in alike
+        for row in alike
     ]
-    place = pl.col("metric").cast(pl.Enum(order))
-    return pl.concat([scores, *more]).sort(place, maintain_order=True)
+    position = pl.col("metric").cast(pl.Enum(order))
+    return pl.concat([scores, *more]).sort(position, maintain_order=True)
 
 
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
@@ -82,8 +84,8 @@ def block_tables(
     by_kind: dict[str, list[pl.DataFrame]] = {}
     for ask, rows in judged.rows.items():
         if rows.height:
-            kept = rows.with_columns(of_shard, ask=pl.lit(ask))
-            by_kind.setdefault(ASKS[ask].kind, []).append(kept)
+            stored = rows.with_columns(of_shard, ask=pl.lit(ask))
+            by_kind.setdefault(ASKS[ask].kind, []).append(stored)
     return {
         "examples": judged.tables.examples.with_columns(of_shard),
         **block_scores(spec, shard, examples, judged),
@@ -141,8 +143,8 @@ def _score_tables(
     texts = frame.select(question_hash()).to_series()
     facets = _facets(spec, examples, texts, of_components)
     tables = {"scores": long, "facets": facets}
-    if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:
-        tables["origins"] = found
+    if spec.cluster in FINE and (pairs := origins(examples, facets["cluster"])).height:
+        tables["origins"] = pairs
     return tables
 
 
@@ -152,7 +154,7 @@ def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.D
     What was judged of a subject in several blocks is kept once.
     """
     names = dict.fromkeys(name for block in blocks for name in block)
-    found = {}
+    joined = {}
     for name in names:
         parts = [
             block[name].with_columns(at=pl.lit(at)) for at, block in enumerate(blocks)
@@ -162,8 +164,8 @@ def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.D
         if len(parts) > 1 and name in KINDS:
             table = table.filter(pl.col("at") == pl.col("at").min().over("ask", "judge", "subject"))
         table = table.drop("at")
-        found[name] = table.unique(maintain_order=True) if name == "origins" else table
-    return found
+        joined[name] = table.unique(maintain_order=True) if name == "origins" else table
+    return joined
 
 
 class UnfitFields(InputError):
@@ -177,7 +179,6 @@ class CheckedFields:
         self._spec, self._checked = spec, checked
 
     def __call__(self, block: Sequence[Example]) -> None:
-        """Check the block, if it is the first."""
         if not self._checked:
             check_fields(self._spec, block)
             self._checked = True
@@ -187,8 +188,12 @@ def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
     """Check the requested fields on the first examples of the data."""
     for name in [*spec.by, spec.cluster]:
         if all(example.facet(name) is None for example in block):
-            there = {key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)}
-            known = sorted(there - {"system", "question_id"})
+            keys = {
+                key
+                for example in block[:100]
+                for key in (*example.slices, *example.meta, *example.labels)
+            }
+            known = sorted(keys - {"system", "question_id"})
             raise UnfitFields(
                 f"No example has a field {name!r} to group by. There are: "
                 f"{', '.join(['system', 'question_id', *known])}."
@@ -208,15 +213,19 @@ def _facets(
     texts: pl.Series,
     components: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in spec.fields}
+    fields = {
+        field: [example.facet(field) or NO_VALUE for example in examples] for field in spec.fields
+    }
     return pl.DataFrame(
         {
-            "system": [one.system for one in examples],
-            "question": [one.question_id for one in examples],
+            "system": [example.system for example in examples],
+            "question": [example.question_id for example in examples],
             "asked": texts,
             # An example without a value is a cluster of its own question, which no value can name.
-            "cluster": [one.facet(spec.cluster) or f"\0{one.question_id}" for one in examples],
-            "contexts": [len(one.contexts or ()) for one in examples],
+            "cluster": [
+                example.facet(spec.cluster) or f"\0{example.question_id}" for example in examples
+            ],
+            "contexts": [len(example.contexts or ()) for example in examples],
             **{by_column(field): values for field, values in fields.items()},
             **{f"value {name}": score["value"] for name, score in components.items()},
             **{f"status {name}": score["status"] for name, score in components.items()},

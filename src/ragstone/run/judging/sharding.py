@@ -66,7 +66,6 @@ class CutBlock:
 
 
 def none_done(shard: int) -> int | None:  # noqa: ARG001
-    """Return None for any shard of a run that begins."""
     return None
 
 
@@ -125,18 +124,17 @@ class _Ahead:
 
 
 def _of_a_shard(examples: _Ahead) -> Iterator[Example]:
-    taken = characters = 0
-    while taken < OF_A_SHARD and (example := examples.peek()) is not None:
+    count = characters = 0
+    while count < OF_A_SHARD and (example := examples.peek()) is not None:
         characters += example.characters
-        if taken and characters > CHARACTERS_OF_A_SHARD:
+        if count and characters > CHARACTERS_OF_A_SHARD:
             return
         examples.take()
-        taken += 1
+        count += 1
         yield example
 
 
 def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
-    """The data in shards."""
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
     if in_pieces and not label_files:
@@ -227,8 +225,8 @@ class PiecewiseData:
         return counted
 
     def _all_pieces(self) -> Iterator[PieceForm]:
-        kept = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
-        both = heapq.merge(kept, sorted(self._pieces.items()), key=itemgetter(0))
+        stored = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
+        both = heapq.merge(stored, sorted(self._pieces.items()), key=itemgetter(0))
         return (piece for _, piece in both)
 
     def _note(
@@ -261,13 +259,13 @@ class PiecewiseData:
                 alone += [] if form.piece.own_ids else [form.shard]
                 others += form.piece.other_ids
                 unread += form.piece.unread_ids
-        named = ~(pl.col("shard").is_in(alone) | pl.col("id").is_in(others))
-        named &= pl.col("system") != DEFAULT_SYSTEM
-        system = pl.when(named).then("system").otherwise(pl.lit(NO_SYSTEM))
+        of_system = ~(pl.col("shard").is_in(alone) | pl.col("id").is_in(others))
+        of_system &= pl.col("system") != DEFAULT_SYSTEM
+        system = pl.when(of_system).then("system").otherwise(pl.lit(NO_SYSTEM))
         for some in self._done.scans("examples"):
-            found = collect(some.select("id", system.alias("system")), self._done.path)
-            nowhere = np.zeros(found.height, np.int64)
-            seen.look_up(IdBlock.of(found["id"], found["system"], nowhere))
+            ids = collect(some.select("id", system.alias("system")), self._done.path)
+            nowhere = np.zeros(ids.height, np.int64)
+            seen.look_up(IdBlock.of(ids["id"], ids["system"], nowhere))
         seen.look_up(IdBlock.of(unread, [NO_SYSTEM] * len(unread), [0] * len(unread)))
 
 
@@ -292,9 +290,9 @@ def facts_of(form: ShardForm) -> ReadFacts:
     )
 
 
-def _line_of(one: Rejected) -> str:
-    faults = [str(fault) for fault in one.faults]
-    return as_line({"line": one.line, "record": one.record, "faults": faults})
+def _line_of(record: Rejected) -> str:
+    faults = [str(fault) for fault in record.faults]
+    return as_line({"line": record.line, "record": record.record, "faults": faults})
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,18 +337,17 @@ def finished_judges(manifest: Manifest) -> list[Judge]:
     """The judges of a finished run, in the order they were asked."""
     return [
         FinishedJudge(
-            one.name,
-            one.about,
-            frozenset(name for name, ask in ASKS.items() if ask.kind in one.kinds),
+            judge.name,
+            judge.about,
+            frozenset(name for name, ask in ASKS.items() if ask.kind in judge.kinds),
         )
-        for one in manifest.judges
+        for judge in manifest.judges
     ]
 
 
 def stored_shards(
     folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
 ) -> Iterator[StoredShard]:
-    """The shards, in order."""
     for form in folder.shards.ledger:
         here = [form.shard]
         frame = folder.read("examples", shards=here).drop("shard")

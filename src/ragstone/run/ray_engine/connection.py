@@ -59,7 +59,7 @@ class OwnFile:
 
 def own_files() -> tuple[OwnFile, ...]:
     """Return the user's files in the order they were loaded; packages must be on all nodes."""
-    found = []
+    files_found = []
     for known in GIVEN:
         module = sys.modules.get(known)
         if module is None or module.__file__ is None or not known.startswith("ragstone_own_"):
@@ -68,8 +68,8 @@ def own_files() -> tuple[OwnFile, ...]:
         guidelines = [guideline_file(kind) for kind in KINDS.values() if kind.__module__ == known]
         files = [file, *(path for path in guidelines if path is not None and path.is_file())]
         beside = {path.name: path.read_bytes() for path in files}
-        found.append(OwnFile(file.name, beside, defines_metrics(module)))
-    return tuple(found)
+        files_found.append(OwnFile(file.name, beside, defines_metrics(module)))
+    return tuple(files_found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ class SharedFile:
         return cls(files[0].model_copy(update={"name": str(Path(files[0].name).absolute())}))
 
     def is_here(self) -> bool:
-        """Return whether this machine has the file."""
         try:
             return known_file(Path(self.known.name)) == self.known
         except OSError:
@@ -217,13 +216,13 @@ def _begin(ray: Any, address: str) -> None:
 @contextmanager
 def _signals_kept() -> Iterator[None]:
     """Restore SIGTERM: Ray takes it, and prints where it was interrupted."""
-    kept = signal.getsignal(signal.SIGTERM)
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
         # Only the main thread may set one, and only one that Python knows.
-        if kept is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, kept)
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 @contextmanager
@@ -253,26 +252,26 @@ def _untold() -> Iterator[None]:
     """
     from ray._private import worker
 
-    told = getattr(worker, "print_to_stdstream", None)
-    if told is None:
+    printer = getattr(worker, "print_to_stdstream", None)
+    if printer is None:
         yield
         return
     worker.print_to_stdstream = lambda *_, **__: None
     try:
         yield
     finally:
-        worker.print_to_stdstream = told
+        worker.print_to_stdstream = printer
 
 
-def _check_same(there: str, address: str) -> None:
+def _check_same(connected_to: str, address: str) -> None:
     if not address:
         return
     _check_there(address)
-    (host, port), (named, other) = _resolved(there), _resolved(address)
+    (host, port), (wanted_host, other) = _resolved(connected_to), _resolved(address)
     # The head knows itself by one address, and is reached by others, such as that of the loop.
-    if port != other or (host != named and not _is_here(named)):
+    if port != other or (host != wanted_host and not _is_here(wanted_host)):
         raise InputError(
-            f"This process is connected to the Ray cluster at {there}, not to the one at "
+            f"This process is connected to the Ray cluster at {connected_to}, not to the one at "
             f"{address}. Call ray.shutdown() first, or give {argument('engine', RAY)}."
         )
 
@@ -287,8 +286,8 @@ def _resolved(address: str) -> tuple[str, str]:
 
 def _is_here(host: str) -> bool:
     try:
-        with socket.socket() as own:
-            own.bind((host, 0))
+        with socket.socket() as probe:
+            probe.bind((host, 0))
     except OSError:
         return False
     return True
@@ -324,8 +323,8 @@ def _check_there(address: str) -> None:
     """Check that anything is at an address, because Ray itself looks for a minute."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        given = argument("engine", f"{RAY}:{address}")
-        raise InputError(f"{given}: expected a host and a port, such as ray:10.0.0.1:6379.")
+        engine = argument("engine", f"{RAY}:{address}")
+        raise InputError(f"{engine}: expected a host and a port, such as ray:10.0.0.1:6379.")
     try:
         _connect(address)
     except (OSError, OverflowError) as error:

@@ -117,21 +117,22 @@ class CrashCandidates:
         return [replace(suspect.task, aside=dict(suspect.aside))]
 
     def _count(self) -> None:
-        found = [one.task.named(at) for one in self._shards.values() for at in sorted(one.aside)]
-        if len(found) > self.most:
-            named = ", ".join(found[:NAMED]) + (", …" if len(found) > NAMED else "")
+        names = [
+            suspect.task.named(at)
+            for suspect in self._shards.values()
+            for at in sorted(suspect.aside)
+        ]
+        if len(names) > self.most:
+            listed = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+            so_many = f"{len(names)} examples end the workers that judge them"
+            if len(names) == 1:
+                so_many = "1 example ends the workers that judge it"
             raise PoisonedData(
-                f"{_so_many(len(found))} ({named}), more than "
+                f"{so_many} ({listed}), more than "
                 f"{argument('max_poison', self.most)} allows. What is judged is kept. Look at a "
                 "judge or metric of your own, or at the memory of the workers, and run the same "
                 "command again."
             )
-
-
-def _so_many(examples: int) -> str:
-    if examples == 1:
-        return "1 example ends the workers that judge it"
-    return f"{examples} examples end the workers that judge them"
 
 
 Fetch = Callable[[Any], Tables | None]
@@ -210,7 +211,7 @@ class ClusterEngine:
             work.finish()
 
     def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
-        told = replace(
+        request = replace(
             self.request,
             judge=stand_ins(self.request.judge, self.prepared.chat),
             data=None,
@@ -221,7 +222,7 @@ class ClusterEngine:
         )
         return Assignment(
             own_files(),
-            pickled(told),
+            pickled(request),
             self.spec.settings,
             self.prepared.examples.apart(),
             SharedFile.of(self.prepared.files),
@@ -236,8 +237,8 @@ class _Desk:
     relay: Any
 
     def take(self) -> list[Put]:
-        taken: list[Put] = self.ray.get(self.relay.take.remote())
-        return taken
+        questions: list[Put] = self.ray.get(self.relay.take.remote())
+        return questions
 
     def answer(self, outcomes: Sequence[tuple[Ticket, Any]]) -> None:
         self.ray.get(self.relay.answer.remote(outcomes))
@@ -318,25 +319,25 @@ class _Work:
         for shard in self.data.shards():
             yield ShardTask(shard.number, to_frame(list(shard.examples)))
 
-    def _in_turn(self, made: Made, fetch: Fetch) -> bool:
+    def _in_turn(self, result: Made, fetch: Fetch) -> bool:
         """Keep a shard whose ids are new; return False if it has to be made again."""
-        brief, task = made.brief, made.task
+        brief, task = result.brief, result.task
         if brief.ids is not None and task.shard not in self.looked_up:
             self.looked_up.add(task.shard)
-            found = self.seen.look_up(brief.ids)
-            if found.over_systems:
+            known = self.seen.look_up(brief.ids)
+            if known.over_systems:
                 raise IdsOfSystems
-            repeated = np.flatnonzero(found.places >= 0)
+            repeated = np.flatnonzero(known.places >= 0)
             if len(repeated):
                 places = brief.ids.places[repeated].tolist()
-                first = found.places[repeated].tolist()
+                first = known.places[repeated].tolist()
                 refused = dict(zip(places, first, strict=True))
                 self.again.appendleft(replace(task, refused=refused))
                 return False
         if brief.unfit and self.evaluation.tally.examples:
             self.again.appendleft(task)
             return False
-        tables = fetch(made.tables) if brief.files else {}
+        tables = fetch(result.tables) if brief.files else {}
         if tables is None:
             self.again.appendleft(task)
             return False

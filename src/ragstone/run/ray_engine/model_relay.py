@@ -11,7 +11,7 @@ the journal answers those that were answered before.
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
@@ -58,10 +58,12 @@ class ModelProxy:
 
 def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
     """The judges of a request with stand-ins for the models that were given as objects."""
-    given = judge if isinstance(judge, list | tuple) else [judge]
+    judges = judge if isinstance(judge, list | tuple) else [judge]
     return [
-        one if isinstance(one, str) else [ModelProxy.of(model) for model in chat.models_of(name)]
-        for one, name in zip(given, chat.names, strict=True)
+        judge_given
+        if isinstance(judge_given, str)
+        else [ModelProxy.of(model) for model in chat.models_of(name)]
+        for judge_given, name in zip(judges, chat.names, strict=True)
     ]
 
 
@@ -112,8 +114,8 @@ class Relay:
                 await asyncio.wait_for(self._some.wait(), seconds)
             except TimeoutError:
                 return []
-        taken, self._put = self._put[:AT_ONCE], self._put[AT_ONCE:]
-        return taken
+        questions, self._put = self._put[:AT_ONCE], self._put[AT_ONCE:]
+        return questions
 
     async def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None:
         """Hand outcomes back; those that nobody waits for any more are passed over."""
@@ -126,16 +128,15 @@ class Relay:
 class RemoteAsking:
     """Asks through a relay, in the process of a worker, with an event loop of its own."""
 
-    def __init__(self, relay: Any) -> None:
-        self._relay = relay
+    def __init__(self, ask: Callable[[str, Question, int], Awaitable[Outcome]]) -> None:
+        self._ask = ask
         self._places = asyncio.Semaphore(OPEN)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="asking", daemon=True).start()
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         async with self._places:
-            outcome: Outcome = await self._relay.ask(model.identity, question, turn)
-        return outcome
+            return await self._ask(model.identity, question, turn)
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -183,14 +184,14 @@ class Clerk:
             while not self._closed:
                 for ticket, model, question, turn in self._desk.take():
                     work = self._asking.ask(self._models[model], question, turn)
-                    asked = self._asking.submit(work)
-                    asked.add_done_callback(partial(self._answered, ticket))
+                    reply = self._asking.submit(work)
+                    reply.add_done_callback(partial(self._answered, ticket))
         except BaseException as error:
             self._failed(error)
 
-    def _answered(self, ticket: Ticket, asked: "Future[Outcome]") -> None:
+    def _answered(self, ticket: Ticket, reply: "Future[Outcome]") -> None:
         try:
-            outcome = asked.result()
+            outcome = reply.result()
         except BaseException as error:
             self._failed(error)
             return
@@ -212,6 +213,6 @@ class Clerk:
 
     def _failed(self, error: BaseException) -> None:
         """Keep the first fault, but any of the run's own before others."""
-        own = isinstance(error, RagstoneError) and not isinstance(self.fault, RagstoneError)
-        if not self._closed and (self.fault is None or own):
+        first = isinstance(error, RagstoneError) and not isinstance(self.fault, RagstoneError)
+        if not self._closed and (self.fault is None or first):
             self.fault = error

@@ -82,7 +82,7 @@ class Pool:
         self._away_since: float | None = None
 
     def __len__(self) -> int:
-        return sum(one.node is not None for one in self._workers)
+        return sum(worker.node is not None for worker in self._workers)
 
     def fill(self) -> None:
         """Begin workers until there is one for each processor of the cluster."""
@@ -92,8 +92,8 @@ class Pool:
         self._look_at = now + LOOK
         if not self._answers(now):
             return
-        there = int(self._ray.cluster_resources().get("CPU", 0))
-        for _ in range(max(1, there) - len(self._workers)):
+        processors = int(self._ray.cluster_resources().get("CPU", 0))
+        for _ in range(max(1, processors) - len(self._workers)):
             handle = self._class.options(
                 num_cpus=1, max_restarts=0, max_concurrency=self._at_once
             ).remote(self._assignment, self._relay)
@@ -112,13 +112,13 @@ class Pool:
         return False
 
     def free(self) -> int:
-        there = (one for one in self._workers if one.node is not None)
-        return sum(IN_HAND - len(one.tasks) for one in there)
+        ready = (worker for worker in self._workers if worker.node is not None)
+        return sum(IN_HAND - len(worker.tasks) for worker in ready)
 
     def give(self, task: ShardTask) -> None:
         """Give a shard to the worker with the least to do."""
-        there = [one for one in self._workers if one.node is not None]
-        worker = min(there, key=lambda one: len(one.tasks))
+        ready = [worker for worker in self._workers if worker.node is not None]
+        worker = min(ready, key=lambda candidate: len(candidate.tasks))
         reads = worker.node is not None and worker.node.has_file and task.may_be_read
         sent = task.without_bytes() if reads else task
         brief, tables = worker.handle.make.options(num_returns=2).remote(sent)
@@ -126,8 +126,8 @@ class Pool:
 
     def events(self, seconds: float) -> "Iterator[Made | Died]":
         """Wait for events for so many seconds, and return them."""
-        waited = {one.ready: one for one in self._workers if one.node is None}
-        waited |= {task[0]: one for one in self._workers for task in one.tasks}
+        waited = {worker.ready: worker for worker in self._workers if worker.node is None}
+        waited |= {task[0]: worker for worker in self._workers for task in worker.tasks}
         done: list[Any] = []
         if waited:
             done, _ = self._ray.wait(list(waited), timeout=seconds, fetch_local=False)
@@ -143,35 +143,35 @@ class Pool:
     def fetched(self, tables: Any) -> Tables | None:
         """The tables of a shard; None if they were lost with their node."""
         try:
-            found: Tables = self._ray.get(tables)
+            content: Tables = self._ray.get(tables)
         except self._ray.exceptions.RayError:
             return None
-        return found
+        return content
 
     def close(self) -> None:
-        for one in self._workers:
-            self._ray.kill(one.handle)
+        for worker in self._workers:
+            self._ray.kill(worker.handle)
         self._workers = []
 
     def _told(self, worker: _Worker, ref: Any) -> "Iterator[Made | Died]":
         try:
-            found = self._ray.get(ref)
+            result = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            raise _cause(error) from error
+            raise (error.cause if isinstance(error.cause, BaseException) else error) from error
         except self._ray.exceptions.RayError as error:
             yield self._lost(worker, error)
             return
-        if isinstance(found, Node):
-            worker.node = found
-            _check_alike(found)
+        if isinstance(result, Node):
+            worker.node = result
+            _check_alike(result)
             self._failed = 0
             return
-        at = next(place for place, one in enumerate(worker.tasks) if one[0] == ref)
+        at = next(number for number, entry in enumerate(worker.tasks) if entry[0] == ref)
         _, tables, task = worker.tasks[at]
         del worker.tasks[at]
-        if found.unread and worker.node is not None:
+        if result.unread and worker.node is not None:
             worker.node = replace(worker.node, has_file=False)
-        yield Made(task, found, tables)
+        yield Made(task, result, tables)
 
     def _lost(self, worker: _Worker, error: Exception) -> Died:
         self._workers.remove(worker)
@@ -233,17 +233,12 @@ def _process_of_a_worker() -> type:
 def _check_alike(node: Node) -> None:
     here = this_node()
     differing = [
-        f"{name} {node.versions.get(name)}, here {own}"
-        for name, own in here.versions.items()
-        if node.versions.get(name) != own
+        f"{name} {node.versions.get(name)}, here {here_version}"
+        for name, here_version in here.versions.items()
+        if node.versions.get(name) != here_version
     ]
     if differing:
         raise CannotGoOn(
             f"The node {node.host} has {'; '.join(differing)}. Install the same versions on all "
             "nodes."
         )
-
-
-def _cause(error: Any) -> BaseException:
-    cause = error.cause
-    return cause if isinstance(cause, BaseException) else error

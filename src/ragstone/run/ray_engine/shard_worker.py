@@ -26,7 +26,6 @@ from ragstone.data import Example, Examples, from_frame
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
 from ragstone.judgements import Similarity, Support
-from ragstone.judges.llm.questions import Question
 from ragstone.run.folder.checksums import File
 from ragstone.run.folder.run_tally import RunTally, Violations
 from ragstone.run.folder.schemas import AlikeScores, Manifest
@@ -87,8 +86,8 @@ class ShardTask:
         lines = self.data
         if not isinstance(lines, Lines) or lines.text or lines.end.bytes == lines.start.bytes:
             return self
-        found = None if file is None else file.read(lines)
-        return None if found is None else replace(self, data=found)
+        whole = None if file is None else file.read(lines)
+        return None if whole is None else replace(self, data=whole)
 
     @property
     def places(self) -> PLACES:
@@ -99,11 +98,11 @@ class ShardTask:
             return 0, self.data.height
         return self.data.start.lines + 1, self.data.end.lines + 1
 
-    def named(self, place: int) -> str:
+    def named(self, position: int) -> str:
         """The example at a place, as messages name it: by its line, else by its id."""
         if isinstance(self.data, pl.DataFrame):
-            return str(self.data["id"][place])
-        return f"{self.data.name}:{place}"
+            return str(self.data["id"][position])
+        return f"{self.data.name}:{position}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,13 @@ class ShardMaker:
         if task.only_read or not placed:
             return brief, {}
         start, end = task.places
-        kept = [one for at, one in placed.items() if start <= at < end and at not in task.aside]
+        examples = [
+            example for at, example in placed.items() if start <= at < end and at not in task.aside
+        ]
         try:
             blocks = [
                 block_tables(self.spec, task.shard, block.examples, block.judged)
-                for block in self._judged(task, kept)
+                for block in self._judged(task, examples)
             ]
         except UnfitFields as unfit:
             return replace(brief, unfit=unfit.text), {}
@@ -196,7 +197,7 @@ class ShardMaker:
         if self.asking is None:
             return judged_blocks(self.spec, shards, check)
         first = task.shard * OF_A_SHARD
-        return prefetched_blocks(self.spec, shards, check, self.asking, first, _unwatched)
+        return prefetched_blocks(self.spec, shards, check, self.asking, first)
 
 
 def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tables]:
@@ -213,9 +214,6 @@ def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tabl
     return replace(brief, counted=tally.counted, files=files), content
 
 
-def _unwatched(done: int, ready: Sequence[Example], judges: Sequence[object]) -> None: ...
-
-
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
 """Packages of which all nodes need the same version, for the same bytes come of the same code."""
 
@@ -230,7 +228,6 @@ class Node:
 
 
 def this_node() -> Node:
-    """The one on which this runs."""
     versions = {name: version(name) for name in ALIKE}
     return Node(socket.gethostname(), {"python": platform.python_version(), **versions})
 
@@ -252,14 +249,6 @@ class Assignment:
     file: SharedFile | None
     answers: Mapping[str, Mapping[str, str]]
     held: Manifest | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _RelayActor:
-    actor: Any
-
-    def ask(self, model: str, question: Question, turn: int) -> Any:
-        return self.actor.ask.remote(model, question, turn)
 
 
 class ShardWorker:
@@ -295,15 +284,15 @@ class ShardWorker:
             raise (CannotGoOn if goes_on else InputError)(error.text) from error
 
     def _opened(self) -> ShardMaker:
-        given = self._assignment
-        for file in given.own:
+        assignment = self._assignment
+        for file in assignment.own:
             file.run()
-        request: Request = pickle.loads(given.request)
-        spec = reopened(request, given.settings)
-        if given.held is not None:
-            spec, _ = spec.also_scoring(given.held)
+        request: Request = pickle.loads(assignment.request)
+        spec = reopened(request, assignment.settings)
+        if assignment.held is not None:
+            spec, _ = spec.also_scoring(assignment.held)
         if self._relay is None:
-            return ShardMaker(spec, given.data, None)
-        asking = RemoteAsking(_RelayActor(self._relay))
-        judges = able_to_ask(spec.judges, asking, spec.asks, given.answers)
-        return ShardMaker(replace(spec, judges=judges), given.data, asking)
+            return ShardMaker(spec, assignment.data, None)
+        asking = RemoteAsking(self._relay.ask.remote)
+        judges = able_to_ask(spec.judges, asking, spec.asks, assignment.answers)
+        return ShardMaker(replace(spec, judges=judges), assignment.data, asking)
