@@ -5,7 +5,7 @@ Only what takes no judge is computed: similarities, and what is counted.
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -287,12 +287,6 @@ def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
         lines = [f"{path} has similarities from other models or settings.", *differing]
         hint = "Name what the run was made with, or evaluate the data anew, into another folder."
         raise RunConflict("\n".join([*lines, hint]))
-    return ModelNames(
-        encoder=now.encoder or had.encoder,
-        reads=now.reads or had.reads,
-        bertscore=now.bertscore or had.bertscore,
-        cross_encoder=now.cross_encoder or had.cross_encoder,
-        lacking=now.lacking,
-        strings=had.strings,
-        text=had.text,
-    )
+    names = ("encoder", "reads", "bertscore", "cross_encoder")
+    further = {name: getattr(now, name) or getattr(had, name) for name in names}
+    return replace(had, lacking=now.lacking, **further)

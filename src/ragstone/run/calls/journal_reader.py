@@ -278,21 +278,16 @@ def count(connection: sqlite3.Connection) -> Totals:
             coalesce(sum(usd IS NULL AND finish IS NOT NULL), 0), sum(usd)
         FROM attempts"""
     )
-    *counts, usd = row
-    calls, from_cache, prompt, completion, cached, reasoning, unpriced = map(as_whole, counts)
+    *numbers, usd = row
+    names = ("calls", "from_cache", "prompt", "completion", "cached", "reasoning", "unpriced")
+    counts = dict(zip(names, map(as_whole, numbers), strict=True))
     troubles = connection.execute(
         "SELECT trouble, count(*) FROM attempts WHERE trouble IS NOT NULL GROUP BY 1 ORDER BY 1"
     )
     return Totals(
-        calls,
-        from_cache,
-        prompt,
-        completion,
-        cached,
-        reasoning,
-        None if usd is None else as_number(usd),
-        unpriced,
-        {as_text(trouble): count for trouble, count in troubles},
+        **counts,
+        usd=None if usd is None else as_number(usd),
+        troubles={as_text(trouble): count for trouble, count in troubles},
     )
 
 
@@ -322,16 +317,9 @@ def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
             f"SELECT {ATTEMPT} FROM attempts WHERE key = ? ORDER BY attempt", (whole_key,)
         )
         yield Entry(
-            as_text(whole_key),
-            as_text(judge),
-            as_text(task),
-            as_text(example),
-            as_whole(vote),
-            system,
-            tuple(parts),
-            _part(connection, schema),
-            tuple(attempt_of(row) for row in attempts),
-        )
+            as_text(whole_key), as_text(judge), as_text(task), as_text(example), as_whole(vote),
+            system, tuple(parts), _part(connection, schema), tuple(map(attempt_of, attempts)),
+        )  # fmt: skip
 
 
 def _digests(written: object) -> list[object]:

@@ -1,7 +1,7 @@
 """Estimates: a run's means with intervals, computed from its scores by system and slice."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -153,18 +153,43 @@ def estimates_of(
     *,
     level: float,
 ) -> list[Estimate]:
-    return [
-        _over_means(metric, sums, number, group, columns, provenance, level)
-        if isinstance(metric, Composite) and metric.over_means
-        else _estimate(metric, sums, number, group, columns, provenance, level)
-        for number, group in enumerate(groups)
-    ]
+    estimates = []
+    for number, group in enumerate(groups):
+        if isinstance(metric, Composite) and metric.over_means:
+            mean = _over_means(metric, sums, number, columns, provenance, level)
+        else:
+            mean = _over_scores(metric, sums, number, columns, level)
+        value, interval, clusters, counts, (worst, best) = mean
+        method = None if interval is None else interval.method
+        how = _how(method, provenance, level, counts)
+        estimates.append(
+            Estimate(
+                metric=str(metric),
+                family=metric.family,
+                group=dict(group),
+                value=value,
+                low=None if interval is None else interval.low,
+                high=None if interval is None else interval.high,
+                level=level,
+                method=method,
+                better=metric.range.better,
+                clusters=clusters,
+                worst=worst,
+                best=best,
+                **asdict(counts),
+                signature=provenance.of(metric, how),
+            )
+        )
+    return estimates
 
 
-def _estimate(
-    metric: Metric, sums: Summed, number: int, group: Mapping[str, str], columns: Columns,
-    provenance: Provenance, level: float,
-) -> Estimate:  # fmt: skip
+Mean = tuple[
+    float | None, Interval | None, int, GroupCounts, tuple[float, float] | tuple[None, None]
+]
+"""Value, interval, number of clusters, counts, and bounds."""
+
+
+def _over_scores(metric: Metric, sums: Summed, number: int, columns: Columns, level: float) -> Mean:
     column = columns.metrics.index(str(metric))
     clusters, counts = sums.of(column, number), sums.counted(column, number)
     low, high = metric.range.ends
@@ -174,15 +199,13 @@ def _estimate(
         bounds = worst_best(
             clusters.total, counts.n, counts.n_missing, low, high, metric.range.better
         )
-    return _reported(
-        metric, group, mean.value, mean.interval, mean.clusters, counts, bounds, provenance, level
-    )
+    return mean.value, mean.interval, mean.clusters, counts, bounds or (None, None)
 
 
 def _over_means(
-    metric: Composite, sums: Summed, number: int, group: Mapping[str, str], columns: Columns,
-    provenance: Provenance, level: float,
-) -> Estimate:  # fmt: skip
+    metric: Composite, sums: Summed, number: int, columns: Columns, provenance: Provenance,
+    level: float,
+) -> Mean:  # fmt: skip
     counted = sums.counted(columns.metrics.index(str(metric)), number)
     totals = sums.totals.get((str(metric), number))
     value = None if totals is None else of_means(metric, totals)
@@ -201,9 +224,8 @@ def _over_means(
     counts = replace(
         counted, n=n, n_missing=missing, n_undefined=counted.total - n - missing, reasons=reasons
     )
-    bounds = None if value is None else (value, value)
     clusters = 0 if totals is None else totals.clusters
-    return _reported(metric, group, value, interval, clusters, counts, bounds, provenance, level)
+    return value, interval, clusters, counts, (None, None) if value is None else (value, value)
 
 
 def of_means(composite: Composite, totals: ClusterTotals) -> float | None:
@@ -219,42 +241,6 @@ def combined(composite: Composite, means: Floats) -> Floats:
     columns = {name: pl.col(str(column)) for column, (name, _) in enumerate(composite.terms)}
     frame = pl.DataFrame({str(column): means[:, column] for column in range(means.shape[1])})
     return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
-
-
-def _reported(
-    metric: Metric,
-    group: Mapping[str, str],
-    value: float | None,
-    interval: Interval | None,
-    clusters: int,
-    counted: GroupCounts,
-    bounds: tuple[float, float] | None,
-    provenance: Provenance,
-    level: float,
-) -> Estimate:
-    method = None if interval is None else interval.method
-    worst, best = (None, None) if bounds is None else bounds
-    return Estimate(
-        metric=str(metric),
-        family=metric.family,
-        group=dict(group),
-        value=value,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
-        level=level,
-        method=method,
-        better=metric.range.better,
-        clusters=clusters,
-        n=counted.n,
-        n_undefined=counted.n_undefined,
-        n_missing=counted.n_missing,
-        worst=worst,
-        best=best,
-        labels=counted.labels,
-        flags=counted.flags,
-        reasons=counted.reasons,
-        signature=provenance.of(metric, _how(method, provenance, level, counted)),
-    )
 
 
 def _why_missing(name: str, provenance: Provenance) -> str:

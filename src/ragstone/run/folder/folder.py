@@ -157,6 +157,12 @@ class Folder(RunFiles):
         shutil.rmtree(ready)
         self._forget()
 
+    def calls(self, ledger: pl.DataFrame) -> list[Entry]:
+        """Return the model calls behind these lines of the ledger."""
+        keys = ledger["requests"].explode().drop_nulls().unique(maintain_order=True)
+        journal = self.path / RunEntry.JOURNAL
+        return entries(journal, keys.to_list()) if len(keys) and journal.is_file() else []
+
     def drop_parts(self) -> None:
         """Delete the tables of an unfinished run."""
         shutil.rmtree(self.path / RunEntry.PARTS, ignore_errors=True)
@@ -279,16 +285,8 @@ class Excerpt:
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""
-        journal = self._rows.folder.path / RunEntry.JOURNAL
-        if not journal.is_file():
-            return []
-        entries_of_example = self._rows.ledger.filter(pl.col("example_id") == example)
-        keys = (
-            entries_of_example.select(pl.col("requests").explode())
-            .drop_nulls()
-            .unique(maintain_order=True)
-        )
-        return entries(journal, keys["requests"].to_list())
+        ledger = self._rows.ledger.filter(pl.col("example_id") == example)
+        return self._rows.folder.calls(ledger)
 
 
 def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyFrame:

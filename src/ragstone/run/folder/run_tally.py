@@ -13,7 +13,7 @@ import polars as pl
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data import Example, violations
-from ragstone.judgements import ASKS, Relevance, Similarity
+from ragstone.judgements import ASKS, Relevance, Similarity, Support
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
 from ragstone.run.calls.journal_reader import served, totals
@@ -88,6 +88,15 @@ class RunTally:
     """Similarities that failed because their model did."""
     served: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Replies to a judge's questions, by judge and the model that its server names."""
+
+    @classmethod
+    def of_shard(cls, examples: int, tables: Mapping[str, pl.DataFrame]) -> "RunTally":
+        """Count a judged shard."""
+        tally = cls()
+        tally.add(examples, tables["ledger"], tables.get(Similarity.name))
+        tally.count_calls(tables["ledger"], tables.get(Support.name))
+        tally.count_languages(tables["ledger"], tables["examples"])
+        return tally
 
     def add(
         self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ragstone.core.messages import marked
 from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example, Examples
-from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric
 from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
@@ -217,10 +216,7 @@ class Evaluation:
     def _keep_all(
         self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData
     ) -> None:
-        counts = RunTally()
-        counts.add(examples, tables["ledger"], tables.get(Similarity.name))
-        counts.count_calls(tables["ledger"], tables.get(Support.name))
-        counts.count_languages(tables["ledger"], tables["examples"])
+        counts = RunTally.of_shard(examples, tables)
         self.keep(shard, tables, counts, piece=data.piece(shard))
 
     def _report(

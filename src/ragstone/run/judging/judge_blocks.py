@@ -12,7 +12,6 @@ import polars as pl
 from ragstone.annotation.label_table import LabelTable, is_joined
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import DataError, Fault
-from ragstone.core.files import RunEntry
 from ragstone.data import Example, to_frame
 from ragstone.judgements import (
     ASKS,
@@ -26,7 +25,7 @@ from ragstone.judgements import (
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
 from ragstone.judges.judge import HUMAN
-from ragstone.run.calls.journal_reader import Entry, entries
+from ragstone.run.calls.journal_reader import Entry
 from ragstone.run.folder.folder import Folder, of_no_example
 
 NO_ENTRIES = pl.DataFrame(schema=LEDGER)
@@ -82,13 +81,7 @@ class Live:
 
     def calls(self, example: str) -> list[Entry]:
         rows = self._ids.filter(pl.col("example_id") == example).select("row")
-        keys = (
-            self._judged.ledger.join(rows, on="row", how="semi")
-            .select(pl.col("requests").explode())
-            .drop_nulls()
-            .unique(maintain_order=True)["requests"]
-        )
-        return entries(self._folder.path / RunEntry.JOURNAL, keys.to_list()) if len(keys) else []
+        return self._folder.calls(self._judged.ledger.join(rows, on="row", how="semi"))
 
 
 Debug = Callable[[Live, str], None]

@@ -44,6 +44,10 @@ CHARACTERS_OF_A_SHARD = 32_000_000
 file are cut as they stand, their bytes count for characters."""
 
 
+COUNTS = ("spelled", "numbers", "mixed", "thoughts", "pictures")
+"""What the ledger counts of a piece as ``ReadFacts`` does."""
+
+
 def size_of_a_shard() -> PieceSize:
     """Return the size of a shard of lines that are cut as they stand."""
     return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
@@ -240,15 +244,10 @@ class PiecewiseData:
             rejected="".join(map(_line_of, facts.rejected)),
             violations=violations,
             rules=rules,
-            spelled=facts.spelled,
-            numbers=facts.numbers,
-            thoughts=facts.thoughts,
-            pictures=facts.pictures,
-            mixed=facts.mixed,
+            **{name: getattr(facts, name) for name in (*COUNTS, "unread_ids")},
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
             own_ids=facts.own_ids > 0,
             other_ids=facts.other_ids if facts.own_ids else [],
-            unread_ids=facts.unread_ids,
         )
 
     def _tell_ids(self, seen: SeenIds) -> None:
@@ -276,18 +275,14 @@ rules, as lines in texts of several."""
 
 def facts_of(form: ShardForm) -> ReadFacts:
     """Return the facts of a finished shard's records."""
-    piece = form.piece
-    if piece is None:
-        return ReadFacts()
-    return ReadFacts(
-        good=form.examples,
-        spelled=Counter(piece.spelled),
-        numbers=Counter(piece.numbers),
-        thoughts=piece.thoughts,
-        pictures=piece.pictures,
-        mixed=Counter(piece.mixed),
-        unread=Counter({(column, of): n for column, of, n in piece.unread}),
-    )
+    facts = ReadFacts()
+    if (piece := form.piece) is not None:
+        facts.good = form.examples
+        for name in COUNTS:
+            counts = getattr(piece, name)
+            setattr(facts, name, Counter(counts) if isinstance(counts, dict) else counts)
+        facts.unread = Counter({(column, of): n for column, of, n in piece.unread})
+    return facts
 
 
 def _line_of(record: Rejected) -> str:

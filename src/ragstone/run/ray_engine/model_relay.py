@@ -13,7 +13,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -39,15 +39,7 @@ class ModelProxy:
 
     @classmethod
     def of(cls, model: ChatModel) -> Self:
-        return cls(
-            model.name,
-            model.about,
-            model.identity,
-            model.window,
-            model.items,
-            model.notes,
-            model.kept,
-        )
+        return cls(**{field.name: getattr(model, field.name) for field in fields(cls)})
 
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Never called: questions go to the process of the run."""

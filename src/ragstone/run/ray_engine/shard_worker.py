@@ -25,7 +25,6 @@ from ragstone.core.python_runtime import relax_garbage_collector
 from ragstone.data import Example, Examples, from_frame
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
-from ragstone.judgements import Similarity, Support
 from ragstone.run.folder.checksums import File
 from ragstone.run.folder.run_tally import RunTally, Violations
 from ragstone.run.folder.schemas import AlikeScores, Manifest
@@ -201,10 +200,7 @@ class ShardMaker:
 
 
 def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tables]:
-    tally = RunTally()
-    tally.add(brief.examples, tables["ledger"], tables.get(Similarity.name))
-    tally.count_calls(tables["ledger"], tables.get(Support.name))
-    tally.count_languages(tables["ledger"], tables["examples"])
+    tally = RunTally.of_shard(brief.examples, tables)
     files, content = {}, {}
     with TemporaryDirectory() as folder, room_for(folder):
         for name in sorted(tables):
