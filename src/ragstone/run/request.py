@@ -153,7 +153,7 @@ def _word(hint: Any) -> str:
 
 
 CALLS_PYTHON = "python_udf("
-"""What Polars writes for a Python function in an expression, whatever the function."""
+"""Text that Polars writes for a Python function in an expression, whatever the function."""
 
 
 def several(names: str | Sequence[str]) -> Sequence[str]:

@@ -29,7 +29,6 @@ from .run_spec import Requested, RunSpec, grouped_by
 from .settings import ModelNames, RunSettings
 
 CLOSED = Models()
-"""Nothing that compares texts is open."""
 
 
 @dataclass(frozen=True)

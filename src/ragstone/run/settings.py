@@ -62,7 +62,7 @@ CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
     "citation_precision": lambda facts: facts.cited,
     "citation_recall": lambda facts: facts.cited,
 }
-"""When a metric is worth its line, where a value alone does not say so."""
+"""Conditions under which a metric is worth its line, where a value alone does not say so."""
 
 
 @cache
@@ -161,7 +161,6 @@ class ModelNames:
 
 
 NO_MODELS = ModelNames()
-"""Nothing was compared."""
 
 
 def _short(identity: str) -> str:
@@ -198,7 +197,6 @@ class RunSettings(BaseModel):
     suites: Any = ()
     judges: Any = ()
     local: Several[str]
-    """The parts of the local judge."""
     nli: Several[str]
     """The models of its NLI judges, each as ``NAME@FINGERPRINT``."""
     llm: ChatSettings | None = None
@@ -241,7 +239,6 @@ class Instructions:
 
 
 PLAIN = Instructions()
-"""The prompts of the package, each task by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,4 +287,3 @@ class Limits:
 
 
 USUAL = Limits()
-"""No minute and no money is counted."""

@@ -31,7 +31,7 @@ from ragstone.run.judging.sharding import DataShard
 from .batch_journal import BatchJournal, KeptBatch, custom_id
 
 Rest = Literal["batch", "alone"]
-"""How what a batch could not answer is asked again: in the next batch, or singly."""
+"""Where a question that a batch could not answer is asked again: in the next batch, or singly."""
 
 RESTS: tuple[Rest, ...] = ("batch", "alone")
 

@@ -29,7 +29,6 @@ T = TypeVar("T")
 TRIES = 4
 """Attempts at a call about batches that costs nothing."""
 AT_ONCE = 500
-"""Results that are stored together."""
 LEAST_TIME, BYTES_A_SECOND = 120.0, 50_000
 """The time that a call may take: so many seconds, and more for a long file."""
 GRACE = 60.0

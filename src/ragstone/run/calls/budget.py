@@ -26,7 +26,7 @@ PROVIDERS = {
     "gemini": "google",
     "bedrock": "aws",
 }
-"""What genai-prices calls them."""
+"""Names of the providers in genai-prices."""
 
 MOST = 1e9
 """US dollars per million tokens; more is a slip."""

@@ -91,7 +91,6 @@ def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
 
 
 Rows = dict[str, list[Row]]
-"""The rows of each ask."""
 
 
 def replay(

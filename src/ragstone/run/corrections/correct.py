@@ -42,7 +42,7 @@ from .correction import (
 from .correction_checks import asks_named, check_words, checked, unit_named
 
 NOBODY = (HumanJudge().name, IdsJudge().name, RulesJudge().name)
-"""Who need not be asked again: a label is about the old wording, and rules are always here."""
+"""Judges that are not asked again: a label is about the old wording, and rules are always here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from ragstone.judges import fingerprint
 from ragstone.judges.judge import PERSON
 
 Row = Mapping[str, Any]
-"""A row of a kind's table, as plain values."""
 
 TEXT, DROPPED = "text", "dropped"
 """What is said of a claim, or of anything else that a judge extracts: its wording, or that it goes.
@@ -166,7 +165,7 @@ class Judgement:
 
 
 BY_JUDGES = frozenset({"local", "people", "model"})
-"""Who can answer what people can correct. What is counted or computed they cannot."""
+"""Judges whose answers people can correct, unlike what is counted or computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +332,7 @@ OBJECTS = ("key", "was", "said", "again")
 OPTIONAL = ("unit", "about", "judge")
 
 Stamp = tuple[int, int]
-"""How many corrections there are, and how many were taken back: the state of a file that grows."""
+"""Number of corrections and of those taken back: the state of a file that grows."""
 
 NOTHING: Stamp = (0, 0)
 

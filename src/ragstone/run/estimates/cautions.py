@@ -92,7 +92,7 @@ NOT_INDEPENDENT = "not_independent"
 """The code of the remark on clusters that are too narrow."""
 
 ENGLISH, FOREIGN, RARE = "English", 0.1, 0.005
-"""What the local judge was measured on, and the shares from which on others are told and named."""
+"""The language the local judge was measured on; shares from which others are told, and named."""
 
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""

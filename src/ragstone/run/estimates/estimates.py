@@ -37,7 +37,7 @@ from .groups import ALL, EstimateGroups, GroupCounts, groups_of
 from .sums import SCORE, ScorePiece, Summed, summed, widest_clusters
 
 SEED = 20_240_601
-"""Of every bootstrap, so that the same scores give the same interval."""
+"""Seed of every bootstrap, so that the same scores give the same interval."""
 
 Floats = NDArray[np.float64]
 
@@ -52,11 +52,9 @@ class Provenance:
     """For each ask, who filled it, such as ``local 60%+human 40%``."""
     cluster: str
     opened: ModelNames = NO_MODELS
-    """The models behind the similarities."""
     chat: ChatSettings | None = None
-    """What chat models were named; None where no judge is one."""
     by_chat: Collection[str] = ()
-    """The asks on which the word of one of them counts."""
+    """Asks on which the word of a chat model counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})

@@ -17,7 +17,6 @@ ALL = 0
 
 
 NO_VALUE = "(none)"
-"""The group of examples without a value of the field."""
 
 
 def by_column(field: str) -> str:

@@ -66,7 +66,7 @@ def first_of_each(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
 
 
 QUESTION = "question_id"
-"""What is clustered by, unless the user says otherwise."""
+"""Field to cluster by, unless the user names another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ def default_cluster(examples: Iterable[Example]) -> str:
 
 
 FINE = ("id", "question_id", SESSION)
-"""What may be clustered by without a thought of what several questions or sessions share."""
+"""Fields finer than a document or a session, whose clusters may depend on each other."""
 
 OF_DOCUMENTS = frozenset(
     f"{name}{end}"
@@ -152,7 +152,7 @@ OF_DOCUMENTS = frozenset(
 """Names under which data keep where a question comes from; upper or lower case is the same."""
 
 LEAST_SHARE = 0.5
-"""Of the clusters must have the field: fewer are an aside, not how the data were drawn."""
+"""Least share of the clusters that have the field; a rarer one says little of the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ EXAMPLES = 50_000
 """Examples of a bucket, about: as many as are held in memory at a time."""
 
 Rows = NDArray[np.void]
-"""Of a type with a field ``cluster``, a hash."""
+"""Rows of a type with a field ``cluster``, a hash."""
 
 
 class Buckets:
@@ -304,7 +304,6 @@ SCORE = {
     "label": pl.String,
     "reason": pl.String,
 }
-"""The columns of scores that are summed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -419,11 +418,8 @@ class _Cells:
     """The clusters within each group of one kind; those of a group stand together."""
 
     of_rows: Ints
-    """The cell of each row."""
     keys: Keys
-    """The cluster of each cell."""
     groups: Sequence[tuple[int, slice]]
-    """The place of each group that has rows, and its cells."""
 
     def summed(
         self, rows: Rows, columns: Sequence[int]

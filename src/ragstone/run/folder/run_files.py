@@ -34,7 +34,7 @@ from .schemas import Estimate, Manifest, columns_of, tables
 from .shards import Shards
 
 PLACES = ("slices", "meta", "labels")
-"""Where ``Example.facet`` looks for them, in this order."""
+"""Fields in which ``Example.facet`` looks, in this order."""
 
 
 def looked_up(

@@ -150,7 +150,7 @@ def last_beat(folder: Path) -> Beat | None:
 
 
 RUNS = Path("runs")
-"""Where a run is put that is given no folder."""
+"""Directory of runs for which no folder is named."""
 
 
 @dataclass(frozen=True, slots=True)

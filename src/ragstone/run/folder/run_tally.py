@@ -55,7 +55,6 @@ FINGERPRINT, SHOWN = 32, 12
 """Digits of a model's fingerprint, and how many of them a signature shows."""
 
 FAILED = ("failed", "blocked", "truncated")
-"""How a question to a model comes to nothing."""
 
 UNANSWERED = (
     pl.col("ask").str.starts_with(f"{Similarity.name}/")
@@ -77,13 +76,13 @@ class RunTally:
     pairs: Counter[str] = field(default_factory=Counter)
     """Texts that were compared, by measure of similarity, each distinct pair of a shard once."""
     cut: Counter[str] = field(default_factory=Counter)
-    """Those of which a text was longer than the model reads."""
+    """Pairs of which a text was longer than the model reads."""
     failed_calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Questions to models that came to nothing, by judge, status and reason."""
     quotes: Counter[str] = field(default_factory=Counter)
-    """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
+    """Counts of ``quotes``, ``unfound`` ones and ``unknown`` ids of contexts in models' support."""
     languages: Counter[str] = field(default_factory=Counter)
-    """Of the texts that the local judge judged; empty where too little tells."""
+    """Languages of the texts that the local judge judged; empty where too little tells."""
     unanswered: int = 0
     """Similarities that failed because their model did."""
     served: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -102,7 +102,6 @@ NO_DATA = Data(
     source="", rejected=0, rejected_for=[], label_violations={}, label_ties=0,
     labels_of_nothing=[], examples=0, questions=0, systems=0,
 )  # fmt: skip
-"""Of a run under way nothing is said yet."""
 
 
 class Manifest(Counted):
@@ -147,29 +146,27 @@ class PieceForm(BaseModel):
     end: tuple[Count, Count, Count]
     """Records, lines and bytes of the file before the next piece."""
     encoding: str = ""
-    """Of the file, as told by what is before the next piece; empty while all of that is ASCII."""
+    """Encoding of the file so far; empty while all of it is ASCII."""
     broken: bool = False
-    """Whether the file cannot be read after it."""
+    """True if the file cannot be read after the piece."""
     rejected: str = ""
     """Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say."""
     violations: str = ""
     """The same of ``label_violations.jsonl``."""
     rules: dict[str, Count] = {}
-    """How often these break each rule."""
     spelled: dict[str, Count] = {}
     numbers: dict[str, Count] = {}
     thoughts: Count = 0
     pictures: Count = 0
-    """As in ``ReadFacts``, and likewise ``thoughts``."""
+    """Counts as in ``ReadFacts``, like ``thoughts``."""
     mixed: dict[str, Count] = {}
     unread: Several[tuple[str, str, Count]] = []
-    """As in ``RecordReader``, and likewise ``spelled``, ``numbers`` and ``mixed``."""
+    """Counts as in ``RecordReader``, like ``spelled``, ``numbers`` and ``mixed``."""
     own_ids: bool = True
-    """Whether any record names a system beside an id of its own."""
+    """True if any record names a system beside an id of its own."""
     other_ids: Several[str] = []
     """If so, the ids of records that name a system alone."""
     unread_ids: Several[str] = []
-    """As in ``ReadFacts``."""
 
 
 class AlikeScores(BaseModel):
@@ -241,7 +238,7 @@ class Estimate:
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
 STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
-"""How a score came out: in the table, and while it is computed with."""
+"""The status of a score: its name in the table, its code in computations."""
 
 SHARD = {"shard": pl.UInt32()}
 

@@ -56,7 +56,7 @@ class ShardLedger:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._done: dict[int, tuple[int, int]] = {}
-        """Where the line of each shard begins, and how many examples it has."""
+        """Position of each shard's line, and its number of examples."""
         self._end = 0
         if file.exists() or file.is_symlink():
             if not file.is_file():

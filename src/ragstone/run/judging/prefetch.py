@@ -22,13 +22,11 @@ from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open
 from .sharding import OF_A_SHARD, CutBlock, DataShard, blocks
 
 PREFETCHED = 250
-"""Examples of a block."""
 
 AHEAD = 2
 """Number of later blocks that are asked about while a block is being judged."""
 
 TICK = 0.2
-"""Seconds between progress reports."""
 
 
 class Worker(Protocol):

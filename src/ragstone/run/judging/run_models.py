@@ -253,7 +253,7 @@ ALIGNED_ASKS = frozenset(
         Agreement.ask("statement"),
     )
 )
-"""What the local judge judges better with an encoder."""
+"""Asks that the local judge answers better with an encoder."""
 
 
 def identity(model: Encoder | CrossEncoder) -> str:

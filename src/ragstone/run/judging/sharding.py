@@ -45,7 +45,7 @@ file are cut as they stand, their bytes count for characters."""
 
 
 COUNTS = ("spelled", "numbers", "mixed", "thoughts", "pictures")
-"""What the ledger counts of a piece as ``ReadFacts`` does."""
+"""Counts of a piece that the ledger shares with ``ReadFacts``."""
 
 
 def size_of_a_shard() -> PieceSize:

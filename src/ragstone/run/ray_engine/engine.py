@@ -37,11 +37,10 @@ from .pool import Died, Made, Pool
 from .shard_worker import PLACES, Assignment, ShardTask, Tables
 
 DEATHS = 2
-"""So many deaths of workers over the same examples are no chance."""
+"""Deaths of workers over the same examples that are no chance."""
 NAMED = 3
-"""So many examples a message names."""
 ROUNDS = 3
-"""So often a shard is searched for examples that end a worker."""
+"""Searches of a shard for examples that end a worker."""
 
 
 class PoisonedData(CannotGoOn):
@@ -141,7 +140,6 @@ Fetch = Callable[[Any], Tables | None]
 MOST_AHEAD = 100
 """Shards whose tables the cluster holds because an earlier shard is still out."""
 TICK = 0.2
-"""Seconds between two looks at what goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +248,7 @@ class _Work:
     data: CutData
     suspects: CrashCandidates
     again: "deque[ShardTask]" = field(default_factory=deque)
-    """What has to be given out once more, before anything new."""
+    """Tasks that are given out once more, before anything new."""
     out: set[tuple[int, object]] = field(default_factory=set)
     came: dict[int, Made] = field(default_factory=dict)
     """Shards whose ids are not looked up yet, for earlier ones are still out."""

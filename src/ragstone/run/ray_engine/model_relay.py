@@ -66,7 +66,6 @@ Put = tuple[Ticket, str, Question, int]
 """The ticket of a question, its model, itself, and its turn."""
 
 AT_ONCE = 512
-"""Questions that are taken together."""
 OPEN = 1_000
 """Questions of a worker that wait in the relay at the same time."""
 PLACES = 1_000 * OPEN

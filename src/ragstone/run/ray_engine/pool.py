@@ -23,7 +23,7 @@ AWAY = 20.0
 LOOK = 2.0
 """Seconds between two looks at how large the cluster is."""
 TRIES = 5
-"""So often no worker may begin, while there is none, before the run ends."""
+"""Attempts to begin a worker, while there is none, before the run ends."""
 LONGEST_REST = 64
 """The longest wait before others are begun, as a multiple of ``rest``."""
 IN_HAND = 2
