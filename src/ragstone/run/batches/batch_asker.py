@@ -210,8 +210,9 @@ def collect(
         mine = [ask for ask in asks if ask in possible]
     for block in prefetch.blocks(shards, lambda _: None, lambda _, count: tick(count)):
         if mine:
-            held = _Held(block.judges)
-            judge_further(block.examples, Tables(block.frame), held.judges, mine)
+            later: dict[str, set[int]] = {}
+            held = [_HeldJudge(judge, later) for judge in block.judges]
+            judge_further(block.examples, Tables(block.frame), held, mine)
         tick(prefetch.examples)
 
 
@@ -226,30 +227,18 @@ def _before(ask: str) -> set[str]:
     return earlier
 
 
-class _Held:
-    """Judges of a block that are not asked what depends on a reply that is not here yet."""
-
-    def __init__(self, judges: Sequence[Judge]) -> None:
-        self._later: dict[str, set[int]] = {}
-        self.judges = [_HeldJudge(judge, self) for judge in judges]
-
-    def open(self, ask: str, rows: Sequence[int]) -> list[int]:
-        later = set[int]().union(*(self._later.get(name, ()) for name in (ask, *_before(ask))))
-        return [row for row in rows if row not in later]
-
-    def add(self, ask: str, rows: set[int]) -> None:
-        self._later[ask] = self._later.get(ask, set()) | rows
-
-
 class _HeldJudge:
-    def __init__(self, judge: Judge, held: _Held) -> None:
-        self._judge, self._held = judge, held
+    """A judge of a block that is not asked what depends on a reply that is not here yet."""
+
+    def __init__(self, judge: Judge, later: dict[str, set[int]]) -> None:
+        self._judge, self._later = judge, later
         self.name, self.about, self.asks = judge.name, judge.about, judge.asks
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        rows = self._held.open(ask, rows)
+        closed = set[int]().union(*(self._later.get(name, ()) for name in (ask, *_before(ask))))
+        rows = [row for row in rows if row not in closed]
         filled = self._judge.fill(ask, block, rows)
         if isinstance(self._judge, ChatJudge):
             later = {row for row in rows if self._judge.asks_later(ask, block.examples[row])}
-            self._held.add(ask, later)
+            self._later.setdefault(ask, set()).update(later)
         return filled

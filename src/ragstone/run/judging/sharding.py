@@ -15,7 +15,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from operator import itemgetter
 
 import numpy as np
@@ -97,45 +97,33 @@ def shards_of(
         done: Says how many examples a shard has that is done, which are passed over; None for one
             that is not.
     """
-    ahead, number = _Ahead(examples), 0
-    while True:
+    ahead: list[Example] = []  # At most one, which belongs to the next shard.
+
+    def peek() -> Example | None:
+        if not ahead:
+            ahead.extend(islice(examples, 1))
+        return ahead[0] if ahead else None
+
+    def of_a_shard() -> Iterator[Example]:
+        n = characters = 0
+        while n < OF_A_SHARD and (example := peek()) is not None:
+            characters += example.characters
+            if n and characters > CHARACTERS_OF_A_SHARD:
+                return
+            ahead.clear()
+            n += 1
+            yield example
+
+    for number in count():
         if (passed := done(number)) is not None:
-            ahead.skip(passed)
-        elif ahead.peek() is None:
+            if passed and ahead:
+                ahead.clear()
+                passed -= 1
+            next(islice(examples, passed, passed), None)
+        elif peek() is None:
             return
         else:
-            yield DataShard(number, _of_a_shard(ahead))
-        number += 1
-
-
-class _Ahead:
-    def __init__(self, examples: Iterator[Example]) -> None:
-        self._examples = examples
-        self._next: Example | None = None
-
-    def peek(self) -> Example | None:
-        if self._next is None:
-            self._next = next(self._examples, None)
-        return self._next
-
-    def take(self) -> None:
-        self._next = None
-
-    def skip(self, count: int) -> None:
-        if count and self._next is not None:
-            self._next, count = None, count - 1
-        next(islice(self._examples, count, count), None)
-
-
-def _of_a_shard(examples: _Ahead) -> Iterator[Example]:
-    count = characters = 0
-    while count < OF_A_SHARD and (example := examples.peek()) is not None:
-        characters += example.characters
-        if count and characters > CHARACTERS_OF_A_SHARD:
-            return
-        examples.take()
-        count += 1
-        yield example
+            yield DataShard(number, of_a_shard())
 
 
 def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
