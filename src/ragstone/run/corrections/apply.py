@@ -103,33 +103,24 @@ def replay(
     """
     replayed = {ask: list(those) for ask, those in rows.items()}
     for correction in corrections:
-        of_ask = replayed.setdefault(correction.ask, [])
+        ask, said, about = correction.ask, correction.said, correction.about
+        of_ask = replayed.setdefault(ask, [])
         mine = [row for row in of_ask if _is_it(row, correction)]
         elsewhere = any(row["subject"] != correction.subject for row in mine)
-        if elsewhere or (
-            correction.about is not None
-            and correction.about != _wording(replayed, mine, correction)
-        ):
+        if elsewhere or (about is not None and about != _wording(replayed, mine, correction)):
             continue
-        if correction.said.get(DROPPED):
-            replayed[correction.ask] = [row for row in of_ask if not _is_it(row, correction)]
+        words = said, correction.person, correction.reason
+        if said.get(DROPPED):
+            replayed[ask] = [row for row in of_ask if not _is_it(row, correction)]
         elif mine:
-            replayed[correction.ask] = [
-                ruled(correction.ask, row, correction.said, correction.person, correction.reason)
-                if _is_it(row, correction)
-                else row
-                for row in of_ask
+            replayed[ask] = [
+                ruled(ask, row, *words) if _is_it(row, correction) else row for row in of_ask
             ]
         else:
-            empty = {
-                **dict.fromkeys(kind_of(correction.ask).schema()),
-                "subject": correction.subject,
-                **correction.key,
-            }
-            of_ask.append(
-                ruled(correction.ask, empty, correction.said, correction.person, correction.reason)
-            )
-        if TEXT in correction.said or DROPPED in correction.said:
+            empty = dict.fromkeys(kind_of(ask).schema())
+            empty |= {"subject": correction.subject, **correction.key}
+            of_ask.append(ruled(ask, empty, *words))
+        if TEXT in said or DROPPED in said:
             _judge_anew(replayed, correction, example, mine[0] if mine else {})
     return replayed
 
@@ -292,9 +283,7 @@ def _replayed(
         for values in tables.of(ask).filter(mine).to_dicts():
             before[values.pop("row")][ask].append(values)
     after = {
-        row: replay(
-            before[row], [correction for correction in those if correction.ask in asks], ids[row]
-        )
+        row: replay(before[row], [entry for entry in those if entry.ask in asks], ids[row])
         for row, those in by_row.items()
     }
     rows, status = dict(tables.rows), dict(tables.status)
@@ -305,10 +294,9 @@ def _replayed(
             continue
         laid = pl.DataFrame(new, schema=frame.schema)
         rows[ask] = pl.concat([frame.filter(~mine), laid]).sort("row", maintain_order=True)
-        if answered := [
-            row for row, those in by_row.items() if after[row][ask] and _speaks(those, ask)
-        ]:
-            status[ask] = _with_value(tables.outcome(ask), answered)
+        speak = [row for row, those in by_row.items() if after[row][ask] and _speaks(those, ask)]
+        if speak:
+            status[ask] = _with_value(tables.outcome(ask), speak)
     return replace(tables, rows=rows, status=status)
 
 
@@ -319,10 +307,8 @@ def _with_parts_of_wholes(tables: Tables, by_row: Mapping[int, Sequence[Correcti
     for row, corrections in by_row.items():
         for correction in corrections:
             if correction.ask == WHOLE:
-                labels[row] = (
-                    {**labels.get(row, ({}, ""))[0], **correction.said},
-                    correction.person,
-                )
+                before, _ = labels.get(row, ({}, ""))
+                labels[row] = {**before, **correction.said}, correction.person
     frame = tables.of(PARTS)
     judged = {
         (row["row"], row["author"], row["index"]): row for row in frame.filter(mine).to_dicts()

@@ -76,18 +76,15 @@ def _open_named(
             pool = Connections()
         models = _opened(judge_given, pool, offline=offline, to_ask=to_ask)
         _check_names(models)
-        names.append(
-            judge_given
-            if isinstance(judge_given, str)
-            else ",".join(model.name for model in models)
-        )
-        if names[-1] in by_name:
+        joined = ",".join(model.name for model in models)
+        name = judge_given if isinstance(judge_given, str) else joined
+        if name in by_name:
             raise InputError(
-                f"Two judges are called {names[-1]}. Names must be unique; your own function "
-                "gets a "
+                f"Two judges are called {name}. Names must be unique; your own function gets a "
                 "name by CallableChat(function, name=…)."
             )
-        by_name[names[-1]] = models
+        names.append(name)
+        by_name[name] = models
         _check_panel(models)
     return tuple(names), by_name, pool
 
