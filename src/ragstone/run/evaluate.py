@@ -26,7 +26,6 @@ from ragstone.judges.similarity import BertscoreOptions
 
 from .folder.checksums import as_line, write_lines
 from .folder.folder import Folder
-from .folder.input_survey import KnownInput, check_unchanged, write_known_input
 from .folder.remote_folder import remote_folder
 from .folder.run_list import Progress, Report
 from .folder.schemas import Manifest
@@ -36,7 +35,7 @@ from .judging.sharding import CutData, cut
 from .ray_engine.connection import ray_address
 from .request import Request, with_arguments_of
 from .run import Run
-from .run_plan import Prepared, prepare
+from .run_plan import KnownInput, Prepared, check_unchanged, prepare, write_known_input
 from .run_spec import RunSpec
 
 if TYPE_CHECKING:

@@ -27,13 +27,12 @@ from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
 from .calls.budget import CHARACTERS_A_TOKEN, Price, batch_cost, cost, load_prices
 from .calls.model_client import tokens_of
-from .folder.input_survey import Survey
 from .judging.judge_blocks import judge_further
 from .judging.prefetch import Prefetch
 from .judging.run_models import able_to_ask
 from .judging.sharding import shards_of
 from .request import Request, with_arguments_of
-from .run_plan import prepare
+from .run_plan import Survey, prepare
 from .settings import Limits
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ import pytest
 import ragstone
 from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
-from ragstone.run.folder import locks as lock
+from ragstone.run.folder import folder as lock
 from ragstone.run.folder import run_list as heartbeat
 from ragstone.run.folder.run_list import Beat, Heartbeat, Progress, goes_on, last_beat
 from tests.availability import import_or_skip
@@ -60,7 +60,8 @@ def test_without_locks_a_run_is_stopped_that_says_nothing_for_two_minutes(
 @pytest.mark.kill
 def test_a_run_that_was_killed_goes_on_no_longer(tmp_path: Path) -> None:
     holds = (
-        "import sys, time; from pathlib import Path; from ragstone.run.folder.locks import locked\n"
+        "import sys, time; from pathlib import Path\n"
+        "from ragstone.run.folder.folder import locked\n"
         "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
     )
     command = [sys.executable, "-c", holds, str(tmp_path)]
@@ -81,7 +82,7 @@ def test_who_looks_keeps_nobody_from_writing(
     with (tmp_path / ".lock").open() as looks:
         fcntl.flock(looks, fcntl.LOCK_SH)
         waits = (fcntl.flock(looks, fcntl.LOCK_UN) if last else None for last in (False, True))
-        monkeypatch.setattr("ragstone.run.folder.locks.time.sleep", lambda _: next(waits))
+        monkeypatch.setattr("ragstone.run.folder.folder.time.sleep", lambda _: next(waits))
         with lock.locked(tmp_path):
             assert lock.is_held(tmp_path)
 

@@ -11,9 +11,8 @@ from ragstone.core.errors import CannotGoOn, InputError, RunConflict
 from ragstone.data import Examples
 from ragstone.data.line_ranges import LinePlace
 from ragstone.run.evaluate import evaluate as run_of
-from ragstone.run.folder.input_survey import FILE, known_file, known_input
 from ragstone.run.judging import sharding as blocks
-from ragstone.run.run_plan import prepare
+from ragstone.run.run_plan import INPUT_FILE, known_file, known_input, prepare
 
 
 def write(path: Path, rows: int, *, systems: bool = False) -> Path:
@@ -136,7 +135,7 @@ def test_a_file_that_changed_is_other_data(tmp_path: Path, monkeypatch: pytest.M
     stop_after(2, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         run_of(data, out=tmp_path / "run")
-    assert (tmp_path / "run" / "parts" / FILE).is_file()
+    assert (tmp_path / "run" / "parts" / INPUT_FILE).is_file()
     assert known_input(tmp_path / "run", [known_file(data)]) is not None
     data.write_text(data.read_text().replace("It is so.", "It is no."))
     assert known_input(tmp_path / "run", [known_file(data)]) is None

@@ -11,11 +11,10 @@ import pytest
 
 from ragstone.data import Examples, read
 from ragstone.data.line_ranges import Lines, PieceSize
-from ragstone.run.folder.input_survey import known_file
 from ragstone.run.ray_engine.connection import SharedFile
 from ragstone.run.ray_engine.shard_worker import Assignment, Brief, ShardTask, ShardWorker
 from ragstone.run.request import Request
-from ragstone.run.run_plan import prepare
+from ragstone.run.run_plan import known_file, prepare
 
 ROWS = [{"id": f"r{n}", "question": "Où ?", "answer": "It is so."} for n in range(7)]
 TEXT = "\n".join(map(json.dumps, ROWS[:3])) + "\n\n" + "\r\n".join(map(json.dumps, ROWS[3:]))

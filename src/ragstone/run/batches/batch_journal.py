@@ -27,7 +27,7 @@ from ragstone.core.sqlite import (
     storable,
 )
 from ragstone.run.calls.attempt import QueuedQuestion
-from ragstone.run.folder.locks import locked
+from ragstone.run.folder.folder import locked
 
 LAYOUT = SqliteLayout(
     owner=0x5261_6742,

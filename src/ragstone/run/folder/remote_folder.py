@@ -40,8 +40,7 @@ from ragstone.core.sqlite import copy_database
 
 from .checksums import UNFINISHED
 from .folder import Folder
-from .locks import place
-from .schemas import Estimate, ShardForm
+from .schemas import Estimate, ShardForm, place
 from .shards import Shards
 
 OPEN = "unfinished"

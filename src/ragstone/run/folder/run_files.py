@@ -29,8 +29,7 @@ from .checksums import (
     read_json,
     read_signed,
 )
-from .locks import place
-from .schemas import Estimate, Manifest, columns_of, tables
+from .schemas import Estimate, Manifest, columns_of, place, tables
 from .shards import Shards
 
 PLACES = ("slices", "meta", "labels")

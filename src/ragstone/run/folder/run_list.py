@@ -18,7 +18,7 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, call
 
 from .checksums import write_json
-from .locks import is_held
+from .folder import is_held
 from .run_files import RunFiles
 from .schemas import Manifest
 

@@ -285,3 +285,8 @@ def columns_of(table: str) -> Mapping[str, Any]:
     if table in KINDS:
         return {**KINDS[table].schema(), **SHARD, "ask": pl.String()}
     return _TABLES.get(table) or _FOR_ESTIMATES.get(table, {})
+
+
+def place(name: str) -> str:
+    """The path of a table's folder in a run's folder."""
+    return f"{RunEntry.JUDGEMENTS}/{name}" if name == "ledger" or name in KINDS else name

@@ -42,8 +42,7 @@ from .checksums import (
     other_size,
     reading,
 )
-from .locks import place
-from .schemas import ShardForm, columns_of
+from .schemas import ShardForm, columns_of, place
 
 BEFORE, AFTER = f',"{CHECKSUM}":"'.encode(), b'"}\n'
 SIGNATURE = len(BEFORE) + 2 * DIGITS + len(AFTER)

@@ -7,7 +7,7 @@ reported numbers.
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
 from ragstone.run.estimates.estimates import LEVEL, estimate_run
 from ragstone.run.folder.checksums import File
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.input_survey import partly_answered
 from ragstone.run.folder.run_list import Heartbeat, Progress, Report
 from ragstone.run.folder.run_tally import RunTally, calls_of, manifest
 from ragstone.run.folder.schemas import Counted, PieceForm, ShardForm
@@ -38,6 +37,12 @@ from .sharding import CutData
 
 if TYPE_CHECKING:
     from ragstone.run.calls.asker import Asking
+
+
+def partly_answered(examples: Iterable[Example]) -> list[str]:
+    """The systems that give some answers and no answer, not even an empty text, elsewhere."""
+    pairs = {(example.system, example.answer is None) for example in examples}
+    return sorted(system for system, is_null in pairs if is_null and (system, False) in pairs)
 
 
 class Evaluation:

@@ -28,7 +28,7 @@ from ragstone.data.line_ranges import Lines
 from ragstone.judgements import KINDS
 from ragstone.judgements.guideline import guideline_file
 from ragstone.metrics.user_metrics import defines_metrics, load_metrics
-from ragstone.run.folder.input_survey import KnownFile, known_file
+from ragstone.run.run_plan import KnownFile, known_file
 
 
 @dataclass(frozen=True, slots=True)

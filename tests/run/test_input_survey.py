@@ -2,7 +2,7 @@
 
 from ragstone.data import Example
 from ragstone.metrics import parse_metric
-from ragstone.run.folder.input_survey import Survey, look_through
+from ragstone.run.run_plan import Survey, look_through
 
 EXAMPLES = [
     Example("1", "q1", "a", answer="Yes."),
