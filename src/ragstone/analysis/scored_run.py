@@ -88,8 +88,8 @@ class Scored:
     def facets(self) -> pl.DataFrame:
         """One row an example, in order.
 
-        ``example_id``, ``question_id``, ``system``, ``cluster``, and each field of ``by``
-        in a column ``by FIELD``, ``(none)`` where an example has none.
+        ``example_id``, ``question_id``, ``system``, ``cluster``, and each field of ``by`` in a
+        column ``by FIELD``, ``(none)`` where an example has none.
         """
         fields = [self.cluster, *self.by]
         own_fields = [name for name in fields if name in OWN_COLUMNS]
@@ -321,16 +321,16 @@ class Quantity:
 
     Attributes:
         value: None if no row has a value.
-        at: Its interval at a level in (0, 1); None where there is none. The ends never move
-            inwards as the level rises.
+        at: Its interval at a level in (0, 1); None where there is none. The ends never move inwards
+            as the level rises.
         n: Rows it rests on, of the sort that ``counted`` names.
         n_undefined: Rows for which the metric is undefined.
         n_missing: Rows whose value is missing.
         clusters: Number of independent units among the ``n`` rows.
         low: The least value it can have; None for no end.
         high: The greatest.
-        filled: The quantity with every missing row at the end that makes it lowest or highest;
-            None where the range has no such end. Not asked for where nothing is missing.
+        filled: The quantity with every missing row at the end that makes it lowest or highest; None
+            where the range has no such end. Not asked for where nothing is missing.
         least_p: A p below it cannot be told from it, as in a bootstrap of so many draws.
         exact: The binomial tails of a plain rate, which ``at`` is read off too; None for all else.
         counted: What ``n`` counts.

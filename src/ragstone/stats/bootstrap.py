@@ -129,31 +129,23 @@ def bootstrap_mean(
 ) -> Interval | None:
     """Interval for the mean score in the population that the independent rows represent.
 
-    Percentile bootstrap. The counts of each distinct value are drawn from a
-    multinomial, so a resample costs as much as there are distinct values, not
-    rows: a million scores of 0, 1/2 and 1 take no longer than a hundred. Too
-    narrow for few rows, for a mean near the end of its range (use
-    ``mean_interval``), and for rows that share a question (use
-    ``cluster_bootstrap``).
+    Percentile bootstrap. The counts of each distinct value are drawn from a multinomial, so a
+    resample costs as much as there are distinct values, not rows: a million scores of 0, 1/2 and 1
+    take no longer than a hundred. Too narrow for few rows, for a mean near the end of its range
+    (use ``mean_interval``), and for rows that share a question (use ``cluster_bootstrap``).
 
-    The t interval is returned instead, with ``method`` saying so, for more than
-    500 distinct values, or if both ends would coincide.
+    The t interval is returned instead, with ``method`` saying so, for more than 500 distinct
+    values, or if both ends would coincide.
 
     Args:
         scores: Shape (n,). Finite, in any unit.
-        seed: The same seed gives the same draws on every machine.
-        level: Share of intervals that should hold the true mean, in (0, 1).
-        resamples: Number of resamples, at least 2. With 10,000 the simulation error
-            of each end is about 1 % of the interval's width.
+        resamples: Number of resamples, at least 2. With 10,000 the simulation error of each end is
+            about 1 % of the interval's width.
 
     Returns:
-        The interval, in the unit of the scores; None for fewer than two scores, or
-        if all are equal, which gives no information on their variance. If their
-        range is known, use ``mean_interval``.
-
-    Raises:
-        InputError: Scores that are not finite numbers in one dimension; fewer than
-            two resamples; a level out of range.
+        The interval, in the unit of the scores; None for fewer than two scores, or if all are
+        equal, which gives no information on their variance. If their range is known, use
+        ``mean_interval``.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """
@@ -183,34 +175,27 @@ def cluster_bootstrap(
 ) -> Interval | None:
     """Interval for a function of the means of several columns, such as their harmonic mean.
 
-    Percentile bootstrap: whole clusters are drawn with replacement, all columns
-    of a cluster together. Too narrow for few clusters and for rates near 0 or 1:
-    for a single mean use ``mean_interval``.
+    Percentile bootstrap: whole clusters are drawn with replacement, all columns of a cluster
+    together. Too narrow for few clusters and for rates near 0 or 1: for a single mean use
+    ``mean_interval``.
 
-    More than 10,000 clusters are first merged into 10,000 groups, which changes
-    the width by about 1 % and keeps a million clusters cheap.
+    More than 10,000 clusters are first merged into 10,000 groups, which changes the width by about
+    1 % and keeps a million clusters cheap.
 
     Args:
         sums: Shape (C, m). Sum of the scores of each cluster in each column.
         counts: Shape (C, m). Number of rows in each sum, 0 or more; every column has some.
-        combine: Takes means of shape (B, m), returns a finite statistic of
-            shape (B,).
-        seed: The same seed gives the same draws on every machine.
-        resamples: Number of resamples of C clusters. With 2,000 the simulation
-            error of each end is about 1.5 % of the interval's width.
-        level: Share of intervals that should hold the true value, in (0, 1).
+        combine: Takes means of shape (B, m), returns a finite statistic of shape (B,).
+        resamples: Number of resamples of C clusters. With 2,000 the simulation error of each end is
+            about 1.5 % of the interval's width.
         keys: Shape (C,). A hash of each cluster's name, by which they are merged; None: by chance.
 
     Returns:
-        The interval, in the unit of the statistic; None for fewer than two
-        clusters, or if both ends coincide. A resample in which some column has
-        no row is left out.
+        The interval, in the unit of the statistic; None for fewer than two clusters, or if both
+        ends coincide. A resample in which some column has no row is left out.
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite or not in range.
-
-    Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
-    sections 3.8 and 5.3.1.
+    Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", sections 3.8 and
+    5.3.1.
     """
     totals = _checked_totals(sums, counts)
     upper_quantile(level)
@@ -232,7 +217,6 @@ def percentile_interval(draws: Floats, level: float, method: Method) -> Interval
 
     Args:
         draws: Shape (B,), at least one, finite: the statistic in each resample.
-        level: In (0, 1).
         method: How the resamples were drawn.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
@@ -328,9 +312,9 @@ def _added(times: NDArray[np.int64], totals: Floats) -> Floats:
 class RatioEstimate:
     """A ratio of two sums over ``clusters`` clusters.
 
-    ``value`` is None (undefined) if the denominators sum to 0. ``interval`` is
-    None for fewer than two clusters with a denominator, and if all clusters have
-    the same ratio and its range is not known.
+    ``value`` is None (undefined) if the denominators sum to 0. ``interval`` is None for fewer than
+    two clusters with a denominator, and if all clusters have the same ratio and its range is not
+    known.
     """
 
     value: float | None
@@ -352,24 +336,18 @@ def ratio_of_sums(
         Var(R)   = C / (C - 1) · sum of (a_c - R b_c)² / (sum of b_c)²
         interval = R ± t(df) · sqrt(Var(R)),  df = (sum of b_c)² / sum of b_c² - 1, at least 1
 
-    A bounded ratio is the mean of the clusters' ratios, weighted by their
-    denominators. It has the interval of such a mean, ``bounded_wilson`` with
-    clusters as rows: never beyond the range, never a single point.
+    A bounded ratio is the mean of the clusters' ratios, weighted by their denominators. It has the
+    interval of such a mean, ``bounded_wilson`` with clusters as rows: never beyond the range, never
+    a single point.
 
     Args:
         numerators: Shape (C,). Sum of each cluster, in any unit.
-        denominators: Shape (C,). At least 0. Clusters in which both are 0 are
-            left out.
+        denominators: Shape (C,). At least 0. Clusters in which both are 0 are left out.
         low: The least possible ratio of a cluster; None for no bound.
         high: The greatest possible ratio of a cluster; None for no bound.
-        level: Share of intervals that should hold the true ratio, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, denominators below
-            0, ratios out of their range.
-
-    Source: Cochran (1977), "Sampling Techniques", sections 2.11 and 6.3; the form
-    for a range as in ``bounded_wilson``.
+    Source: Cochran (1977), "Sampling Techniques", sections 2.11 and 6.3; the form for a range as in
+    ``bounded_wilson``.
     """
     upper = upper_quantile(level)
     read = _ratio_clusters(numerators, denominators)
@@ -404,18 +382,10 @@ def ratio_bootstrap(
     ``cluster_bootstrap``, too narrow for few clusters and near the ends of a range.
 
     Args:
-        numerators: As for ``ratio_of_sums``.
-        denominators: As for ``ratio_of_sums``.
-        seed: The same seed gives the same draws on every machine.
-        level: As for ``ratio_of_sums``.
         resamples: Number of resamples of C clusters. Those whose denominators are all 0 are left
             out.
 
-    Raises:
-        InputError: As ``ratio_of_sums``, or fewer than two resamples.
-
-    Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
-    section 3.8.
+    Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", section 3.8.
     """
     upper_quantile(level)
     clusters = _ratio_clusters(numerators, denominators)

@@ -1,8 +1,8 @@
 """Cluster means: intervals for a mean of clustered rows, such as five answers to each question.
 
-Rows of a cluster are correlated, so they hold less information than the same number of
-independent rows. All intervals are computed from each cluster's sum of scores, number of rows
-and sum of squared scores.
+Rows of a cluster are correlated, so they hold less information than the same number of independent
+rows. All intervals are computed from each cluster's sum of scores, number of rows and sum of
+squared scores.
 """
 
 from dataclasses import dataclass, replace
@@ -66,14 +66,8 @@ def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None 
     """Check the arrays and convert them.
 
     Args:
-        sums: Shape (C,). Sum of the scores of each cluster, finite.
-        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
-            clusters.
-        squares: Shape (C,). Sum of the squared scores of each cluster. None:
-            as if all rows of a cluster had the same score.
-
-    Raises:
-        InputError: The arrays have faults; lists them.
+        squares: Shape (C,). Sum of the squared scores of each cluster. None: as if all rows of a
+            cluster had the same score.
     """
     s, n = _floats("sums", sums), _floats("counts", counts)
     faults = []
@@ -108,25 +102,18 @@ def cluster_t_mean(
 
         mean ± t(df) · sqrt(variance)    as in ``ClusterMoments``
 
-    The ordinary t interval where every cluster is one row. Too narrow near the
-    end of a range (use ``cluster_wilson`` or ``bounded_wilson``) and a single
-    point where nothing varies (``mean_interval`` knows).
+    The ordinary t interval where every cluster is one row. Too narrow near the end of a range (use
+    ``cluster_wilson`` or ``bounded_wilson``) and a single point where nothing varies
+    (``mean_interval`` knows).
 
     Args:
-        sums: Shape (C,). Sum of the scores of each cluster, in any unit.
-        counts: Shape (C,). Rows of each cluster, at least 1.
-        level: Share of intervals that should hold the true mean, in (0, 1).
         low: The least score there can be; the interval ends there.
-        high: The greatest score there can be.
 
     Returns:
         The interval; None for fewer than two clusters.
 
-    Raises:
-        InputError: Wrong shapes, or numbers that are not finite.
-
-    Source: Cochran (1977), "Sampling Techniques", chapter 6, for the ratio;
-    Liang & Zeger (1986), "Longitudinal data analysis using generalized linear models".
+    Source: Cochran (1977), "Sampling Techniques", chapter 6, for the ratio; Liang & Zeger (1986),
+    "Longitudinal data analysis using generalized linear models".
     """
     return t_interval(read_clusters(sums, counts).moments, level, low=low, high=high)
 
@@ -151,26 +138,20 @@ def t_interval(
 def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Interval | None:
     """Score interval for a rate of clustered rows: inside [0, 1], never a single point.
 
-    Wilson's interval with the effective sample size of ``effective_rows`` in
-    place of the number of rows, and Student's t in place of the normal.
+    Wilson's interval with the effective sample size of ``effective_rows`` in place of the number of
+    rows, and Student's t in place of the normal.
 
     ``benchmarks/interval_coverage.py`` measures its coverage.
 
     Args:
         sums: Shape (C,). Successes of each cluster, in [0, count].
-        counts: Shape (C,). Rows of each cluster, at least 1.
-        level: Share of intervals that should hold the true rate, in (0, 1).
 
     Returns:
         The interval; None for fewer than two clusters.
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, more successes
-            than rows.
-
-    Source: Dean & Pagano (2015), "Evaluating confidence interval methods for
-    binomial proportions in clustered surveys", for Wilson's interval on the
-    effective sample size; the half cluster is ours.
+    Source: Dean & Pagano (2015), "Evaluating confidence interval methods for binomial proportions
+    in clustered surveys", for Wilson's interval on the effective sample size; the half cluster is
+    ours.
     """
     return rate_interval(read_clusters(sums, counts).moments, level)
 
@@ -196,29 +177,17 @@ def bounded_wilson(
 ) -> Interval | None:
     """Interval for a mean of bounded scores: inside their range, never a single point.
 
-    ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range.
-    The t interval is symmetric, so its coverage is poor for a mean near an end of
-    the range, which depends on a few distant rows; this one extends further
-    inwards. In the middle of the range they agree. Too narrow where a few scores lie far
-    from the others and fewer than about 30 clusters happen to have none of them.
-
-    Args:
-        sums: Shape (C,). Sum of the scores of each cluster.
-        counts: Shape (C,). Rows of each cluster, at least 1.
-        squares: Shape (C,). Sum of the squared scores of each cluster.
-        low: The least possible score.
-        high: The greatest possible score.
-        level: Share of intervals that should hold the true mean, in (0, 1).
+    ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range. The t interval is
+    symmetric, so its coverage is poor for a mean near an end of the range, which depends on a few
+    distant rows; this one extends further inwards. In the middle of the range they agree. Too
+    narrow where a few scores lie far from the others and fewer than about 30 clusters happen to
+    have none of them.
 
     Returns:
         The interval; None for fewer than two clusters.
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, scores out of
-            their range, squares that are impossible for these sums.
-
-    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
-    var = q · m (1 - m) as in ``effective_rows``, is ours.
+    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by var = q · m (1 -
+    m) as in ``effective_rows``, is ours.
     """
     return bounded_interval(read_clusters(sums, counts, squares).moments, level, low, high)
 
@@ -255,16 +224,15 @@ def effective_rows(clusters: ClusterMoments) -> float:
         effect = (V + h · n̄² · q) / (N s² + h · n̄ · q),  at least 1,  h = 1/2
         V      = C / (C - 1) · sum of (s_c - m n_c)²,    s² the variance of the rows
 
-    m is the mean. So n* is m (1 - m) / Var(m) with three modifications. A few scores near an end
-    of the range seldom show how far the others lie: so up to half a row, the nearer to an end the
-    mean is, is taken to vary as much as rows of 0 or 1. The design effect
-    is at least 1: rows of a cluster never count for more than independent ones. And the
-    usual design effect, V / (N s²), can be near 1 by accident for a mean near 0 or 1,
-    where it depends on one or two clusters: so half a cluster of the mean size n̄ = N / C,
-    whose rows all agree, is added to its numerator and denominator, which is negligible if
-    many rows differ from the ends of the range. If all rows have the same score,
-    V / (N s²) is 0/0, and n* is Kish's effective number of clusters,
-    (sum of n_c)² / sum of n_c², which is C for clusters of equal size.
+    m is the mean. So n* is m (1 - m) / Var(m) with three modifications. A few scores near an end of
+    the range seldom show how far the others lie: so up to half a row, the nearer to an end the mean
+    is, is taken to vary as much as rows of 0 or 1. The design effect is at least 1: rows of a
+    cluster never count for more than independent ones. And the usual design effect, V / (N s²), can
+    be near 1 by accident for a mean near 0 or 1, where it depends on one or two clusters: so half a
+    cluster of the mean size n̄ = N / C, whose rows all agree, is added to its numerator and
+    denominator, which is negligible if many rows differ from the ends of the range. If all rows
+    have the same score, V / (N s²) is 0/0, and n* is Kish's effective number of clusters, (sum of
+    n_c)² / sum of n_c², which is C for clusters of equal size.
 
     Args:
         clusters: Scores from 0 to 1.
@@ -340,9 +308,8 @@ ROUNDING = 1e-12
 class MeanEstimate:
     """A mean over ``n`` rows in ``clusters`` clusters.
 
-    ``value`` is None for no rows. ``interval`` is None for fewer than two clusters
-    (except that a single row of a rate has one), and for scores without variation
-    whose range is not known.
+    ``value`` is None for no rows. ``interval`` is None for fewer than two clusters (except that a
+    single row of a rate has one), and for scores without variation whose range is not known.
     """
 
     value: float | None
@@ -372,19 +339,10 @@ def mean_interval(
     | without such a range | several rows | ``cluster_t`` |
 
     Args:
-        sums: Shape (C,). Sum of the scores of each cluster.
-        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
-            clusters.
-        squares: Shape (C,). Sum of the squared scores of each cluster. Required
-            for bounded scores in clusters of several rows.
-        rate: Whether every score is 0 or 1.
+        squares: Shape (C,). Sum of the squared scores of each cluster. Required for bounded scores
+            in clusters of several rows.
         low: The least possible score, None for no bound. A rate's is 0.
         high: The greatest possible score, None for no bound. A rate's is 1.
-        level: Share of intervals that should hold the true mean, in (0, 1).
-
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, scores out of
-            their range, squares missing where required.
     """
     clusters = read_clusters(sums, counts, None if rate else squares).moments
     bounded = not rate and low is not None and high is not None
@@ -409,13 +367,6 @@ def mean_of_clusters(
 
     Args:
         clusters: Of the scores; their ``squares`` matter for bounded scores alone.
-        rate: As for ``mean_interval``, and so are the others.
-        low: The least possible score.
-        high: The greatest possible score.
-        level: Of the interval.
-
-    Raises:
-        InputError: Scores out of their range.
     """
     if clusters.size == 0:
         return MeanEstimate(None, None, 0, 0)

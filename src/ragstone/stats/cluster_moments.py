@@ -134,9 +134,7 @@ def moments_of(
     """The moments of clusters that are held as arrays.
 
     Args:
-        sums: Shape (C,). Sum of the scores of each cluster.
         counts: Shape (C,). Rows of each cluster, some above 0.
-        squares: Shape (C,). Sum of the squared scores of each cluster.
     """
     if not len(sums):
         return NO_CLUSTERS

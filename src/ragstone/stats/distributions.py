@@ -1,7 +1,7 @@
 """Distributions: beta, t and F, the interval type, one-sided p-values, and intervals for a rate.
 
-The intervals for a rate, Wilson's and Clopper and Pearson's, assume independent rows. The
-quantile for every look makes intervals wide enough to hold at all looks while labels come in.
+The intervals for a rate, Wilson's and Clopper and Pearson's, assume independent rows. The quantile
+for every look makes intervals wide enough to hold at all looks while labels come in.
 """
 
 from collections.abc import Callable
@@ -25,16 +25,13 @@ MOST_TERMS = 100_000
 def beta_cdf(x: float, a: float, b: float) -> float:
     """Regularised incomplete beta function: P(X <= x) for X ~ Beta(a, b).
 
-    Lentz's algorithm on the continued fraction, for the tail on which it
-    converges fast. Accurate to 1e-11 for a, b up to 1,000 and to 1e-9 at 1e6.
+    Lentz's algorithm on the continued fraction, for the tail on which it converges fast. Accurate
+    to 1e-11 for a, b up to 1,000 and to 1e-9 at 1e6.
 
     Args:
         x: In [0, 1].
         a: Above 0.
         b: Above 0.
-
-    Raises:
-        InputError: An argument is out of its range.
 
     Source: NIST Digital Library of Mathematical Functions, 8.17(v).
     """
@@ -55,9 +52,6 @@ def beta_quantile(q: float, a: float, b: float) -> float:
         q: In (0, 1).
         a: Above 0.
         b: Above 0.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not 0 < q < 1:
         raise InputError(f"A quantile needs a probability inside (0, 1), got {q}.")
@@ -126,8 +120,8 @@ Method = Literal[
 class Interval:
     """A confidence interval: two ends with ``low <= high``, in the unit of the estimate.
 
-    ``level`` is the share of such intervals that should hold the true value, in
-    (0, 1); ``method`` names how the ends were computed.
+    ``level`` is the share of such intervals that should hold the true value, in (0, 1); ``method``
+    names how the ends were computed.
     """
 
     low: float
@@ -180,16 +174,12 @@ MOST_STEPS = 100
 def t_quantile(q: float, df: float) -> float:
     """The ``q`` quantile of Student's t distribution.
 
-    Newton's method on the upper tail, which is convex, so that it cannot
-    diverge; from 1,000 degrees of freedom, an expansion about the normal
-    quantile, accurate to 1e-9 there.
+    Newton's method on the upper tail, which is convex, so that it cannot diverge; from 1,000
+    degrees of freedom, an expansion about the normal quantile, accurate to 1e-9 there.
 
     Args:
         q: In (0, 1).
         df: Degrees of freedom, at least 1; need not be whole.
-
-    Raises:
-        InputError: ``q`` or ``df`` is out of its range.
 
     Source: Abramowitz & Stegun (1964), 26.5.27 and 26.7.5.
     """
@@ -227,11 +217,7 @@ def quantile(level: float, df: float | None) -> float:
     """The critical value: half-width of an interval of this level, in standard errors.
 
     Args:
-        level: In (0, 1).
         df: Degrees of freedom of Student's t, at least 1; None for the normal.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     upper = upper_quantile(level)
     return NormalDist().inv_cdf(upper) if df is None else t_quantile(upper, df)
@@ -266,11 +252,8 @@ def f_quantile(q: float, above: float, below: float = KNOWN) -> float:
     Args:
         q: In (0, 1).
         above: Degrees of freedom of the numerator, above 0.
-        below: Degrees of freedom of the denominator; by default it is a known variance, which
-            gives the quantile of chi² over its degrees of freedom.
-
-    Raises:
-        InputError: An argument is out of its range.
+        below: Degrees of freedom of the denominator; by default it is a known variance, which gives
+            the quantile of chi² over its degrees of freedom.
 
     Source: Abramowitz & Stegun (1964), 26.6.2.
     """
@@ -302,15 +285,14 @@ def one_sided_p(
 
         p = inf { a : the bound of one-sided level a lies beyond the bar }
 
-    For ``above`` the bound is the low end of the interval of level 1 - 2 a; for a above
-    one half it is the high end of the interval of level 2 a - 1. Found by bisection on the
-    normal quantile of a, so intervals of higher levels must contain those of lower levels. If
-    the interval inverts a test, this is that test: the score test for Wilson's interval, the t
-    test for the t interval.
+    For ``above`` the bound is the low end of the interval of level 1 - 2 a; for a above one half it
+    is the high end of the interval of level 2 a - 1. Found by bisection on the normal quantile of
+    a, so intervals of higher levels must contain those of lower levels. If the interval inverts a
+    test, this is that test: the score test for Wilson's interval, the t test for the t interval.
 
     Args:
-        at: Returns the interval of a level in (0, 1), or None if there is none. At a level near
-            0, None stands for the value itself.
+        at: Returns the interval of a level in (0, 1), or None if there is none. At a level near 0,
+            None stands for the value itself.
         value: The estimate.
         bar: In the unit of the value.
         beyond: The alternative: on which side of the bar the true value lies.
@@ -367,11 +349,9 @@ def look_quantile(n: float, level: float) -> float:
 
     Args:
         n: Number of values so far, at least 1. More than are independent is on the safe side.
-        level: In (0, 1).
 
-    Source: Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), "Time-uniform central limit
-    theory and asymptotic confidence sequences", theorem 2.2 and section 2.2, with ρ² there as r²
-    here.
+    Source: Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), "Time-uniform central limit theory
+    and asymptotic confidence sequences", theorem 2.2 and section 2.2, with ρ² there as r² here.
     """
     upper_quantile(level)
     far = -2 * log(1 - level)
@@ -390,16 +370,11 @@ def wilson(successes: float, n: float, *, level: float = 0.95) -> Interval | Non
     Args:
         successes: In [0, n].
         n: Number of rows, at least 0; need not be whole.
-        level: Share of intervals that should hold the true rate, in (0, 1).
 
     Returns:
         The interval; None for no rows.
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Wilson (1927), "Probable inference, the law of succession, and
-    statistical inference".
+    Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
     """
     z = NormalDist().inv_cdf(upper_quantile(level))
     _check(successes, n)
@@ -429,16 +404,12 @@ def clopper_pearson(successes: float, n: float, *, level: float = 0.95) -> Inter
     Args:
         successes: In [0, n].
         n: Number of rows, at least 0.
-        level: In (0, 1).
 
     Returns:
         The interval; None for no rows.
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits
-    illustrated in the case of the binomial".
+    Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
+    case of the binomial".
     """
     upper = upper_quantile(level)
     _check(successes, n)

@@ -43,17 +43,12 @@ def worst_best(
         total: Sum of the known scores.
         n: Number of known scores, or their total weight.
         n_missing: Number of missing scores, or their total weight.
-        low: The least possible score; None for no bound.
-        high: The greatest possible score; None for no bound.
-        better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are,
-            ``"0"`` if neither; then the lower bound comes first.
+        better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are, ``"0"`` if neither;
+            then the lower bound comes first.
 
     Returns:
-        Worst, then best; None if there is no row at all, or if a score is missing
-        and the range has no bounds.
-
-    Raises:
-        InputError: A negative count.
+        Worst, then best; None if there is no row at all, or if a score is missing and the range has
+        no bounds.
     """
     if n < 0 or n_missing < 0:
         raise InputError(f"Counts cannot be negative, got n {n} and n_missing {n_missing}.")
@@ -80,8 +75,8 @@ class ExactRate:
 
     Attributes:
         rate: In [0, 1].
-        rows: Effective sample size, above 0; for clustered rows, less than their number and
-            seldom a whole number.
+        rows: Effective sample size, above 0; for clustered rows, less than their number and seldom
+            a whole number.
         df: Degrees of freedom of the variance behind ``rows``, at least 1; None for independent
             rows, where no variance is estimated.
     """
@@ -96,10 +91,10 @@ class ExactRate:
             above:  P(X >= x | n, bar) = I(bar; x, n - x + 1),  x = rate · n
             below:  P(X <= x | n, bar) = I(1 - bar; n - x, x + 1)
 
-        I is the regularised incomplete beta function: the binomial tail for whole x and n, and
-        its continuation in between. So for independent rows, if the true rate equals the bar,
-        p <= a has a probability of at most a. If n is estimated from clusters, the normal
-        quantile of the tail is converted to one of Student's t.
+        I is the regularised incomplete beta function: the binomial tail for whole x and n, and its
+        continuation in between. So for independent rows, if the true rate equals the bar, p <= a
+        has a probability of at most a. If n is estimated from clusters, the normal quantile of the
+        tail is converted to one of Student's t.
 
         Args:
             bar: In [0, 1].
@@ -110,17 +105,13 @@ class ExactRate:
 
         Source: Clopper & Pearson (1934) for the tails; Korn & Graubard (1998), "Confidence
         intervals for proportions with small expected number of positive counts estimated from
-        survey data", for the effective sample size in them. Student's t on the tail is ours, as
-        in ``cluster_wilson``.
+        survey data", for the effective sample size in them. Student's t on the tail is ours, as in
+        ``cluster_wilson``.
         """
         return max(self._tail(bar, beyond, 1.0), LEAST_P)
 
     def interval(self, level: float) -> Interval:
-        """Clopper and Pearson's interval: for a bar beyond either end ``p`` < (1 - level) / 2.
-
-        Args:
-            level: In (0, 1).
-        """
+        """Clopper and Pearson's interval: for a bar beyond either end ``p`` < (1 - level) / 2."""
         inner = level
         if self.df is not None:
             inner = 2 * NormalDist().cdf(t_quantile(upper_quantile(level), self.df)) - 1
@@ -135,7 +126,6 @@ class ExactRate:
 
         Args:
             bar: In [0, 1].
-            beyond: As for ``p``.
             level: In (0, .5).
 
         Returns:
@@ -175,19 +165,15 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
 
     for sums s_c and counts n_c of C clusters, N rows of mean m. r is the intraclass correlation.
     For clusters of equal size the two agree. Otherwise the first depends on the few largest
-    clusters, which may by chance have similar results; r is estimated from all clusters of
-    several rows.
+    clusters, which may by chance have similar results; r is estimated from all clusters of several
+    rows.
 
     Args:
         sums: Shape (C,). Successes of each cluster, in [0, count].
-        counts: Shape (C,). Rows of each cluster, at least 1.
 
     Returns:
-        None for no rows, and for a single cluster of several rows, which does not show how
-        clusters vary.
-
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, more successes than rows.
+        None for no rows, and for a single cluster of several rows, which does not show how clusters
+        vary.
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect by r; Fleiss, Levin &
     Paik (2003), "Statistical Methods for Rates and Proportions", section 18.3, for r by the

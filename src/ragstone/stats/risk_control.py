@@ -28,9 +28,6 @@ def upper_bound(hits: int, n: int, *, confidence: float) -> float:
     Returns:
         In (0, 1]; 1 for no rows.
 
-    Raises:
-        InputError: An argument is out of its range.
-
     Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
     case of the binomial".
     """
@@ -52,9 +49,6 @@ def is_kept(hits: int, n: int, bound: float, *, confidence: float) -> bool:
         n: Independent rows, at least 0.
         bound: In (0, 1).
         confidence: In (.5, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not 0 < bound < 1:
         raise InputError(f"The bound of a rate must lie inside (0, 1), got {bound}.")
@@ -67,11 +61,7 @@ def is_kept(hits: int, n: int, bound: float, *, confidence: float) -> bool:
 
 
 def most_hits(n: int, bound: float, *, confidence: float) -> int | None:
-    """The largest number of hits of n with which the bound is kept; None if not even 0 is.
-
-    Raises:
-        InputError: An argument is out of its range.
-    """
+    """The largest number of hits of n with which the bound is kept; None if not even 0 is."""
     if not is_kept(0, n, bound, confidence=confidence):
         return None
     # All n hits never keep a bound, so there is a least number that does not.
@@ -79,11 +69,7 @@ def most_hits(n: int, bound: float, *, confidence: float) -> int | None:
 
 
 def rows_needed(bound: float, *, confidence: float, hits: int = 0) -> int:
-    """The least n of which this many hits keep the bound.
-
-    Raises:
-        InputError: An argument is out of its range.
-    """
+    """The least n of which this many hits keep the bound."""
     return smallest(
         lambda n: is_kept(min(hits, n), n, bound, confidence=confidence), least=max(1, hits)
     )
@@ -101,13 +87,9 @@ def highest_of_clusters(scores: ArrayLike, clusters: Codes | None = None) -> Flo
 
     Args:
         scores: Shape (n,); minus infinity for what can never reach a threshold, but not NaN.
-        clusters: Shape (n,). Rows with the same value are not independent; None: all are.
 
     Returns:
         Shape (number of clusters,).
-
-    Raises:
-        InputError: Wrong shapes, or a score that is no number.
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or np.isnan(values).any():
@@ -163,14 +145,14 @@ class PromisedThreshold:
     """From which score on at most a promised share is hit.
 
     Attributes:
-        value: A score of at least this is taken; None if there is no such threshold, and
-            ``reason`` says why: ``nothing_to_test`` (no row), ``too_few`` (not even without a hit
-            is the bound kept) or ``not_apart`` (at every candidate there are too many hits).
+        value: A score of at least this is taken; None if there is no such threshold, and ``reason``
+            says why: ``nothing_to_test`` (no row), ``too_few`` (not even without a hit is the bound
+            kept) or ``not_apart`` (at every candidate there are too many hits).
         hits: Clusters with a score of at least ``value``; without one, of at least the strictest
             candidate.
-        upper: The exact upper bound of the share of clusters hit there: the tightest promise that
-            a threshold among the candidates can carry, where there is none that carries the
-            one asked for.
+        upper: The exact upper bound of the share of clusters hit there: the tightest promise that a
+            threshold among the candidates can carry, where there is none that carries the one asked
+            for.
         clusters: Number of clusters, of which the highest score counts.
         rows: Number of rows.
     """
@@ -199,8 +181,8 @@ def promised_threshold(
 
     The candidates are tested from the highest down, each at level 1 - confidence, and the first
     that fails ends it: a fixed sequence, which spends no level on the number of tests. Of each
-    cluster the highest score counts, so that the C clusters are independent whatever holds
-    within them. With probability ``confidence`` over the clusters that were drawn,
+    cluster the highest score counts, so that the C clusters are independent whatever holds within
+    them. With probability ``confidence`` over the clusters that were drawn,
 
         P(the highest score of a new cluster >= value) <= bound
 
@@ -213,10 +195,6 @@ def promised_threshold(
         among: Shape (m,), finite: the candidates.
         bound: The promise, in (0, 1).
         confidence: In (.5, 1).
-        clusters: Shape (n,). Rows with the same value are not independent; None: all are.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: Angelopoulos et al. (2021), "Learn then Test: Calibrating Predictive Algorithms to
     Achieve Risk Control", with fixed-sequence testing; Clopper & Pearson (1934) for the test. One
@@ -264,24 +242,20 @@ def answered_from(
         p(t) = P(X <= k(t)) for X ~ Binomial(C(t), bound)
         C(t) = clusters with a score >= t,  k(t) = those with a wrong row of a score >= t
 
-    As ``promised_threshold``, but the share is one of what is answered and need not fall with
-    the threshold. So the thresholds are the points of a fixed grid from 1 down to 0, beginning
-    where enough clusters are answered to show the bound without any wrong one, and the first that
-    fails ends it.
+    As ``promised_threshold``, but the share is one of what is answered and need not fall with the
+    threshold. So the thresholds are the points of a fixed grid from 1 down to 0, beginning where
+    enough clusters are answered to show the bound without any wrong one, and the first that fails
+    ends it.
 
     Args:
         scores: Shape (n,), in [0, 1].
         wrong: Shape (n,), true or 1 for a row that should not have been answered.
         bound: The promise, in (0, 1).
         confidence: In (.5, 1).
-        clusters: Shape (n,). Rows with the same value are not independent; None: all are.
 
     Returns:
         ``hits`` are clusters with a wrong row among those answered, ``clusters`` those with an
         answer at the threshold, and ``rows`` all rows given.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: Geifman & El-Yaniv (2017), "Selective Classification for Deep Neural Networks";
     Angelopoulos et al. (2021), "Learn then Test", for the fixed sequence.
@@ -329,8 +303,8 @@ class RiskCoverage:
         thresholds: Shape (m,), the distinct scores from the highest down.
         coverage: Shape (m,), the share of rows with a score of at least the threshold, in (0, 1].
         risk: Shape (m,), the share of wrong ones among these.
-        area: The mean of the risk over all numbers of rows that may be covered, in [0, 1]; lower
-            is better. None for no rows.
+        area: The mean of the risk over all numbers of rows that may be covered, in [0, 1]; lower is
+            better. None for no rows.
         best: The area if every wrong row had a lower score than every right one.
         blind: The area of a score that tells nothing: the share of wrong rows.
     """
@@ -353,9 +327,6 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     Args:
         scores: Shape (n,), finite.
         wrong: Shape (n,), true or 1 for a row that should not have been covered.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: El-Yaniv & Wiener (2010), "On the Foundations of Noise-free Selective Classification";
     Geifman, Uziel & El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation for Deep Neural
@@ -426,9 +397,6 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
     Returns:
         None if either is empty.
 
-    Raises:
-        InputError: Wrong shapes, or a score that is not finite.
-
     Source: Smirnov (1939); Hodges (1958), "The significance probability of the Smirnov two-sample
     test", for the exact p-value by counting paths.
     """
@@ -444,11 +412,7 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
 
 
 def thinned(scores: ArrayLike) -> Floats:
-    """The scores in ascending order; of more than 500, as many at evenly spaced ranks.
-
-    Raises:
-        InputError: The wrong shape, or a score that is not finite.
-    """
+    """The scores in ascending order; of more than 500, as many at evenly spaced ranks."""
     values = np.sort(np.asarray(scores, dtype=np.float64))
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InputError("Scores must be of shape (n,) and finite.")

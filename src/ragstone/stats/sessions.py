@@ -30,8 +30,6 @@ class TurnScores:
     Args:
         values: NaN where there is none.
         missing: Whether there would be one if it were known; where both fail, it is undefined.
-        low: The least possible score, None for no bound.
-        high: The greatest possible score, None for no bound.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are.
 
     Raises:
@@ -109,9 +107,9 @@ class Sessions:
         sessions: Shape (n,). The session of each turn, in any type that sorts.
         order: Shape (n,). What its turns are ordered by, such as their times; equal ones stay in
             the order given. None: the order given.
-        weights: Shape (n,). For sessions that were drawn, the inverse of the probability; the
-            same for all turns of a session. Turns that were not drawn, in a session of which
-            others were, are missing ones. None: all sessions are there.
+        weights: Shape (n,). For sessions that were drawn, the inverse of the probability; the same
+            for all turns of a session. Turns that were not drawn, in a session of which others
+            were, are missing ones. None: all sessions are there.
 
     Attributes:
         ids: Shape (S,). The sessions.
@@ -248,10 +246,7 @@ class Sessions:
         Args:
             figure: Of these sessions.
             rate: Whether it is 0 or 1.
-            low: The least it can be, None for no bound.
-            high: The greatest it can be, None for no bound.
             better: Which end is better.
-            level: Of the interval, in (0, 1).
 
         Source: Hájek (1971) for the weights; the intervals are those of ``mean_interval``, and with
         weights of ``ratio_of_sums``.

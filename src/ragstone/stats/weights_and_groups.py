@@ -24,14 +24,11 @@ def kish_size(weights: ArrayLike) -> float:
     Exact if weights and labels are independent; between 1 and n.
 
     Args:
-        weights: Shape (n,), finite and at least 0; for a sample drawn with known
-            probabilities, their inverses; for clusters, their numbers of rows.
+        weights: Shape (n,), finite and at least 0; for a sample drawn with known probabilities,
+            their inverses; for clusters, their numbers of rows.
 
     Returns:
         0 for no rows, or if all weights are 0.
-
-    Raises:
-        InputError: A weight that is not finite and at least 0.
 
     Source: Kish (1965), "Survey Sampling", section 11.7.
     """
@@ -52,12 +49,6 @@ def kish_df(weights: ArrayLike) -> float:
         (sum of w)² / sum of w² - 1,  at least 1
 
     A few large clusters among many small ones determine the variance almost alone.
-
-    Args:
-        weights: As for ``kish_size``.
-
-    Raises:
-        InputError: As ``kish_size``.
     """
     return max(1.0, kish_size(weights) - 1)
 
@@ -103,9 +94,6 @@ def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
             common factor.
         rows: Number of rows.
 
-    Raises:
-        InputError: Another shape, or a weight that is not finite and above 0.
-
     Source: Hájek (1971), "Comment on an essay by D. Basu".
     """
     if weights is None or rows == 0:
@@ -143,14 +131,10 @@ def variance_df(weights: ArrayLike) -> float:
 
         (sum of w²)² / sum of w⁴ - 1,  at least 1
 
-    Each row contributes its squared weight times its squared residual; if residuals do not
-    depend on weights, this is Satterthwaite's approximation for such a sum.
+    Each row contributes its squared weight times its squared residual; if residuals do not depend
+    on weights, this is Satterthwaite's approximation for such a sum.
 
-    Args:
-        weights: As for ``heaviest_size``.
-
-    Source: Satterthwaite (1946), "An approximate distribution of estimates of variance
-    components".
+    Source: Satterthwaite (1946), "An approximate distribution of estimates of variance components".
     """
     return kish_df(np.square(np.asarray(weights, dtype=np.float64)))
 
@@ -169,29 +153,23 @@ def heavy_wilson_ends(
 
         n_eff = (m (1 - m) + h g / k) / (V + h g / k²),    h = 1/2,   g = (m² + (1 - m)²) / 2
 
-    m is the estimate and V its variance, rescaled to a range from 0 to 1; k is ``rows``.
-    The variance of the sampled rows ignores the rows that were not sampled: if rare events
-    occur in a few heavy rows, many samples hold none of them, and their variance is far too
-    small. So half a row with the largest weight is added, which lies at either end of the
-    range. It changes nothing for a rate of 0 or 1 of equally weighted rows, where n_eff = k.
-    If all rows are equal (V = 0), each end lies at the fraction u of the way to that end of the
-    range, u being the upper Wilson bound of a rate that was 0 in k rows.
+    m is the estimate and V its variance, rescaled to a range from 0 to 1; k is ``rows``. The
+    variance of the sampled rows ignores the rows that were not sampled: if rare events occur in a
+    few heavy rows, many samples hold none of them, and their variance is far too small. So half a
+    row with the largest weight is added, which lies at either end of the range. It changes nothing
+    for a rate of 0 or 1 of equally weighted rows, where n_eff = k. If all rows are equal (V = 0),
+    each end lies at the fraction u of the way to that end of the range, u being the upper Wilson
+    bound of a rate that was 0 in k rows.
 
     Args:
         value: In [low, high].
         variance: Of the value, at least 0.
         rows: ``heaviest_size`` of the rows or clusters, at least 1.
         df: ``variance_df`` of them.
-        level: Share of intervals that should hold the true value, in (0, 1).
-        low: The least possible value.
-        high: The greatest possible value.
-
-    Raises:
-        InputError: An argument is out of its range.
 
     Source: Wilson (1927); Dean & Pagano (2015), "Evaluating confidence interval methods for
-    binomial proportions in clustered surveys", for his interval on an effective sample size;
-    adding half a row is ours. ``benchmarks/calibration.py`` measures the coverage.
+    binomial proportions in clustered surveys", for his interval on an effective sample size; adding
+    half a row is ours. ``benchmarks/calibration.py`` measures the coverage.
     """
     if not (low < high and low <= value <= high and variance >= 0 and rows >= 1):
         raise InputError(
@@ -273,11 +251,7 @@ class ValueCounts:
     _bins: dict[int | None, tuple[float, int]] = field(default_factory=dict)
 
     def add(self, value: float) -> None:
-        """Count a value.
-
-        Raises:
-            InputError: It is below 0, or not finite.
-        """
+        """Count a value."""
         if not 0 <= value < float("inf"):
             raise InputError(f"A value from 0 on is needed, got {value}.")
         bin = floor(log(value) / log1p(WIDTH)) if value else None

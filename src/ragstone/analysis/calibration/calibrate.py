@@ -103,11 +103,11 @@ def calibrate(
 ) -> Calibration:
     """Check a run's judge against human labels, and correct its numbers with them.
 
-    Combines the judge's verdicts on all examples with human labels on some, and gives each
-    metric's mean three ways: from the judge, from the labels alone, and corrected. If human
-    scores are only 0 and 1, ``method`` makes the correction, otherwise prediction-powered
-    inference. A metric that people labelled only through its judgements, such as
-    ``unsupported_claim``, is computed from these by its own rule.
+    Combines the judge's verdicts on all examples with human labels on some, and gives each metric's
+    mean three ways: from the judge, from the labels alone, and corrected. If human scores are only
+    0 and 1, ``method`` makes the correction, otherwise prediction-powered inference. A metric that
+    people labelled only through its judgements, such as ``unsupported_claim``, is computed from
+    these by its own rule.
 
     Args:
         run: A finished run that was not judged by the people who gave the labels. What people
@@ -117,21 +117,21 @@ def calibrate(
         by: Fields to correct by, in addition to the system.
         cluster: Field that groups dependent rows; None: as in the run.
         columns: Maps a label or metric to its column in the label files.
-        scales: Maps a metric to the first and last point of the scale on which people rated
-            it, such as (1, 5). Other scales are guessed, with a note.
-        method: How rates are corrected: ``ppi_plus_plus``, ``poststratified``,
-            ``rogan_gladen``, or ``by_design``, which chooses between the first two before
-            looking at any label (see ``favoured``).
+        scales: Maps a metric to the first and last point of the scale on which people rated it,
+            such as (1, 5). Other scales are guessed, with a note.
+        method: How rates are corrected: ``ppi_plus_plus``, ``poststratified``, ``rogan_gladen``, or
+            ``by_design``, which chooses between the first two before looking at any label (see
+            ``favoured``).
         criterion: What the best threshold of a score maximises.
-        repeats: Runs of the same data judged again by the same judge, to measure how often
-            its verdicts change.
+        repeats: Runs of the same data judged again by the same judge, to measure how often its
+            verdicts change.
         injected: A run of the same data with injected instructions, to measure how often they
             change its verdicts.
-        assume_random: Correct with labels of unknown sampling probability even if their
-            verdicts, systems or slices show that they are not a random sample.
-        anytime: For labels that keep arriving as random draws: the mean of the labels alone,
-            with an interval that is valid at every look, in the order of the files. Nothing
-            is corrected.
+        assume_random: Correct with labels of unknown sampling probability even if their verdicts,
+            systems or slices show that they are not a random sample.
+        anytime: For labels that keep arriving as random draws: the mean of the labels alone, with
+            an interval that is valid at every look, in the order of the files. Nothing is
+            corrected.
         level: Confidence level of the intervals.
         seed: Seed for all resampling.
 

@@ -77,12 +77,12 @@ class Bias:
 class JudgeCheck:
     """A judge compared with people over the ``n`` units that both judged.
 
-    Where units were drawn with unequal chances, each counts as one over its own, in everything
-    but ``confusion``'s counts; ``effective`` is how many units of equal weight these are worth.
-    What does not apply is None: sensitivity, specificity, AUROC and the error of calibration
-    where nothing is a yes or a no; rank correlations where labels have no order. ``kappa`` is
-    weighted by squared distance (``quadratic``) where they have one. ``reason`` says why nothing
-    can be told, such as ``no_variation``.
+    Where units were drawn with unequal chances, each counts as one over its own, in everything but
+    ``confusion``'s counts; ``effective`` is how many units of equal weight these are worth. What
+    does not apply is None: sensitivity, specificity, AUROC and the error of calibration where
+    nothing is a yes or a no; rank correlations where labels have no order. ``kappa`` is weighted by
+    squared distance (``quadratic``) where they have one. ``reason`` says why nothing can be told,
+    such as ``no_variation``.
     """
 
     kind: str

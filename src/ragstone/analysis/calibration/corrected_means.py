@@ -84,8 +84,8 @@ def not_random(
     Args:
         metric: Whose scores these are.
         group: Field to value; none for all rows.
-        scores: The group's rows that the judge gave a value: ``value``, ``labelled``,
-            ``cluster``, ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
+        scores: The group's rows that the judge gave a value: ``value``, ``labelled``, ``cluster``,
+            ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
         groups: Number of groups that are tested.
     """
     fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
@@ -171,8 +171,8 @@ class LabelledScores:
     """The scores of one metric in one group, with people's labels of some of them.
 
     Attributes:
-        scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight``
-            (the inverse sampling probability; null if unknown).
+        scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight`` (the
+            inverse sampling probability; null if unknown).
         scale: Of the metric.
         rate: Whether people's values are only 0 and 1, in all groups.
         method: Of the correction of a rate.
@@ -321,8 +321,8 @@ class LabelledScores:
     def example_scores(self) -> pl.DataFrame:
         """The corrected score of each example.
 
-        People's word where there is one; else, for a rate, the share of positives that people
-        found among what the judge calls the same; else the judge's score moved by its mean error.
+        People's word where there is one; else, for a rate, the share of positives that people found
+        among what the judge calls the same; else the judge's score moved by its mean error.
         """
         judged = self.judged
         weight = pl.when(pl.col(PEOPLE).is_not_null()).then(pl.col(WEIGHT).fill_null(1.0))
@@ -397,8 +397,8 @@ def is_rate(scores: pl.DataFrame, scale: ValueRange) -> bool:
 def verdicts(judged: pl.DataFrame, labels: int) -> list[str]:
     """The judge's verdict on each row, with few distinct values: the strata of a rate.
 
-    The metric's own words where it has them, such as ``correct``; else the score, or the range
-    of scores that make one stratum.
+    The metric's own words where it has them, such as ``correct``; else the score, or the range of
+    scores that make one stratum.
     """
     strata = joined_strata(judged["value"].to_numpy(), labels)
     rows = judged.select("value", "label", at=pl.Series(strata))

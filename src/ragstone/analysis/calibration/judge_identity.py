@@ -38,8 +38,8 @@ PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 class JudgeIdentity(BaseModel):
     """Models, prompts and plan of the judges of a run.
 
-    Models stand with their parameters, prompts with the hash of their text. A part that a run
-    does not have is left unset, and one that a later version writes is compared too.
+    Models stand with their parameters, prompts with the hash of their text. A part that a run does
+    not have is left unset, and one that a later version writes is compared too.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -126,11 +126,11 @@ class FlipRate:
 def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     """How often the second run's verdicts on the same units differ.
 
-    That nothing else differs between the runs is for the caller to check:
-    ``same_data``, ``same_judge``.
+    That nothing else differs between the runs is for the caller to check: ``same_data``,
+    ``same_judge``.
 
-    Verdicts on claims and statements are left out if the judge made these itself. Intervals
-    treat the units of an example as a cluster.
+    Verdicts on claims and statements are left out if the judge made these itself. Intervals treat
+    the units of an example as a cluster.
 
     Raises:
         InputError: No unit was judged in both.

@@ -44,8 +44,8 @@ class JudgedRows(Protocol):
 def judged_units(run: JudgedRows) -> pl.DataFrame:
     """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
 
-    For a panel it is the panel's verdict, for a critique the majority vote. A yes or no,
-    a grade or a rating also has a ``number``.
+    For a panel it is the panel's verdict, for a critique the majority vote. A yes or no, a grade or
+    a rating also has a ``number``.
     """
     said = (
         run.ledger()
@@ -134,16 +134,16 @@ def people_scores(
     """The value of each metric by people's labels; one row per example and metric with a value.
 
     A value that a person gave of the metric itself goes first. Else the metric's own rule is
-    evaluated over people's combined judgements, of which it needs at least one; what
-    follows from these by logic is derived as in any run.
+    evaluated over people's combined judgements, of which it needs at least one; what follows from
+    these by logic is derived as in any run.
 
     Args:
         examples: The labelled examples.
         labels: People's labels.
         metrics: Metrics; the name alone of one that is not loaded, which has only values given.
-        units: How many claims and statements each example has, where people were asked about
-            the judge's. An example labelled in part has no value by rule: what is known of it
-            might settle the one outcome and never the other.
+        units: How many claims and statements each example has, where people were asked about the
+            judge's. An example labelled in part has no value by rule: what is known of it might
+            settle the one outcome and never the other.
     """
     names = [str(metric) for metric in metrics]
     given = (

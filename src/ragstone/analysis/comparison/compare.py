@@ -67,37 +67,36 @@ def compare(
 ) -> Comparisons:
     """Compare the systems of a run, or of two runs, on the questions both answered.
 
-    Rows of one system on one question are averaged first. Each comparison has a difference
-    with an interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the
-    p-value of a distribution-free test (McNemar's exact test, or sign flips by cluster),
-    adjusted for all p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If
-    both were judged on the same inputs by the same judge, and alike, nothing is tested: ``same``.
+    Rows of one system on one question are averaged first. Each comparison has a difference with an
+    interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the p-value of a
+    distribution-free test (McNemar's exact test, or sign flips by cluster), adjusted for all
+    p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If both were judged on
+    the same inputs by the same judge, and alike, nothing is tested: ``same``.
 
-    Composites that leave out components without a value are compared over the components that
-    both sides of a pair have. A composite of dataset means is left out. A system whose answers
-    are the references is not compared by metrics that set answers beside references.
+    Composites that leave out components without a value are compared over the components that both
+    sides of a pair have. A composite of dataset means is left out. A system whose answers are the
+    references is not compared by metrics that set answers beside references.
 
     Args:
         run: A finished run.
-        other: A second run: its systems are b, those of ``run`` are a. None: compare
-            the systems of ``run``.
+        other: A second run: its systems are b, those of ``run`` are a. None: compare the systems of
+            ``run``.
         baseline: Within one run, the only system to be b; None: every pair.
         metrics: Metrics to compare; None: all, or with two runs all that both have.
         by: Fields to compare by, value by value, in addition to the whole.
         cluster: Field that groups dependent rows; None: as in ``run``.
-        margin: Differences up to this size are too small to matter, in the metric's
-            unit, above 0.
-        adjust: ``holm`` keeps the chance of any false finding, of a difference or of
-            equivalence, at 5 %; ``bh`` keeps the expected share of false findings at 5 %.
+        margin: Differences up to this size are too small to matter, in the metric's unit, above 0.
+        adjust: ``holm`` keeps the chance of any false finding, of a difference or of equivalence,
+            at 5 %; ``bh`` keeps the expected share of false findings at 5 %.
         level: Confidence level of the intervals, in (.5, 1). ``better`` and ``worse`` need an
-            adjusted p-value of at most 1 - level, and so does ``equivalent``, in two
-            one-sided tests.
+            adjusted p-value of at most 1 - level, and so does ``equivalent``, in two one-sided
+            tests.
         force: Also compare metrics that the two runs judged or defined differently.
         seed: Seed of the sign flips.
 
     Raises:
-        InputError: A run is not finished, there is nothing to pair, a metric differs
-            between the runs, or an option is out of range.
+        InputError: A run is not finished, there is nothing to pair, a metric differs between the
+            runs, or an option is out of range.
         UnknownName: There is no such metric or system.
     """
     _check(margin, adjust, level, other, baseline)
@@ -228,8 +227,8 @@ def _judged(
 ) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts.
 
-    Differences and equivalence are one family. Of a comparison only one of the two null
-    hypotheses can be true, no difference or one beyond the margin, and Holm's needs no more.
+    Differences and equivalence are one family. Of a comparison only one of the two null hypotheses
+    can be true, no difference or one beyond the margin, and Holm's needs no more.
     """
     ps = [one.p for one in found] + [one.p_equivalence for one in found]
     if adjust == "holm":
@@ -282,8 +281,8 @@ def _to_show(
 ) -> tuple[int | None, str | None]:
     """The number of pairs that show the difference if it stays, or why there is none.
 
-    With so many the p-value reaches alpha over the size of the family, which suffices for Holm,
-    and for Benjamini and Hochberg, whatever the others do.
+    With so many the p-value reaches alpha over the size of the family, which suffices for Holm, and
+    for Benjamini and Hochberg, whatever the others do.
     """
     if one.p is None or p_adjusted is None or p_adjusted <= alpha:
         return None, "no_direction"

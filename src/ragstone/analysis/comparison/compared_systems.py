@@ -71,9 +71,9 @@ class ComparedQuestions:
 class Values:
     """A side's scores of one metric, one entry per question.
 
-    ``value`` is the mean of the question's rows that have one, and means nothing
-    where ``valued`` is false; ``missing`` says that a judge owes all of it, ``owed`` how many of
-    ``rows`` rows it owes. A question with a value may owe some too.
+    ``value`` is the mean of the question's rows that have one, and means nothing where ``valued``
+    is false; ``missing`` says that a judge owes all of it, ``owed`` how many of ``rows`` rows it
+    owes. A question with a value may owe some too.
     """
 
     value: Floats
@@ -310,8 +310,7 @@ def has_gaps(scores: pl.DataFrame) -> bool:
 def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataFrame]:
     """The scores of its components, by the names in its weights, in the order of the examples.
 
-    Those of the run; where it did not keep one, the stored judgements are scored
-    again, in memory.
+    Those of the run; where it did not keep one, the stored judgements are scored again, in memory.
 
     Raises:
         InputError: The stored judgements are gone or damaged.

@@ -28,14 +28,13 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on system a compared with system b, for different inputs.
 
-    ``equivalent`` if p_equivalence is at most alpha; then ``better`` or ``worse``, if p is;
-    else ``cannot_tell``. Of a metric that has no better end, a difference is neither better
-    nor worse.
+    ``equivalent`` if p_equivalence is at most alpha; then ``better`` or ``worse``, if p is; else
+    ``cannot_tell``. Of a metric that has no better end, a difference is neither better nor worse.
 
     Args:
         difference: a - b; None where no pair has both values.
-        p_equivalence: Of two one-sided tests that it lies inside ±margin, adjusted for all that
-            are looked at; None without a margin or an interval.
+        p_equivalence: Of two one-sided tests that it lies inside ±margin, adjusted for all that are
+            looked at; None without a margin or an interval.
         p: Two-sided, adjusted likewise; None where there is no test.
         better: Which way the metric points.
         alpha: The share of false findings that is put up with.
@@ -70,10 +69,9 @@ Ints = NDArray[np.int64]
 class Ranked:
     """A system's place on one metric.
 
-    ``strength`` is the log-odds of beating a system of average strength,
-    ``win_probability`` the same as a probability; both are None, and ``reason``
-    says why, where no finite strengths fit. ``win_share`` is what share of its
-    comparisons it won, a tie counted half.
+    ``strength`` is the log-odds of beating a system of average strength, ``win_probability`` the
+    same as a probability; both are None, and ``reason`` says why, where no finite strengths fit.
+    ``win_share`` is what share of its comparisons it won, a tie counted half.
     """
 
     metric: str
@@ -162,19 +160,18 @@ NO_PAIR_DIFFERS = "no_pair_differs"
 class Comparison:
     """System a against system b on one metric, over the questions both answered.
 
-    ``difference`` is a - b in the metric's unit, averaged over ``n_pairs`` pairs;
-    ``value_a`` and ``value_b`` are the means over the same pairs.
-    ``equivalence_low`` and ``equivalence_high`` are its interval at the level of one
-    test of equivalence; ``p_equivalence`` is the p-value of the two one-sided tests that
-    the difference is within the margin, adjusted in one family with those of the differences.
-    ``wins`` counts the pairs on which a is better, or higher if the metric has no better
-    direction. ``n_needed`` is the total number of pairs that it takes, for what ``needed_for``
-    says; if None, ``n_needed_reason`` says why. ``n_only_a`` and ``n_only_b`` count the questions
-    on which only that side has a value, so that they are not paired. ``relevance_by`` says who
-    judged relevance, where not all metrics of a comparison have that from the same source.
-    ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
-    differences over their standard deviation. ``reasons`` say what the numbers cannot
-    show, see ``ragstone.core.messages``.
+    ``difference`` is a - b in the metric's unit, averaged over ``n_pairs`` pairs; ``value_a`` and
+    ``value_b`` are the means over the same pairs. ``equivalence_low`` and ``equivalence_high`` are
+    its interval at the level of one test of equivalence; ``p_equivalence`` is the p-value of the
+    two one-sided tests that the difference is within the margin, adjusted in one family with those
+    of the differences. ``wins`` counts the pairs on which a is better, or higher if the metric has
+    no better direction. ``n_needed`` is the total number of pairs that it takes, for what
+    ``needed_for`` says; if None, ``n_needed_reason`` says why. ``n_only_a`` and ``n_only_b`` count
+    the questions on which only that side has a value, so that they are not paired. ``relevance_by``
+    says who judged relevance, where not all metrics of a comparison have that from the same source.
+    ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the differences
+    over their standard deviation. ``reasons`` say what the numbers cannot show, see
+    ``ragstone.core.messages``.
     """
 
     metric: str
@@ -257,10 +254,9 @@ class Comparisons(Displayable):
     """All comparisons of one call.
 
     ``family`` is the number of comparisons the p-values are adjusted for, each tested for a
-    difference and, with a margin, for equivalence. ``ranking`` orders the
-    systems of a run on each metric, if there are more than two and every pair is
-    compared. ``notes`` say what was left out, and why. ``checked`` says by system what people's
-    labels show about the judges of the metrics.
+    difference and, with a margin, for equivalence. ``ranking`` orders the systems of a run on each
+    metric, if there are more than two and every pair is compared. ``notes`` say what was left out,
+    and why. ``checked`` says by system what people's labels show about the judges of the metrics.
     """
 
     comparisons: tuple[Comparison, ...]

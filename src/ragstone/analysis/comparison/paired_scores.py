@@ -279,8 +279,8 @@ def _tested(
 ) -> tuple[float | None, Test | None]:
     """The p-value of the appropriate test; none if no pair differs, because nothing is tested then.
 
-    Given how far the systems lie apart on each question, such a test could not
-    come out otherwise, so it does not count in a family either.
+    Given how far the systems lie apart on each question, such a test could not come out otherwise,
+    so it does not count in a family either.
 
     Source: Tarone (1990), "A modified Bonferroni method for discrete data".
     """

@@ -60,8 +60,8 @@ class Fit:
     """How well some weights predict people, on questions they were not fitted on.
 
     ``loss`` is the mean log loss of a pair in nats, or the mean squared error of a rating.
-    ``concordance`` is the share of pairs that the composite puts in people's order, where a tie
-    of the composite counts half; None if people rank no pair.
+    ``concordance`` is the share of pairs that the composite puts in people's order, where a tie of
+    the composite counts half; None if people rank no pair.
     """
 
     composite: str | None

@@ -93,9 +93,9 @@ def read_opinions(path: str | Path) -> Opinions:
     """Read preferences or ratings from .jsonl or .csv, each optionally .gz.
 
     Raises:
-        DataError: Lists every fault: the file does not exist, a row is neither a preference nor
-            a rating, a value is out of range, a row names no pair and no example, or one file
-            mixes both.
+        DataError: Lists every fault: the file does not exist, a row is neither a preference nor a
+            rating, a value is out of range, a row names no pair and no example, or one file mixes
+            both.
     """
     place, name = on_disk(path), str(path)
     if not place.is_file():
@@ -138,8 +138,8 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
     A pair that one annotator saw as a, b and another as b, a is one pair.
 
     Raises:
-        DataError: Lists every row about an example that the run does not have, and every
-            annotator with two opinions of the same pair or example.
+        DataError: Lists every row about an example that the run does not have, and every annotator
+            with two opinions of the same pair or example.
     """
     facets = scored.facets
     ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
@@ -436,8 +436,8 @@ def concordance(
         level: Confidence level of the interval.
         rng: Draws a subset of many ratings.
 
-    Every rating is compared with every other: a U-statistic, whose standard error is twice that
-    of the mean over its rows (Hoeffding, 1948).
+    Every rating is compared with every other: a U-statistic, whose standard error is twice that of
+    the mean over its rows (Hoeffding, 1948).
     """
     if sort == Sort.PREFERENCE:
         ordered = said != 0

@@ -66,10 +66,10 @@ class ExpectedWidth:
 def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
     """How far people's score may lie from what the judge's verdict leads to expect, by example.
 
-    With labels: the standard deviation of people's scores among what the judge calls alike, in
-    the strata of ``joined_strata``, moved to that of all labels as by one label more. Without,
-    nobody knows where the judge errs, and it counts as erring everywhere alike: as far as its
-    own scores vary, m (1 - m) of a rate. Where it has no score either, nothing is known: 0.
+    With labels: the standard deviation of people's scores among what the judge calls alike, in the
+    strata of ``joined_strata``, moved to that of all labels as by one label more. Without, nobody
+    knows where the judge errs, and it counts as erring everywhere alike: as far as its own scores
+    vary, m (1 - m) of a rate. Where it has no score either, nothing is known: 0.
 
     Args:
         scored: The run.
@@ -147,8 +147,8 @@ def shared_out(
 ) -> list[tuple[str, ...]]:
     """The annotators of each unit.
 
-    A random share of the units goes to everybody, so that agreement can be
-    measured; each of the others goes to one annotator, as evenly as possible.
+    A random share of the units goes to everybody, so that agreement can be measured; each of the
+    others goes to one annotator, as evenly as possible.
 
     Args:
         units: How many.
@@ -208,8 +208,8 @@ FAMILIES: Mapping[str, tuple[type[Kind], ...]] = {
 def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:
     """The labels to ask for, with their units.
 
-    Without any named, those from which the metric can be computed: labels of the taxonomy,
-    verdicts on its claims or statements, and where there are none the metric's own value.
+    Without any named, those from which the metric can be computed: labels of the taxonomy, verdicts
+    on its claims or statements, and where there are none the metric's own value.
 
     Args:
         labels: Names of labels: of the taxonomy, ``support`` and ``agreement`` (of claims, or of

@@ -63,8 +63,8 @@ class Sample:
 
     Attributes:
         rows: In random order, with whole questions together: ``example_id``, ``question_id``,
-            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who are to
-            label it.
+            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who are to label
+            it.
         strata: Empty unless stratified.
         settings: The arguments and the seed; the same settings give the same sample.
         examples: Number of examples in the run.
@@ -72,9 +72,9 @@ class Sample:
             examples were drawn.
         unit: What was drawn, in words: examples, questions, values of document_id.
         chances: Smallest and largest inclusion probability of any unit.
-        widths: Expected widths of the interval of the metric's mean from as many labels, by
-            design, the one used first. Empty without a metric, and for whole questions, because
-            their examples may err together.
+        widths: Expected widths of the interval of the metric's mean from as many labels, by design,
+            the one used first. Empty without a metric, and for whole questions, because their
+            examples may err together.
         notes: Remarks for the user.
     """
 
@@ -137,23 +137,23 @@ def draw_sample(
         scored: The run, made with ``by=`` the fields in ``strata``.
         n: Number of examples, or with ``whole_questions`` of questions.
         by: ``random``: all with the same probability. ``stratified``: a set number from each
-            stratum. ``near-threshold``: an example whose score is at the threshold is ten
-            times as likely as the one farthest from it. ``disagreement``: an example on which
-            runs or votes disagree most is ten times as likely as one on which they agree.
-            ``error``: in proportion to how far people are expected to be from the judge's
-            verdict, up to ten times. Ratios are smaller if the likeliest is certain to be drawn.
-        metric: A metric of the run; needed except for random and for strata of fields. Examples
-            for which it is undefined are not drawn.
+            stratum. ``near-threshold``: an example whose score is at the threshold is ten times as
+            likely as the one farthest from it. ``disagreement``: an example on which runs or votes
+            disagree most is ten times as likely as one on which they agree. ``error``: in
+            proportion to how far people are expected to be from the judge's verdict, up to ten
+            times. Ratios are smaller if the likeliest is certain to be drawn.
+        metric: A metric of the run; needed except for random and for strata of fields. Examples for
+            which it is undefined are not drawn.
         threshold: Score at which the metric turns from no to yes.
         strata: Fields, and ``verdict`` for the judge's verdict on the metric.
         allocation: How many examples each stratum gets.
-        others: Runs of the same examples, for disagreement on the metric; without any, the
-            votes within the run.
+        others: Runs of the same examples, for disagreement on the metric; without any, the votes
+            within the run.
         people: Human labels so far: ``example_id``, ``people`` (their score) and ``weight``.
         whole_questions: Draw questions (the run's clusters) with all their examples.
         annotators: Names of the annotators; if empty, one annotator without a name.
-        overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is
-            divided evenly.
+        overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is divided
+            evenly.
         seed: Random seed; the same seed draws the same sample.
 
     Raises:

@@ -243,8 +243,8 @@ def turned_by_missing(
 
     As ``low:open``, the end of the range and the state there, or ``no_end``.
 
-    All its missing scores, and those of the other requirements, at the low end of their range,
-    then all at the high end.
+    All its missing scores, and those of the other requirements, at the low end of their range, then
+    all at the high end.
     """
     turned = ["" for _ in checks]
     owing = [place for place, one in enumerate(checks) if one.quantity.n_missing]

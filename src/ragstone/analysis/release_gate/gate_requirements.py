@@ -198,8 +198,8 @@ def lacking(scored: Scored, composite: Composite) -> list[str]:
 def over_means_quantity(scored: Scored, composite: Composite, system: str) -> Quantity:
     """The composite of its components' means, with a bootstrap over clusters.
 
-    All components of a cluster are redrawn together, 2,000 times with a fixed seed; an interval
-    of any level is read off the same draws.
+    All components of a cluster are redrawn together, 2,000 times with a fixed seed; an interval of
+    any level is read off the same draws.
     """
     parts = [scored.of(name).filter(pl.col("system") == system) for name in _components(composite)]
     return _quantity(composite, parts)

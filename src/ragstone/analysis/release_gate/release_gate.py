@@ -58,19 +58,19 @@ class Decided:
         group: The system it was decided for.
         decision: What comes of it.
         state: What the scores that are there say: ``holds`` if the interval clears the bar,
-            ``broken`` if the opposite is shown, else ``open``. ``decision`` may be ``missing``
-            all the same.
+            ``broken`` if the opposite is shown, else ``open``. ``decision`` may be ``missing`` all
+            the same.
         op: How the truth must stand to the bar.
         bar: In the unit of ``value``.
         better: The metric's direction: ``+``, ``-`` or ``0``.
-        value: The estimate; of ``no worse than`` the difference to the baseline in the
-            metric's direction. None where there is none.
+        value: The estimate; of ``no worse than`` the difference to the baseline in the metric's
+            direction. None where there is none.
         low: Of the interval, None where there is none.
         high: Of the interval.
         level: Of the interval, 1 - 2 · the gate's.
         method: Of the interval; exact for a rate, and then not the one of the report.
-        p: One-sided, for the truth being on the wrong side of the bar; small means broken.
-            None where there is no interval, or the value alone decides.
+        p: One-sided, for the truth being on the wrong side of the bar; small means broken. None
+            where there is no interval, or the value alone decides.
         p_adjusted: By Holm over all requirements and systems.
         n_needed: Examples in all that would decide it if the value stayed; None where it is
             decided, and where no number would.
@@ -224,50 +224,48 @@ def gate(
 ) -> GateResult:
     """Decide whether every system of a run meets its requirements.
 
-    A requirement is met if its whole interval at level 1 - 2 · ``level`` satisfies it. It
-    is not met if the one-sided p-value for the opposite, adjusted by Holm over requirements
-    and systems, is at most ``level``. Otherwise it is undecided, as it is if the metric is
-    undefined everywhere.
+    A requirement is met if its whole interval at level 1 - 2 · ``level`` satisfies it. It is not
+    met if the one-sided p-value for the opposite, adjusted by Holm over requirements and systems,
+    is at most ``level``. Otherwise it is undecided, as it is if the metric is undefined everywhere.
 
-    The gate's decision is the first of these that applies. Fail: a requirement is not met.
-    Missing: more than ``max_missing`` of a requirement's scores are missing, or the missing
-    scores would change the decision if all were at one end of the metric's range. Cannot
-    tell: a requirement is undecided. Pass: all are met; because all must be, nothing is
-    adjusted here.
+    The gate's decision is the first of these that applies. Fail: a requirement is not met. Missing:
+    more than ``max_missing`` of a requirement's scores are missing, or the missing scores would
+    change the decision if all were at one end of the metric's range. Cannot tell: a requirement is
+    undecided. Pass: all are met; because all must be, nothing is adjusted here.
 
     Where people corrected judgements of the run or of a baseline, it decides on the numbers with
     and without that. With ``labels`` it reads what the judges said alone, because corrections were
     chosen by looking.
 
     Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although a
-    requirement is not met is at most ``level``, and so is the chance to fail although all are
-    met. So no event in n rows shows a rate below .01 only for n of 299 or more. Means,
-    differences and estimates corrected by labels are decided by their intervals, which have
-    their nominal level on average.
+    requirement is not met is at most ``level``, and so is the chance to fail although all are met.
+    So no event in n rows shows a rate below .01 only for n of 299 or more. Means, differences and
+    estimates corrected by labels are decided by their intervals, which have their nominal level on
+    average.
 
     Args:
         run: A finished run, or its folder.
         require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
-        no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder
-            of another run. For every metric that both have and that has a better direction, the
-            paired difference in that direction must be at least minus the margin. Always met
-            if both were judged on the same inputs by the same judge, and alike.
+        no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder of
+            another run. For every metric that both have and that has a better direction, the paired
+            difference in that direction must be at least minus the margin. Always met if both were
+            judged on the same inputs by the same judge, and alike.
         only: Apply ``no_worse_than`` to these metrics only.
         system: Check only these systems.
         labels: Human label files: decide on estimates corrected by them.
         columns: Maps a label or metric to its column in the label files.
-        scales: Maps a metric to the first and last point of the scale on which people rated
-            it, such as (1, 5).
+        scales: Maps a metric to the first and last point of the scale on which people rated it,
+            such as (1, 5).
         cluster: Field that groups dependent rows; None: as in the run.
         on: ``point`` decides by the values alone, for thresholds no interval can clear.
         level: One-sided error rate, in (0, .5).
         max_missing: Largest share of a requirement's scores that may be missing, in [0, 1].
-        corrected: Instead of ``labels``: a function that returns the quantity to decide on
-            for a metric and a system, or None if it has none.
-        assume_random: Use labels of unknown sampling probability even if they are clearly not
-            a random sample; otherwise a requirement that depends on them is undecided.
-        anytime: For labels that keep arriving as random draws: decide by their mean alone,
-            with an interval that is valid at every look.
+        corrected: Instead of ``labels``: a function that returns the quantity to decide on for a
+            metric and a system, or None if it has none.
+        assume_random: Use labels of unknown sampling probability even if they are clearly not a
+            random sample; otherwise a requirement that depends on them is undecided.
+        anytime: For labels that keep arriving as random draws: decide by their mean alone, with an
+            interval that is valid at every look.
 
     Raises:
         UnknownName: There is no such metric or system.
@@ -378,8 +376,8 @@ def _decided(
 def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | None]:
     """Total number of examples needed at the present share of undefined ones, or why there is none.
 
-    On the right side of the bar the interval has to clear it. On the wrong side the p has to
-    reach the level over the family's size, which suffices for Holm whatever the others do.
+    On the right side of the bar the interval has to clear it. On the wrong side the p has to reach
+    the level over the family's size, which suffices for Holm whatever the others do.
     """
     quantity, bar = check.quantity, check.bar
     if quantity.value is None or quantity.n == 0:

@@ -134,8 +134,8 @@ def label_size(
 ) -> LabelSize:
     """The smallest number of labels with which a corrected estimate has the wanted half-width.
 
-    Assumes the correction that ``calibrate`` would choose for that many labels. The width of
-    the interval varies by chance: planned for its average, about half of all samples are wider.
+    Assumes the correction that ``calibrate`` would choose for that many labels. The width of the
+    interval varies by chance: planned for its average, about half of all samples are wider.
 
     Args:
         known: What is known of the judge and what it judged.
@@ -143,8 +143,8 @@ def label_size(
         level: Confidence level of the interval, in (0, 1).
         assurance: Probability, in (0, 1), that the interval is no wider; None: plan for the
             average. Computed by ``half_widths`` for a rate, with seeded simulation, and by
-            ``mean_half_width`` for a mean, with the F distribution. Labels from which the
-            judge's accuracy was measured are a pilot, and its uncertainty is included.
+            ``mean_half_width`` for a mean, with the F distribution. Labels from which the judge's
+            accuracy was measured are a pilot, and its uncertainty is included.
         metric: Shown with the result.
         system: Shown with the result.
 

@@ -197,9 +197,9 @@ class MeanSize:
 class PairedSize:
     """The questions needed to detect a difference between two systems on a metric.
 
-    ``pairs_now`` questions have scores for both systems, ``left_out`` do not. ``difference_now``
-    is a - b in the pilot, ``deviation`` its standard deviation over questions. ``difference`` is
-    the difference to detect, and ``pairs`` the questions that detect it with probability ``power``;
+    ``pairs_now`` questions have scores for both systems, ``left_out`` do not. ``difference_now`` is
+    a - b in the pilot, ``deviation`` its standard deviation over questions. ``difference`` is the
+    difference to detect, and ``pairs`` the questions that detect it with probability ``power``;
     ``detectable`` is the difference that ``at`` questions detect. ``margin`` is the smallest margin
     at which ``at`` questions show two truly equal systems as equivalent, with probability
     ``power``. ``test`` is the test that ``compare`` makes, at 1 - ``level`` over a ``family`` of
@@ -281,9 +281,9 @@ def paired_sizes(
     """For each metric and pair of systems, the questions that detect a difference, or the reverse.
 
     Plans for the test that ``compare`` makes: McNemar's exact test for rates of single answers,
-    otherwise its permutation test, which has the power of Student's t. All metrics of the run
-    and all pairs of systems form one family, so each test has its share of the level. The number
-    needed keeps the power on average, given the uncertainty of the pilot's variance.
+    otherwise its permutation test, which has the power of Student's t. All metrics of the run and
+    all pairs of systems form one family, so each test has its share of the level. The number needed
+    keeps the power on average, given the uncertainty of the pilot's variance.
 
     Args:
         scored: The pilot run, with two systems or more.
@@ -291,8 +291,8 @@ def paired_sizes(
         difference: Difference to detect, in the unit of the metrics; None: only compute which
             difference can be detected.
         n: Number of questions; None: as many as the pilot has.
-        baseline: Compare the other systems with this one; None: compare all pairs, the system
-            that comes first in the data minus the later one, as ``compare`` does.
+        baseline: Compare the other systems with this one; None: compare all pairs, the system that
+            comes first in the data minus the later one, as ``compare`` does.
         power: Probability of detecting the difference.
         level: 1 minus the significance level of all tests together.
         single: Plan for a single test, as ``compare`` makes for one metric and two systems.
@@ -357,8 +357,8 @@ def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
 def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFrame, int]:
     """a - b for each question with scores for both systems, and the number of other questions.
 
-    Several answers of a system to one question are averaged. Columns ``cluster``, ``a``,
-    ``b`` and ``difference``.
+    Several answers of a system to one question are averaged. Columns ``cluster``, ``a``, ``b`` and
+    ``difference``.
     """
     rows = scored.of(metric).filter(pl.col("system").is_in([a, b]))
     by_question = rows.group_by("question_id", maintain_order=True).agg(

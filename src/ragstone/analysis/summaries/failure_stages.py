@@ -1,9 +1,9 @@
 """Failure stages: which answers look bad, and the stage of the pipeline that failed them first.
 
 An answer looks bad if it says nothing of the reference, or gives no answer where the reference has
-one, or if its claims are probably not supported: their mean probability is below
-``.4 + .2/claims``. The rule and its numbers were fitted to people's ratings of answers and checked
-on other ratings; on summaries of news it finds few of the bad ones. An answer that looks bad counts
+one, or if its claims are probably not supported: their mean probability is below ``.4 +
+.2/claims``. The rule and its numbers were fitted to people's ratings of answers and checked on
+other ratings; on summaries of news it finds few of the bad ones. An answer that looks bad counts
 once, at the first stage that failed, in the order of ``STAGES``. A stage whose metric has no value
 for the example is unknown and does not fail.
 """
@@ -199,10 +199,10 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         One row an example, in order: ``example_id``, ``system``, a column for each stage: whether
-        it failed there, null where that is not known; ``stage``: the code of the first, if it
-        looks bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how
-        doubtful the answer is, higher is worse, null where no metric tells; and
-        ``unsupported_claim``. Data without a single context tell nothing of retrieval.
+        it failed there, null where that is not known; ``stage``: the code of the first, if it looks
+        bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how doubtful
+        the answer is, higher is worse, null where no metric tells; and ``unsupported_claim``. Data
+        without a single context tell nothing of retrieval.
     """
     retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
     return _laid(examples.with_columns(retrieved=retrieved), scores)
@@ -428,8 +428,8 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
         by: Fields to slice by.
 
     Returns:
-        For each system and slice how many answers look bad and, for each stage of the pipeline,
-        how many failed there first, with intervals in which dependent answers, such as those to one
+        For each system and slice how many answers look bad and, for each stage of the pipeline, how
+        many failed there first, with intervals in which dependent answers, such as those to one
         question, are clusters.
 
     Raises:

@@ -331,8 +331,8 @@ def repeats(rows: pl.DataFrame, metrics: Sequence[str], decides: str = "") -> pl
     that have one: 0 if all are the same, 1 if all are different.
 
     Args:
-        rows: One row an answer: ``question_id``, ``system``, a column for each metric, and
-            ``label METRIC`` for the one that decides.
+        rows: One row an answer: ``question_id``, ``system``, a column for each metric, and ``label
+            METRIC`` for the one that decides.
         metrics: Their names.
         decides: The metric whose labels are the outcomes; empty if there is none.
 

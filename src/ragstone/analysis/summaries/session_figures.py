@@ -157,8 +157,8 @@ class Conversations(ConversationFigures, Displayable):
 
     Attributes:
         sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
-            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric
-            ``worst METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
+            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric ``worst
+            METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
     """
 
     sessions: pl.DataFrame = field(repr=False, compare=False)

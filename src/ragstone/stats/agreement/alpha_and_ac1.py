@@ -42,18 +42,12 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     Items have equal weight, whatever their number of annotators. An item with a single label
     contributes to ``expected`` but not to ``observed``.
 
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated.
-
     Returns:
         At most 1; 0 is agreement by chance. Below -1 only where the items with a single label are
         unlike the others.
 
-    Raises:
-        InputError: Annotators with different numbers of items.
-
-    Source: Fleiss (1971), "Measuring nominal scale agreement among many raters";
-    Gwet (2014), "Handbook of Inter-Rater Reliability", chapter 2, for gaps.
+    Source: Fleiss (1971), "Measuring nominal scale agreement among many raters"; Gwet (2014),
+    "Handbook of Inter-Rater Reliability", chapter 2, for gaps.
     """
     return value_of(fleiss, read_ratings(ratings))
 
@@ -74,18 +68,11 @@ def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     ``share`` is the label's share, averaged over all items, including those with a single label;
     ``labels`` is the number of labels that occur.
 
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated.
-
     Returns:
         At most 1; 0 is agreement by chance.
 
-    Raises:
-        InputError: Annotators with different numbers of items.
-
-    Source: Gwet (2008), "Computing inter-rater reliability and its variance in the
-    presence of high agreement"; Gwet (2014), "Handbook of Inter-Rater Reliability", chapter 2,
-    for gaps.
+    Source: Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
+    agreement"; Gwet (2014), "Handbook of Inter-Rater Reliability", chapter 2, for gaps.
     """
     return value_of(ac1, read_ratings(ratings))
 
@@ -106,20 +93,17 @@ def krippendorff_alpha(
 
         1 - observed disagreement / expected disagreement
 
-    The disagreement of two different labels is 1 on a nominal scale, the squared
-    difference on an interval scale, and on an ordinal scale the squared
-    difference of their mean ranks among all labels.
+    The disagreement of two different labels is 1 on a nominal scale, the squared difference on an
+    interval scale, and on an ordinal scale the squared difference of their mean ranks among all
+    labels.
 
     Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item with
-            fewer than two labels is left out.
+        ratings: Annotators × items. None and NaN mean not rated; an item with fewer than two labels
+            is left out.
         scale: The scale of the labels; on a scale other than nominal they must be numbers.
 
     Returns:
         At most 1; 0 is agreement by chance.
-
-    Raises:
-        InputError: Annotators with different numbers of items.
 
     Source: Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
     """
@@ -214,12 +198,11 @@ def agreement_sequence(
         ratings: Of items that are drawn independently, or in clusters.
         coefficient: Has a value over all items.
         clusters: One name for each of the items given to ``read_ratings``; None: each is its own.
-        level: In (0, 1).
 
     Returns:
         Within [-1, 1]. None with fewer than ``FIRST_LOOK`` clusters of items that have two labels
-        or ``RARE`` labels of such items other than the most frequent one, and where all effects
-        are 0, as where everybody agrees.
+        or ``RARE`` labels of such items other than the most frequent one, and where all effects are
+        0, as where everybody agrees.
 
     Raises:
         InputError: Too few clusters are given.

@@ -44,9 +44,9 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
         kappa = 1 - D / E,    effect_i = -w_i / W · (d_i - (1 - kappa) (r_i + c_i - E)) / E
 
     D is the mean distance between the two labels of an item, E that between independently drawn
-    labels. d_i is the distance between the two labels of item i, r_i the mean distance of its
-    first label to all second ones, c_i that of its second label to all first ones. W is the sum
-    of the weights.
+    labels. d_i is the distance between the two labels of item i, r_i the mean distance of its first
+    label to all second ones, c_i that of its second label to all first ones. W is the sum of the
+    weights.
 
     Args:
         a: Shape (n,), codes of the first annotator's labels.
@@ -93,9 +93,6 @@ def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> AgreementCoeffi
     Returns:
         At most 1; 0 is agreement by chance.
 
-    Raises:
-        InputError: Different numbers of items.
-
     Source: Cohen (1960), "A coefficient of agreement for nominal scales".
     """
     return light_kappa([a, b])
@@ -106,12 +103,6 @@ def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
 
     Without missing ratings it is the plain mean. A pair whose labels do not vary has no kappa and
     is left out.
-
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated.
-
-    Raises:
-        InputError: Annotators with different numbers of items.
 
     Source: Light (1971), "Measures of response agreement for qualitative data".
     """
@@ -138,19 +129,11 @@ def kappa_with_interval(
     Args:
         a: One label per item; None and NaN mean not rated, and the item is left out.
         b: The other annotator's labels of the same items.
-        disagreement: ``nominal``: labels are equal or not, as in ``cohen_kappa``;
-            ``quadratic``: the squared distance of the labels, as in ``quadratic_kappa``.
-        weights: One per item: its inverse sampling probability, up to a common factor.
-        clusters: One name per item; items with the same name are not independent.
-        seed: Of the bootstrap; the same seed gives the same interval on every machine.
-        resamples: Number of resamples.
-        level: Share of intervals that should hold the true value, in (0, 1).
+        disagreement: ``nominal``: labels are equal or not, as in ``cohen_kappa``; ``quadratic``:
+            the squared distance of the labels, as in ``quadratic_kappa``.
 
     Returns:
         At most 1; 0 is agreement by chance.
-
-    Raises:
-        InputError: Different numbers of items, labels or clusters.
 
     Source: as for ``kappa_effects`` and ``heavy_wilson_ends``.
     """
@@ -221,14 +204,8 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficie
     The numeric values of the labels count: of grades 0, 1 and 10 the last is far from the others.
     For grades in steps of 1 this is the usual kappa with quadratic weights on ranks.
 
-    Args:
-        ratings: Annotators × items, numbers. None and NaN mean not rated.
-
-    Raises:
-        InputError: Annotators with different numbers of items.
-
-    Source: Cohen (1968), "Weighted kappa: nominal scale agreement with provision
-    for scaled disagreement or partial credit".
+    Source: Cohen (1968), "Weighted kappa: nominal scale agreement with provision for scaled
+    disagreement or partial credit".
     """
     table = read_ratings(ratings)
     if (outcome := undefined(table)) is not None:
@@ -299,14 +276,8 @@ meaningless."""
 def percent_agreement(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """The share of pairs of annotators who gave the same label, averaged over items.
 
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated.
-
     Returns:
         From 0 to 1.
-
-    Raises:
-        InputError: Annotators with different numbers of items.
     """
     return _percent(read_ratings(ratings))
 
@@ -331,16 +302,8 @@ def agreement_coefficients(
     Items, or whole clusters of items, are resampled; see ``agreement_intervals``.
 
     Args:
-        ratings: Annotators × items. None and NaN mean not rated.
         scale: The scale of the labels. On a scale other than nominal they must be numbers.
-        clusters: One name per item; items with the same name are not independent.
-        seed: The same seed gives the same intervals on every machine.
-        resamples: Number of resamples.
-        level: Share of intervals that should hold the truth, in (0, 1).
         only: These coefficients.
-
-    Raises:
-        InputError: Different numbers of items for annotators or clusters.
     """
     table = read_ratings(ratings)
     every: dict[CoefficientName, Coefficient] = {

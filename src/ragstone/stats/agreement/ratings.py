@@ -28,11 +28,11 @@ GAP = -1
 class AgreementCoefficient:
     """A coefficient over ``n`` items that at least two annotators labelled.
 
-    ``value`` is None if the coefficient is not defined; ``reason`` then says why:
-    ``no_pairs``; ``no_variation``, all labels are the same, which chance alone would
-    give too; ``too_many_labels`` for a categorical coefficient; ``nominal_scale`` or
-    ``not_numbers`` for a coefficient of distances. ``interval`` is None if it was not
-    requested, and if there are too few items to compute one.
+    ``value`` is None if the coefficient is not defined; ``reason`` then says why: ``no_pairs``;
+    ``no_variation``, all labels are the same, which chance alone would give too;
+    ``too_many_labels`` for a categorical coefficient; ``nominal_scale`` or ``not_numbers`` for a
+    coefficient of distances. ``interval`` is None if it was not requested, and if there are too few
+    items to compute one.
     """
 
     value: float | None
@@ -146,11 +146,8 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
     """Check and code ratings.
 
     Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item without
-            a label is left out.
-
-    Raises:
-        InputError: Annotators with different numbers of items.
+        ratings: Annotators × items. None and NaN mean not rated; an item without a label is left
+            out.
     """
     rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in ratings]
     check_items(rows)
@@ -257,27 +254,24 @@ def agreement_intervals(
     share of agreeing items, or clusters, corrected for the observed chance agreement.
 
     Args:
-        ratings: With at least two items, or clusters, that have two labels; with fewer there is
-            no interval, unless all agree.
+        ratings: With at least two items, or clusters, that have two labels; with fewer there is no
+            interval, unless all agree.
         coefficients: By name; each has a value over all items.
         weights: Shape (items,), with mean about 1: the weight of an item each time it is drawn.
             None: equal weights.
         clusters: One name for each of the items given to ``read_ratings``.
-        seed: The same seed gives the same draws on every machine.
         resamples: Number of resamples. With 2,000 the simulation error of each end is about 1.5 %
             of the interval's width.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
     Returns:
-        By name; left out are those of a single item or cluster, and those whose
-        ends coincide.
+        By name; left out are those of a single item or cluster, and those whose ends coincide.
 
     Raises:
         InputError: The number of clusters is not the number of items.
 
-    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13;
-    Zapf et al. (2016), "Measuring inter-rater reliability for nominal data", which confirms
-    its coverage for these coefficients.
+    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13; Zapf et al.
+    (2016), "Measuring inter-rater reliability for nominal data", which confirms its coverage for
+    these coefficients.
     """
     upper_quantile(level)
     if resamples < 2:

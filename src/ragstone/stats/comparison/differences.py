@@ -24,14 +24,11 @@ def holm(ps: Ps, subjects: Sequence[int] | None = None) -> tuple[float | None, .
 
     Args:
         ps: In [0, 1]; None was not tested and is not part of the family.
-        subjects: Of each test: of those with the same subject at most one null hypothesis is
-            true, as those of a difference and of equivalence. None: each test has its own.
+        subjects: Of each test: of those with the same subject at most one null hypothesis is true,
+            as those of a difference and of equivalence. None: each test has its own.
 
     Returns:
         In the same order; None for None.
-
-    Raises:
-        InputError: A p-value outside [0, 1].
 
     Source: Holm (1979), "A simple sequentially rejective multiple test procedure"; with
     ``subjects`` Shaffer (1986), "Modified sequentially rejective multiple test procedures".
@@ -62,9 +59,6 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
     Returns:
         In the same order; None for None.
 
-    Raises:
-        InputError: A p-value outside [0, 1].
-
     Source: Benjamini & Hochberg (1995), "Controlling the false discovery rate".
     """
     order = _smallest_first(ps)
@@ -92,8 +86,8 @@ def standardised_difference(differences: ArrayLike) -> float | None:
 
         d_z = mean(d) / sqrt(sum of (d - mean)² / (n - 1))
 
-    By convention .2 is small and .8 large. It is not Cohen's d, which divides by
-    the standard deviation of the scores.
+    By convention .2 is small and .8 large. It is not Cohen's d, which divides by the standard
+    deviation of the scores.
 
     Args:
         differences: Shape (n,). a - b of each pair, finite.
@@ -101,11 +95,8 @@ def standardised_difference(differences: ArrayLike) -> float | None:
     Returns:
         None for fewer than two pairs, or if all differences are equal.
 
-    Raises:
-        InputError: A wrong shape, or numbers that are not finite.
-
-    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral
-    Sciences", section 2.3.5; the name is Lakens's (2013).
+    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", section 2.3.5;
+    the name is Lakens's (2013).
     """
     d = np.asarray(differences, dtype=np.float64)
     if d.ndim != 1 or not np.isfinite(d).all():
@@ -145,7 +136,6 @@ def unpaired_difference(
         of_a: Its interval.
         b: The other mean.
         of_b: Its interval, of the same level.
-        level: Theirs.
 
     Source: Newcombe (1998), "Interval estimation for the difference between independent
     proportions", method 10; Zou & Donner (2008), "Construction of confidence limits about effect
@@ -162,8 +152,8 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
 
         min(1, 2 · P(X <= min(only_a, only_b))),   X ~ Binomial(only_a + only_b, 1/2)
 
-    Pairs must be independent: for clustered pairs use ``sign_flip_test``, which
-    for independent pairs is the same test.
+    Pairs must be independent: for clustered pairs use ``sign_flip_test``, which for independent
+    pairs is the same test.
 
     Args:
         only_a: Pairs on which only the first succeeds, 0 or more.
@@ -172,11 +162,8 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
     Returns:
         In (0, 1]; at least the smallest positive float.
 
-    Raises:
-        InputError: A negative count.
-
-    Source: McNemar (1947), "Note on the sampling error of the difference between
-    correlated proportions or percentages"; the exact form is the sign test.
+    Source: McNemar (1947), "Note on the sampling error of the difference between correlated
+    proportions or percentages"; the exact form is the sign test.
     """
     if only_a < 0 or only_b < 0:
         raise InputError(f"Counts cannot be negative, got {only_a} and {only_b}.")
@@ -192,31 +179,26 @@ def newcombe_paired(
 ) -> Interval | None:
     """Interval for rate a - rate b, inside [-1, 1] and never a single point.
 
-    Combines the distances from each rate to the ends of its Wilson interval by the
-    law of cosines, with the correlation of a and b as the cosine:
+    Combines the distances from each rate to the ends of its Wilson interval by the law of cosines,
+    with the correlation of a and b as the cosine:
 
         low  = d - sqrt(l_a² - 2 φ l_a u_b + u_b²),   l_a = rate a - its lower end, …
         high = d + sqrt(u_a² - 2 φ u_a l_b + l_b²)
 
-    φ is the correlation of the 2 × 2 table; if it is positive, its numerator is
-    reduced by n / 2, but not below 0. Rows must be independent: for clustered rows
-    use ``paired_difference``.
+    φ is the correlation of the 2 × 2 table; if it is positive, its numerator is reduced by n / 2,
+    but not below 0. Rows must be independent: for clustered rows use ``paired_difference``.
 
     Args:
         both: Rows on which both succeed, 0 or more; need not be whole.
         only_a: Rows on which only a succeeds.
         only_b: Rows on which only b succeeds.
         neither: Rows on which neither succeeds.
-        level: Share of intervals that should hold the true difference, in (0, 1).
 
     Returns:
         The interval; None for no rows.
 
-    Raises:
-        InputError: A count below 0.
-
-    Source: Newcombe (1998), "Improved confidence intervals for the difference
-    between binomial proportions based on paired data", method 10.
+    Source: Newcombe (1998), "Improved confidence intervals for the difference between binomial
+    proportions based on paired data", method 10.
     """
     if min(both, only_a, only_b, neither) < 0:
         raise InputError(

@@ -34,29 +34,25 @@ class SignFlip:
 def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> SignFlip:
     """Two-sided permutation test of the hypothesis that the two systems are interchangeable.
 
-    If the two systems are interchangeable within a cluster, both signs of its
-    sum of differences are equally likely. p is the share of sign assignments
-    whose total is at least as far from 0 as the observed one:
+    If the two systems are interchangeable within a cluster, both signs of its sum of differences
+    are equally likely. p is the share of sign assignments whose total is at least as far from 0 as
+    the observed one:
 
         p = #(|sum ± s_c| >= |sum s_c|) / 2^C              few clusters: all assignments
         p = (1 + #(…)) / (1 + resamples)                   otherwise: random assignments
 
-    so it is never 0. Clusters whose sum is 0 do not count. More than 10,000
-    clusters are merged by chance into 10,000 groups that are flipped whole: these
-    flips form a subgroup of all flips, so the test stays valid.
+    so it is never 0. Clusters whose sum is 0 do not count. More than 10,000 clusters are merged by
+    chance into 10,000 groups that are flipped whole: these flips form a subgroup of all flips, so
+    the test stays valid.
 
     Args:
         sums: Shape (C,). Sum of a - b over the pairs of each cluster, finite.
-        seed: The same seed gives the same flips on every machine.
-        resamples: Number of random assignments; if there are no more than this in
-            all, all are used instead.
+        resamples: Number of random assignments; if there are no more than this in all, all are used
+            instead.
 
-    Raises:
-        InputError: A wrong shape, sums that are not finite, no resamples.
-
-    Source: Fisher (1935), "The Design of Experiments", section 21; Phipson &
-    Smyth (2010), "Permutation p-values should never be zero"; Hemerik & Goeman
-    (2018), "Exact testing with random permutations", for subgroups.
+    Source: Fisher (1935), "The Design of Experiments", section 21; Phipson & Smyth (2010),
+    "Permutation p-values should never be zero"; Hemerik & Goeman (2018), "Exact testing with random
+    permutations", for subgroups.
     """
     differences = _scaled_sums(sums)
     if resamples < 1:
@@ -136,9 +132,9 @@ WhyNone = Literal["no_pairs", "one_cluster", "no_variation"]
 class PairedDifference:
     """Mean of a - b over ``n`` pairs in ``clusters`` clusters, in the unit of the scores.
 
-    ``value`` is None for no pairs. ``interval`` is None if it cannot be computed,
-    and ``reason`` says why: ``no_pairs``, ``one_cluster``, or ``no_variation``:
-    all differences are equal and the range of the scores is not known.
+    ``value`` is None for no pairs. ``interval`` is None if it cannot be computed, and ``reason``
+    says why: ``no_pairs``, ``one_cluster``, or ``no_variation``: all differences are equal and the
+    range of the scores is not known.
     """
 
     value: float | None
@@ -173,10 +169,9 @@ def paired_difference(
 
         variance = C / (C - 1) · sum of (s_c - mean · n_c)² / N²  +  ((high - low) / C)²
 
-    In the last row, t would give a single point d. None of the C clusters had another
-    difference, so at most a share u of all clusters has, where u is the upper Wilson bound of
-    0 in C with Student's t; and theirs lie in the range of a difference,
-    [low - high, high - low]:
+    In the last row, t would give a single point d. None of the C clusters had another difference,
+    so at most a share u of all clusters has, where u is the upper Wilson bound of 0 in C with
+    Student's t; and theirs lie in the range of a difference, [low - high, high - low]:
 
         d - u (d - (low - high))   to   d + u ((high - low) - d)
 
@@ -184,18 +179,10 @@ def paired_difference(
         a: Shape (C,). Sum of the first system's scores over the pairs of each cluster.
         b: Shape (C,). The same for the second system, over the same pairs.
         counts: Shape (C,). Pairs of each cluster, at least 1.
-        rate: Whether every score is 0 or 1.
-        low: The least possible score, None for no bound.
-        high: The greatest possible score, None for no bound.
-        level: Share of intervals that should hold the true difference, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite, more successes
-            than pairs.
-
-    Source: Cochran (1977), "Sampling Techniques", chapter 6; Newcombe (1998),
-    method 10. The additional cluster is ours: if 3 % of answers lose the whole range and
-    the rest tie, t alone finds no harm in a fifth of all samples of 50.
+    Source: Cochran (1977), "Sampling Techniques", chapter 6; Newcombe (1998), method 10. The
+    additional cluster is ours: if 3 % of answers lose the whole range and the rest tie, t alone
+    finds no harm in a fifth of all samples of 50.
     """
     first, second, clusters = _paired_clusters(a, b, counts)
     upper_quantile(level)
@@ -225,27 +212,15 @@ def needed_pairs(
 ) -> int | None:
     """The total number of pairs at which the half-width of ``paired_difference`` is the margin.
 
-    Assumes that further pairs are like those so far: the same variance, cluster
-    sizes, and shares of pairs on which only one succeeds. The result may be
-    smaller than the present number of pairs.
+    Assumes that further pairs are like those so far: the same variance, cluster sizes, and shares
+    of pairs on which only one succeeds. The result may be smaller than the present number of pairs.
 
     Args:
-        a: As for ``paired_difference``.
-        b: As for ``paired_difference``.
-        counts: As for ``paired_difference``.
         margin: Above 0, in the unit of the scores.
-        rate: As for ``paired_difference``.
-        low: As for ``paired_difference``.
-        high: As for ``paired_difference``.
-        level: Of the interval, in (0, 1).
 
     Returns:
-        At least 2; None for fewer than two clusters, or if no difference varies and
-        the range of the scores is not known.
-
-    Raises:
-        InputError: As ``paired_difference``; a margin that is not above 0, or so small
-            that no number of pairs would be enough.
+        At least 2; None for fewer than two clusters, or if no difference varies and the range of
+        the scores is not known.
     """
     first, second, clusters = _paired_clusters(a, b, counts)
     upper = upper_quantile(level)

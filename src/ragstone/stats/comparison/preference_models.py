@@ -1,7 +1,7 @@
 """Preference models: Bradley-Terry strengths of systems, and nonnegative weights of scores.
 
-The weights are fitted to preferences by a logistic model, to ratings by least squares. Divided
-by their sum they lie on the simplex, like the weights of a mean.
+The weights are fitted to preferences by a logistic model, to ratings by least squares. Divided by
+their sum they lie on the simplex, like the weights of a mean.
 """
 
 from dataclasses import dataclass
@@ -38,10 +38,9 @@ class Strength:
 class BradleyTerry:
     """Strengths in the order of the systems, from ``n`` comparisons in ``clusters`` clusters.
 
-    ``strengths`` is None, and ``reason`` says why, if there is no finite
-    maximum-likelihood estimate: ``no_comparisons``, or ``not_connected``, if a
-    system or group of systems never lost to the others, never won against them,
-    or never met them.
+    ``strengths`` is None, and ``reason`` says why, if there is no finite maximum-likelihood
+    estimate: ``no_comparisons``, or ``not_connected``, if a system or group of systems never lost
+    to the others, never won against them, or never met them.
     """
 
     strengths: tuple[Strength, ...] | None
@@ -63,11 +62,11 @@ def bradley_terry(
 
         P(i beats j) = 1 / (1 + exp(θ_j - θ_i)),   mean of θ = 0
 
-    A tie is half a win for both. Newton's method with step halving. The variance is
-    the sandwich estimator over clusters, because comparisons on one question are not
-    independent, times C / (C - 1), with Student's t of C - 1 degrees of freedom. Where
-    it is 0, for example if all comparisons are ties, the model's own variance is used,
-    counting one comparison for each cluster and pair of systems.
+    A tie is half a win for both. Newton's method with step halving. The variance is the sandwich
+    estimator over clusters, because comparisons on one question are not independent, times C / (C -
+    1), with Student's t of C - 1 degrees of freedom. Where it is 0, for example if all comparisons
+    are ties, the model's own variance is used, counting one comparison for each cluster and pair of
+    systems.
 
     Args:
         first: Shape (n,). Number of a system, from 0.
@@ -76,14 +75,9 @@ def bradley_terry(
         cluster: Shape (n,). Whole numbers from 0; comparisons with the same number are not
             independent.
         systems: Number of systems, at least 2.
-        level: Of the intervals, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes or numbers.
-
-    Source: Bradley & Terry (1952), "Rank analysis of incomplete block designs";
-    Ford (1957) for when strengths are finite; Liang & Zeger (1986) for the
-    sandwich.
+    Source: Bradley & Terry (1952), "Rank analysis of incomplete block designs"; Ford (1957) for
+    when strengths are finite; Liang & Zeger (1986) for the sandwich.
     """
     i, j, won, group = _checked_comparisons(first, second, outcome, cluster, systems)
     upper = upper_quantile(level)
@@ -243,10 +237,9 @@ def nonnegative_logistic(
 
         P(a preferred to b) = 1 / (1 + exp(-sum of β_j (x_aj - x_bj))),  β_j >= 0
 
-    Without an intercept, so the order of the two in a pair does not matter.
-    Minimises the log loss plus a small ridge penalty on β_j times the root mean
-    square of column j, which keeps β finite and divides weight among collinear
-    scores. Projected Newton steps with backtracking.
+    Without an intercept, so the order of the two in a pair does not matter. Minimises the log loss
+    plus a small ridge penalty on β_j times the root mean square of column j, which keeps β finite
+    and divides weight among collinear scores. Projected Newton steps with backtracking.
 
     Args:
         differences: Shape (n, m), finite. Score of a minus score of b.
@@ -256,11 +249,8 @@ def nonnegative_logistic(
     Returns:
         Coefficients, in the inverse unit of the scores.
 
-    Raises:
-        InputError: Wrong shapes, numbers that are not finite or not in range.
-
-    Source: Bradley & Terry (1952) with scores for strengths; Bertsekas (1982),
-    "Projected Newton methods for optimization problems with simple constraints".
+    Source: Bradley & Terry (1952) with scores for strengths; Bertsekas (1982), "Projected Newton
+    methods for optimization problems with simple constraints".
     """
     x, y = _checked_scores(differences, wins)
     if ((y < 0) | (y > 1)).any() or not ridge >= 0:
@@ -283,11 +273,8 @@ def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coeffici
         scores: Shape (n, m), finite, n at least 1.
         ratings: Shape (n,), finite, in any unit.
 
-    Raises:
-        InputError: Wrong shapes, or numbers that are not finite.
-
-    Source: Lawson & Hanson (1974), "Solving Least Squares Problems", chapter
-    23, on centred columns.
+    Source: Lawson & Hanson (1974), "Solving Least Squares Problems", chapter 23, on centred
+    columns.
     """
     x, y = _checked_scores(scores, ratings)
     if len(x) == 0:

@@ -40,18 +40,10 @@ def mean_sequence(
 
     Args:
         labels: Shape (n,), finite, on the scale; those so far, which came in random order.
-        low: The least possible label, None for no bound.
-        high: The greatest possible label, None for no bound.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: In (0, 1).
 
     Returns:
         None with fewer than ``FIRST_LOOK`` labels or clusters of them, and for labels that are all
         the same on a scale without two ends.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: as ``look_quantile``; Wilson's interval on the effective number of rows, clusters and
     weights as in ``effective_rows``. ``benchmarks/looking_again.py`` measures how often they hold.
@@ -131,8 +123,6 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
 
     Args:
         labels: Shape (n,), independent draws, in any order.
-        low: The least possible label.
-        high: The greatest possible label.
 
     Raises:
         InputError: A label outside the range.
@@ -188,13 +178,9 @@ def fair_draw_p(
         chosen: Shape (n,), whether each row was chosen.
         clusters: Shape (n,), whole numbers; rows of one cluster are not independent.
         below: The threshold of interest; p is resolved down to a twentieth of it.
-        seed: The same seed gives the same p.
 
     Returns:
         In (0, 1]; 1 if all rows are chosen, or none, or there is only one level.
-
-    Raises:
-        InputError: Arrays of different lengths, or ``below`` outside (0, 1).
 
     Source: Phipson & Smyth (2010), "Permutation p-values should never be zero".
     """

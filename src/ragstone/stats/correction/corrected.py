@@ -41,9 +41,9 @@ from ragstone.stats.weights_and_groups import (
 class LabelledRows:
     """Checked labels of some of ``n_judged`` rows.
 
-    ``rows`` are their indices, shape (n,); ``weights`` have mean 1, and
-    ``weighted`` says whether they are unequal; ``clusters`` is a whole number for
-    each judged row, shape (N,), or None if rows are independent.
+    ``rows`` are their indices, shape (n,); ``weights`` have mean 1, and ``weighted`` says whether
+    they are unequal; ``clusters`` is a whole number for each judged row, shape (N,), or None if
+    rows are independent.
     """
 
     n_judged: int
@@ -73,8 +73,8 @@ class LabelledRows:
     def df(self) -> float | None:
         """Degrees of freedom of a variance between the labelled clusters, at least 1.
 
-        ``kish_df`` of the clusters' weights. None for independent rows of equal
-        weight, whose rates need no variance estimate.
+        ``kish_df`` of the clusters' weights. None for independent rows of equal weight, whose rates
+        need no variance estimate.
         """
         if self.n == 0 or (self.clusters is None and not self.weighted):
             return None
@@ -104,16 +104,12 @@ def read_labelled(
 
     Args:
         n_judged: Number of judged rows, N.
-        labelled: Indices of the labelled rows, shape (n,), each once; or a mask
-            of shape (N,), true where a row is labelled.
+        labelled: Indices of the labelled rows, shape (n,), each once; or a mask of shape (N,), true
+            where a row is labelled.
         labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
         rate: Whether labels must be 0 or 1.
-        weights: Shape (n,), above 0: inverse sampling probabilities, up to a common
-            factor. None if all are equal.
-        clusters: Shape (N,). Rows with the same value are not independent.
-
-    Raises:
-        InputError: The arguments have faults; lists them.
+        weights: Shape (n,), above 0: inverse sampling probabilities, up to a common factor. None if
+            all are equal.
     """
     rows = np.asarray(labelled)
     if rows.dtype == bool:
@@ -166,21 +162,17 @@ EXPECTED = 5
 def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
     """The stratum of each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
 
-    Each distinct score is a stratum if there are at most ``most`` of them; otherwise
-    scores are divided into ``most`` bins of about equal size, equal scores in one
-    bin. Only the judge's scores are used; using labels would make the intervals too
-    narrow.
+    Each distinct score is a stratum if there are at most ``most`` of them; otherwise scores are
+    divided into ``most`` bins of about equal size, equal scores in one bin. Only the judge's scores
+    are used; using labels would make the intervals too narrow.
 
-    The default is five: in simulations (50 to 300 labels, rates from .03 to .5, judges
-    of AUROC .76 to .98) intervals were within 6 % of the narrowest for 2 to 10 strata,
-    except that for 300 labels and rates up to .1 more strata save up to 11 %.
+    The default is five: in simulations (50 to 300 labels, rates from .03 to .5, judges of AUROC .76
+    to .98) intervals were within 6 % of the narrowest for 2 to 10 strata, except that for 300
+    labels and rates up to .1 more strata save up to 11 %.
 
     Args:
         scores: Shape (N,), finite, of all judged rows.
         most: Maximum number of strata, at least 1.
-
-    Raises:
-        InputError: Scores that are not finite, or ``most`` below 1.
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all() or most < 1:
@@ -202,9 +194,6 @@ def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) ->
         scores: Shape (N,), finite, of all judged rows.
         labels: Number of rows that are labelled, drawn with equal probability.
         most: Maximum number of strata before merging, at least 1.
-
-    Raises:
-        InputError: As ``strata_of``.
     """
     values = np.asarray(scores, dtype=np.float64)
     strata = strata_of(values, most=most)
@@ -249,9 +238,9 @@ FEW = 20
 class Stratum:
     """The rows with the same verdict of the judge.
 
-    ``rate`` is the weighted share of positives among its labelled rows, and
-    ``interval`` its confidence interval; None and [0, 1] if no row is labelled.
-    ``effective_labels`` is the effective sample size of its labels.
+    ``rate`` is the weighted share of positives among its labelled rows, and ``interval`` its
+    confidence interval; None and [0, 1] if no row is labelled. ``effective_labels`` is the
+    effective sample size of its labels.
     """
 
     verdict: Hashable
@@ -267,13 +256,12 @@ class Stratum:
 class Corrected:
     """An estimate of the mean that people would give if they labelled all judged rows.
 
-    ``value`` and ``interval`` are None if they cannot be computed, and ``reason``
-    says why: ``no_labels``, ``one_cluster``, ``no_variation`` (scores of unknown
-    range that are all equal), and further reasons of the methods.
-    ``effective_labels`` is the number of independent labels that would give an
-    equally narrow interval without a judge. ``flags`` are warnings:
-    ``unlabelled_stratum`` (no row with some verdict is labelled, so its rate may be
-    anything from 0 to 1), ``few_labels`` and ``few_clusters`` (fewer than 20).
+    ``value`` and ``interval`` are None if they cannot be computed, and ``reason`` says why:
+    ``no_labels``, ``one_cluster``, ``no_variation`` (scores of unknown range that are all equal),
+    and further reasons of the methods. ``effective_labels`` is the number of independent labels
+    that would give an equally narrow interval without a judge. ``flags`` are warnings:
+    ``unlabelled_stratum`` (no row with some verdict is labelled, so its rate may be anything from 0
+    to 1), ``few_labels`` and ``few_clusters`` (fewer than 20).
     """
 
     value: float | None
@@ -331,10 +319,9 @@ STEPS = 50
 class MeanWithError:
     """An estimated mean, from labelled rows or clusters.
 
-    ``size`` is the effective sample size (see ``effective_rows``) for a bounded
-    scale, otherwise None. ``spread`` is the variance of a label; ``low`` and
-    ``high`` are the ends of the scale, None for no bound. ``value`` lies on the
-    scale.
+    ``size`` is the effective sample size (see ``effective_rows``) for a bounded scale, otherwise
+    None. ``spread`` is the variance of a label; ``low`` and ``high`` are the ends of the scale,
+    None for no bound. ``value`` lies on the scale.
     """
 
     value: float | None
@@ -353,8 +340,8 @@ class MeanWithError:
     def at(self, level: float) -> Corrected:
         """The mean with its interval at ``level``, in (0, 1).
 
-        On a bounded scale it is Wilson's for ``size`` rows with Student's t,
-        rescaled: never a single point. Otherwise
+        On a bounded scale it is Wilson's for ``size`` rows with Student's t, rescaled: never a
+        single point. Otherwise
 
             value ± t(df) · standard error, clipped to the scale
 
@@ -466,13 +453,7 @@ def two_phase_mean(
         weights: Shape (n,). Their w.
         labels: Shape (n,). People's.
         label_weights: Shape (n,). Their v.
-        low: The least possible value, None for no bound.
-        high: The greatest possible value, None for no bound.
         design_effect: Of rows that share sessions, at least 1.
-        level: In (0, 1).
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", chapter 9, for two
     phases; Angelopoulos, Duchi & Zrnic (2023), "PPI++", for g.

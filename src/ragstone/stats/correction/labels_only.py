@@ -59,19 +59,12 @@ def labels_only_rate(
 ) -> Corrected:
     """Rate from labels alone.
 
-    ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With unequal
-    weights the sample size is Kish's effective one, divided by the design effect
-    of the weighted rows if that is above 1; if all labels are equal, it is Kish's
-    effective number of clusters.
+    ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With unequal weights the
+    sample size is Kish's effective one, divided by the design effect of the weighted rows if that
+    is above 1; if all labels are equal, it is Kish's effective number of clusters.
 
     Args:
         labels: Shape (n,), 0 or 1.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true rate, in (0, 1).
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: Wilson (1927); Kish (1965); as in ``cluster_wilson`` for clusters.
     """
@@ -117,23 +110,15 @@ def labels_only_mean(
 
         mean = sum of w y / sum of w,   variance = C / (C - 1) · sum of (sum of w (y - mean))²
 
-    The inner sum runs over the rows of a cluster, with weights scaled to a sum of 1. With
-    Student's t on the rows or clusters; ``bounded_wilson`` for a bounded scale. Without weights
-    the same as ``mean_interval``.
+    The inner sum runs over the rows of a cluster, with weights scaled to a sum of 1. With Student's
+    t on the rows or clusters; ``bounded_wilson`` for a bounded scale. Without weights the same as
+    ``mean_interval``.
 
     Args:
         labels: Shape (n,), finite, on the scale.
-        low: The least possible score, None for no bound.
-        high: The greatest possible score, None for no bound.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true mean, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes or numbers.
-
-    Source: Hájek (1971), "Comment on an essay by D. Basu", for the weighted
-    mean; Cochran (1977), "Sampling Techniques", chapter 6, for its variance.
+    Source: Hájek (1971), "Comment on an essay by D. Basu", for the weighted mean; Cochran (1977),
+    "Sampling Techniques", chapter 6, for its variance.
     """
     ready = mean_of_labels(labels, low=low, high=high, weights=weights, clusters=clusters)
     return ready.at(level)

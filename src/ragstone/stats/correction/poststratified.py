@@ -40,14 +40,14 @@ def stratified_wilson_ends(
 
         (sum of P_k (m_k - t_k))² = q² · (sum of P_k² t_k (1 - t_k) / n_k + S)
 
-    with t the maximum-likelihood rates of the strata subject to θ. For a single
-    stratum this is Wilson's interval. By Lagrange multipliers each t_k solves
+    with t the maximum-likelihood rates of the strata subject to θ. For a single stratum this is
+    Wilson's interval. By Lagrange multipliers each t_k solves
 
         n_k (m_k - t_k) = μ P_k t_k (1 - t_k)
 
-    and the statistic increases with |μ|, so μ is found by regula falsi, for all
-    intervals of the arrays at once. A stratum without rows may have any rate: its
-    share is added in full to the upper end.
+    and the statistic increases with |μ|, so μ is found by regula falsi, for all intervals of the
+    arrays at once. A stratum without rows may have any rate: its share is added in full to the
+    upper end.
 
     Args:
         shares: Shape (..., K). P, with sum 1; S accounts for their sampling error.
@@ -59,8 +59,8 @@ def stratified_wilson_ends(
     Returns:
         Lower and upper ends, shape (...), in [0, 1].
 
-    Source: Wilson (1927); Miettinen & Nurminen (1985), "Comparative analysis of
-    two rates", for score intervals with restricted likelihood over strata.
+    Source: Wilson (1927); Miettinen & Nurminen (1985), "Comparative analysis of two rates", for
+    score intervals with restricted likelihood over strata.
     """
     there = sizes > 0
     weights = np.where(there, shares, 0.0)
@@ -207,44 +207,31 @@ def poststratified_rate(
 
         sum over verdicts k of  P_k · θ_k
 
-    P_k is the share of judged rows with verdict k, θ_k the share of positives
-    among its labelled rows. The interval is Wilson's for strata,
-    ``stratified_wilson_ends``, with the sampling variance of the shares; for a
-    judge that always gives the same verdict it is Wilson's own. The estimate
-    is valid however bad the judge is; a good judge makes the interval narrower.
+    P_k is the share of judged rows with verdict k, θ_k the share of positives among its labelled
+    rows. The interval is Wilson's for strata, ``stratified_wilson_ends``, with the sampling
+    variance of the shares; for a judge that always gives the same verdict it is Wilson's own. The
+    estimate is valid however bad the judge is; a good judge makes the interval narrower.
 
-    - Unequal weights: θ_k is the weighted share, and its sample size is Kish's
-      effective one.
-    - Clusters: all sample sizes are divided by one design effect, at least 1,
-      of the whole estimate, because a cluster has rows in several strata; q is
-      Student's t with the degrees of freedom of the labelled clusters.
-      ``design_effect`` has the formula.
-    - A verdict without a labelled row may have any rate from 0 to 1. This is
-      not sampling error, so its share is added in full to both sides. The value
-      uses the rate of all labelled rows for it.
+    - Unequal weights: θ_k is the weighted share, and its sample size is Kish's effective one.
+    - Clusters: all sample sizes are divided by one design effect, at least 1, of the whole
+      estimate, because a cluster has rows in several strata; q is Student's t with the degrees of
+      freedom of the labelled clusters. ``design_effect`` has the formula.
+    - A verdict without a labelled row may have any rate from 0 to 1. This is not sampling error, so
+      its share is added in full to both sides. The value uses the rate of all labelled rows for it.
 
     Args:
-        verdicts: Shape (N,). The judge's verdict on each row, with few distinct
-            values; a missing verdict is a further value. For scores see
-            ``strata_of``.
-        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        verdicts: Shape (N,). The judge's verdict on each row, with few distinct values; a missing
+            verdict is a further value. For scores see ``strata_of``.
         labels: Shape (n,), 0 or 1, in the order of the rows.
-        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
-            up to a common factor. Needed only if they differ between rows with
-            the same verdict.
-        clusters: Shape (N,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true rate, in (0, 1).
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling, up to a common
+            factor. Needed only if they differ between rows with the same verdict.
 
-    Raises:
-        InputError: Wrong shapes or numbers, or no verdicts.
+    The alternative, combining the strata's Wilson intervals by square-and-add (Newcombe 1998; Zou &
+    Donner 2008), is 5 to 20 % wider for rates near 0 or 1 and has lower coverage there.
+    ``benchmarks/correction.py`` measures both.
 
-    The alternative, combining the strata's Wilson intervals by square-and-add
-    (Newcombe 1998; Zou & Donner 2008), is 5 to 20 % wider for rates near 0 or 1 and
-    has lower coverage there. ``benchmarks/correction.py`` measures both.
-
-    Source: Holt & Smith (1979), "Post stratification"; Wilson (1927) and
-    Miettinen & Nurminen (1985) for the interval; Kish (1965) for weights. The
-    design effect is ours.
+    Source: Holt & Smith (1979), "Post stratification"; Wilson (1927) and Miettinen & Nurminen
+    (1985) for the interval; Kish (1965) for weights. The design effect is ours.
     """
     return poststratify(verdicts, labelled, labels, weights=weights, clusters=clusters).at(level)
 
@@ -314,10 +301,10 @@ def design_effect(
         effect = (V + h · sum of P_k² / C²) / (B + h · sum of P_k² / (n_k C)),    h = 1/2
         V = C / (C - 1) · sum of R_c²,    B = sum of P_k² θ_k (1 - θ_k) / n_k
 
-    R_c is the contribution of cluster c to the estimate: the sum of
-    P_k (y - θ_k) / n_k over its labelled rows. There is one effect for all strata,
-    because rows of a cluster are correlated across strata. For a single stratum it
-    is the design effect of ``effective_rows``, including the half cluster.
+    R_c is the contribution of cluster c to the estimate: the sum of P_k (y - θ_k) / n_k over its
+    labelled rows. There is one effect for all strata, because rows of a cluster are correlated
+    across strata. For a single stratum it is the design effect of ``effective_rows``, including the
+    half cluster.
 
     Args:
         shares: Shape (..., K). Sums run over the strata with labels.

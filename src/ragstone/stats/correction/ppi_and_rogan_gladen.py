@@ -97,11 +97,11 @@ def rogan_gladen(
 
         (share of positive verdicts + specificity - 1) / (sensitivity + specificity - 1)
 
-    clipped to [0, 1]. Sensitivity and specificity are estimated from the labelled
-    rows. The interval is that of Lang and Reiczigel; with clusters or weights it uses
-    effective sample sizes and Student's t. It assumes that there are many more judged
-    rows than labelled ones. It is wide if sensitivity + specificity is little above
-    1, and usually wider than that of ``poststratified_rate``.
+    clipped to [0, 1]. Sensitivity and specificity are estimated from the labelled rows. The
+    interval is that of Lang and Reiczigel; with clusters or weights it uses effective sample sizes
+    and Student's t. It assumes that there are many more judged rows than labelled ones. It is wide
+    if sensitivity + specificity is little above 1, and usually wider than that of
+    ``poststratified_rate``.
 
     Undefined without a labelled positive (``no_labelled_positives``) or negative
     (``no_labelled_negatives``), and if sensitivity + specificity <= 1
@@ -109,19 +109,11 @@ def rogan_gladen(
 
     Args:
         verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
-        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
         labels: Shape (n,), 0 or 1, in the order of the rows.
-        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
-            up to a common factor.
-        clusters: Shape (N,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true rate, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes or numbers.
-
-    Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a
-    screening test"; Lang & Reiczigel (2014), "Confidence limits for prevalence
-    of disease adjusted for estimated sensitivity and specificity".
+    Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a screening test";
+    Lang & Reiczigel (2014), "Confidence limits for prevalence of disease adjusted for estimated
+    sensitivity and specificity".
     """
     return error_corrected(verdicts, labelled, labels, weights=weights, clusters=clusters).at(level)
 
@@ -212,9 +204,9 @@ HALF_ERROR = 0.5
 class PredictionPowered:
     """A prediction-powered mean with its weight on the judge and its variance.
 
-    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its
-    mean error). ``variance_labelled`` and ``variance_rest`` are the parts of the
-    variance of ``value`` that come from the labelled rows and from the others.
+    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its mean error).
+    ``variance_labelled`` and ``variance_rest`` are the parts of the variance of ``value`` that come
+    from the labelled rows and from the others.
     """
 
     value: float | None
@@ -244,41 +236,28 @@ def ppi_mean(
 
         ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
 
-    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of
-    (y - λ f) with λ = g (N - n) / N, where "rest" are the judged rows without a
-    label. λ in [0, 1] is chosen to minimise the variance, so a useless judge does
-    no harm when there are many labels. For rates ``poststratified_rate`` is the
-    better choice, especially near 0 or 1.
+    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of (y - λ f) with λ =
+    g (N - n) / N, where "rest" are the judged rows without a label. λ in [0, 1] is chosen to
+    minimise the variance, so a useless judge does no harm when there are many labels. For rates
+    ``poststratified_rate`` is the better choice, especially near 0 or 1.
 
-    For independent rows of equal weight λ and the variance are the paper's, with a
-    factor of n / (n - 1) and Student's t. With clusters, contributions to the mean
-    are first summed by cluster; with weights, ȳ and f̄ are weighted means. On a
-    bounded scale the interval is Wilson's, rescaled, with an effective sample size:
-    that of the labels (``effective_rows``) times the gain from the judge, which is
-    the variance of ȳ over that of the result. The paper's interval, value ± t ·
+    For independent rows of equal weight λ and the variance are the paper's, with a factor of n / (n
+    - 1) and Student's t. With clusters, contributions to the mean are first summed by cluster; with
+    weights, ȳ and f̄ are weighted means. On a bounded scale the interval is Wilson's, rescaled,
+    with an effective sample size: that of the labels (``effective_rows``) times the gain from the
+    judge, which is the variance of ȳ over that of the result. The paper's interval, value ± t ·
     standard error, is too narrow near an end; it is used for other scales.
 
-    A good judge's errors are few, and none may occur in the sample. So for a rate,
-    half an error of one row or cluster is added to both variances: 1/2 over the
-    square of Kish's effective number of them. With many errors it is negligible.
+    A good judge's errors are few, and none may occur in the sample. So for a rate, half an error of
+    one row or cluster is added to both variances: 1/2 over the square of Kish's effective number of
+    them. With many errors it is negligible.
 
     Args:
         scores: Shape (N,). The judge's score of each row, finite, in any unit.
-        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
         labels: Shape (n,), people's labels, in the order of the rows.
-        low: The least possible mean, None for no bound.
-        high: The greatest possible mean, None for no bound.
         rate: Whether people's labels are only 0 or 1, the ends of the scale.
-        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
-            up to a common factor.
-        clusters: Shape (N,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true mean, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes or numbers.
-
-    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
-    Prediction-Powered Inference".
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """
     ready = prediction_powered(
         scores,
@@ -417,23 +396,17 @@ def favoured(
 
     ``ppi_plus_plus`` if all of the following hold, otherwise ``poststratified``:
 
-    - The judge gives at most five distinct scores, so that a linear correction uses nearly all
-      of their information. Finer scores are better used by strata.
-    - By the mean score of all judged rows, at least five positives and five negatives are
-      expected among the labelled rows or clusters (Kish's effective number for unequal weights).
-      With fewer, rare errors may not occur in the sample, and PPI++ takes them for impossible.
+    - The judge gives at most five distinct scores, so that a linear correction uses nearly all of
+      their information. Finer scores are better used by strata.
+    - By the mean score of all judged rows, at least five positives and five negatives are expected
+      among the labelled rows or clusters (Kish's effective number for unequal weights). With fewer,
+      rare errors may not occur in the sample, and PPI++ takes them for impossible.
     - For clustered rows, at least 20 clusters are labelled.
 
     The choice uses no label; otherwise the intervals would be too narrow.
 
     Args:
         scores: Shape (N,). The judge's score of each row, in [0, 1].
-        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (N,). Rows with the same value are not independent.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     ``benchmarks/correction.py`` measures both and the choice.
     """

@@ -51,8 +51,8 @@ class GroupBias:
 class BiasAlong:
     """Bias by thirds of a covariate such as length, from the lowest to the highest.
 
-    Each group's name is its (lowest, highest) value of the covariate; ``correlation``
-    is Spearman's, of the covariate with judge minus people.
+    Each group's name is its (lowest, highest) value of the covariate; ``correlation`` is
+    Spearman's, of the covariate with judge minus people.
     """
 
     parts: tuple[GroupBias, ...]
@@ -71,23 +71,17 @@ def bias_by_group(
 ) -> tuple[GroupBias, ...]:
     """Mean difference of judge and people in each group.
 
-    Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's
-    differences are rare but large; others that of ``labels_only_mean``.
+    Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's differences
+    are rare but large; others that of ``labels_only_mean``.
 
     Args:
         differences: Shape (n,), judge minus people, finite.
         groups: Shape (n,), such as the system or the slice of each row.
         low: The least possible difference, None for no bound; -1 for rates.
         high: The greatest possible difference, None for no bound; 1 for rates.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true mean, in (0, 1).
 
-    Raises:
-        InputError: Different numbers of rows, or numbers that are not finite.
-
-    Source: Bland & Altman (1986), "Statistical methods for assessing agreement
-    between two methods of clinical measurement", for the definition of bias.
+    Source: Bland & Altman (1986), "Statistical methods for assessing agreement between two methods
+    of clinical measurement", for the definition of bias.
     """
     values, mass, own = _read(differences, weights, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
@@ -115,20 +109,13 @@ def bias_along(
 
     Args:
         differences: Shape (n,), judge minus people, finite.
-        covariate: Shape (n,), finite, such as the length of an answer. Equal values
-            are in one group, so there may be fewer than three.
+        covariate: Shape (n,), finite, such as the length of an answer. Equal values are in one
+            group, so there may be fewer than three.
         low: The least possible difference, None for no bound; -1 for rates.
         high: The greatest possible difference, None for no bound; 1 for rates.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
-    Raises:
-        InputError: Different numbers of rows, or numbers that are not finite.
-
-    Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et
-    al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by
-    length and position.
+    Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et al. (2023),
+    "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by length and position.
     """
     values, mass, own = _read(differences, weights, clusters)
     number = np.asarray(covariate, dtype=np.float64)
@@ -219,9 +206,9 @@ class CalibrationBin:
 class CalibrationError:
     """Expected calibration error over ``n`` rows, from 0 to 1, with its bins.
 
-    ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is biased upwards:
-    ``by_chance`` is about its value for a perfectly calibrated judge. ``interval`` is
-    None for a single row or cluster.
+    ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is biased upwards: ``by_chance``
+    is about its value for a perfectly calibrated judge. ``interval`` is None for a single row or
+    cluster.
     """
 
     value: float | None
@@ -248,33 +235,22 @@ def calibration_error(
         sum over bins b of  S_b · |mean probability - share of positives|
         by chance, about  sqrt(2 / π) · sum of S_b sqrt(p_b (1 - p_b) / n_b)
 
-    S_b is the share of the rows in bin b, p_b its mean probability, n_b its number of
-    rows, with weights Kish's effective one. Bins hold about equal numbers of rows;
-    equal probabilities share a bin, so there may be fewer bins than requested.
+    S_b is the share of the rows in bin b, p_b its mean probability, n_b its number of rows, with
+    weights Kish's effective one. Bins hold about equal numbers of rows; equal probabilities share a
+    bin, so there may be fewer bins than requested.
 
-    Sampling error can only increase the gaps, and resampling increases them once
-    more. So the interval is the basic bootstrap's over rows or clusters with fixed
-    bins, which subtracts that bias, clipped at 0. Its coverage is below its level;
-    ``benchmarks/calibration.py`` measures it.
+    Sampling error can only increase the gaps, and resampling increases them once more. So the
+    interval is the basic bootstrap's over rows or clusters with fixed bins, which subtracts that
+    bias, clipped at 0. Its coverage is below its level; ``benchmarks/calibration.py`` measures it.
 
     Args:
         probabilities: Shape (n,), in [0, 1].
         positive: Shape (n,), true or 1 for a positive.
         bins: Maximum number of bins, at least 1.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        seed: The same seed gives the same draws on every machine.
-        resamples: Number of resamples.
-        level: Of the intervals, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes, a probability outside [0, 1], labels that are
-            neither true nor false.
-
-    Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated
-    probabilities using Bayesian binning"; Nixon et al. (2019), "Measuring
-    calibration in deep learning", for bins of equal mass; Davison & Hinkley
-    (1997), section 5.2, for the basic bootstrap.
+    Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using
+    Bayesian binning"; Nixon et al. (2019), "Measuring calibration in deep learning", for bins of
+    equal mass; Davison & Hinkley (1997), section 5.2, for the basic bootstrap.
     """
     said, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(positive)
     if said.ndim != 1 or said.shape != labels.shape or bins < 1:

@@ -36,26 +36,20 @@ def cell_bootstrap(
 ) -> Interval | None:
     """Percentile bootstrap for a function of the shares of the cells.
 
-    Whole clusters are resampled; for independent rows of equal weight the table is
-    drawn from a multinomial, which costs the same for ten rows and ten million.
+    Whole clusters are resampled; for independent rows of equal weight the table is drawn from a
+    multinomial, which costs the same for ten rows and ten million.
 
     Args:
         cells: Shape (n,), the cell of each row, from 0 to ``n_cells`` - 1.
         n_cells: Number of cells.
-        combine: Takes shares of shape (B, n_cells), returns finite numbers of
-            shape (B,).
+        combine: Takes shares of shape (B, n_cells), returns finite numbers of shape (B,).
         weights: Shape (n,), with mean 1; None if all are equal.
         clusters: Shape (n,); None if rows are independent.
-        seed: The same seed gives the same draws on every machine.
-        resamples: Number of resamples.
-        level: In (0, 1).
 
     Returns:
-        The interval; None for fewer than two rows or clusters, or if both ends
-        coincide.
+        The interval; None for fewer than two rows or clusters, or if both ends coincide.
 
-    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap",
-    chapters 8 and 13.
+    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapters 8 and 13.
     """
     upper_quantile(level)
     n = len(cells)
@@ -84,8 +78,8 @@ NOT_BINARY = "not_binary"
 class ShareEstimate:
     """A share of ``n`` rows.
 
-    ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``).
-    ``interval`` is also None if all rows are in one cluster.
+    ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``). ``interval`` is also
+    None if all rows are in one cluster.
     """
 
     value: float | None
@@ -98,12 +92,11 @@ class ShareEstimate:
 class Confusion:
     """A confusion matrix and its rates.
 
-    ``counts[i][j]`` rows have ``labels[i]`` from people and ``labels[j]`` from
-    the judge. For two labels, one of them positive: ``sensitivity`` is the share
-    of people's positives that the judge calls positive, ``specificity`` the share
-    of their negatives that it calls negative, ``precision`` the share of the judge's
-    positives that are people's too. They are None, with ``reason`` ``not_binary``,
-    for other labels.
+    ``counts[i][j]`` rows have ``labels[i]`` from people and ``labels[j]`` from the judge. For two
+    labels, one of them positive: ``sensitivity`` is the share of people's positives that the judge
+    calls positive, ``specificity`` the share of their negatives that it calls negative,
+    ``precision`` the share of the judge's positives that are people's too. They are None, with
+    ``reason`` ``not_binary``, for other labels.
     """
 
     labels: tuple[Hashable, ...]
@@ -127,20 +120,14 @@ def confusion(
 ) -> Confusion:
     """Confusion matrix of a judge and people, and its rates with intervals.
 
-    Rates and intervals are those of ``labels_only_rate``: Wilson's, or ``cluster_wilson``
-    for clustered rows. Counts are unweighted.
+    Rates and intervals are those of ``labels_only_rate``: Wilson's, or ``cluster_wilson`` for
+    clustered rows. Counts are unweighted.
 
     Args:
         judge: Shape (n,), one label per row, none missing.
         people: Shape (n,), for the same rows.
-        positive: Which label is positive; True equals 1. Rates require it to be one
-            of at most two labels.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true rate, in (0, 1).
-
-    Raises:
-        InputError: Different numbers of rows, or a missing label.
+        positive: Which label is positive; True equals 1. Rates require it to be one of at most two
+            labels.
     """
     said, meant = list_labels("judge", judge), list_labels("people", people)
     if len(said) != len(meant):
@@ -218,13 +205,12 @@ TINY = 1e-12
 class Threshold:
     """Scores of at least ``value`` are positive.
 
-    ``in_sample`` is the criterion on the rows used to choose the threshold, and so
-    optimistic; ``cross_validated`` is computed from verdicts on held-out rows, all
-    folds together, with its ``interval``. All are None, and ``reason`` says why, if
-    no threshold can be chosen: ``no_positives``, ``no_negatives``, ``no_variation``
-    of the scores. Only the last two are None, with reason ``too_few``, if there are
-    fewer rows or clusters than folds, or if no threshold can be chosen without some
-    fold.
+    ``in_sample`` is the criterion on the rows used to choose the threshold, and so optimistic;
+    ``cross_validated`` is computed from verdicts on held-out rows, all folds together, with its
+    ``interval``. All are None, and ``reason`` says why, if no threshold can be chosen:
+    ``no_positives``, ``no_negatives``, ``no_variation`` of the scores. Only the last two are None,
+    with reason ``too_few``, if there are fewer rows or clusters than folds, or if no threshold can
+    be chosen without some fold.
     """
 
     value: float | None
@@ -259,27 +245,19 @@ def best_threshold(
     | ``accuracy`` | share of correct verdicts |
     | ``kappa`` | Cohen's kappa with people |
 
-    Candidate thresholds lie half-way between neighbouring scores, or at the lowest
-    score; of equally good ones the lowest is taken. Clusters are kept whole in the
-    folds and in the bootstrap. The bootstrap does not choose thresholds again: the
-    interval is for the criterion of these thresholds on other rows.
+    Candidate thresholds lie half-way between neighbouring scores, or at the lowest score; of
+    equally good ones the lowest is taken. Clusters are kept whole in the folds and in the
+    bootstrap. The bootstrap does not choose thresholds again: the interval is for the criterion of
+    these thresholds on other rows.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         labels: Shape (n,), true or 1 for a positive.
         criterion: What to maximise.
         folds: At least 2.
-        seed: Of the folds and of the bootstrap.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        resamples: Number of resamples.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes or numbers.
-
-    Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974),
-    "Cross-validatory choice and assessment of statistical predictions".
+    Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory
+    choice and assessment of statistical predictions".
     """
     values, positive = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if values.ndim != 1 or values.shape != positive.shape or folds < 2:

@@ -35,15 +35,10 @@ def auroc(
             pair is the product of its two rows' weights.
 
     Returns:
-        From 0 to 1, .5 for an uninformative score; None if there is no positive
-        or no negative.
+        From 0 to 1, .5 for an uninformative score; None if there is no positive or no negative.
 
-    Raises:
-        InputError: Wrong shapes, scores that are not finite, labels that are
-            neither true nor false.
-
-    Source: Hanley & McNeil (1982), "The meaning and use of the area under a
-    receiver operating characteristic (ROC) curve".
+    Source: Hanley & McNeil (1982), "The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve".
     """
     values, labels = np.asarray(scores, dtype=np.float64), np.asarray(positive)
     if values.ndim != 1 or values.shape != labels.shape:
@@ -70,9 +65,8 @@ NO_NEGATIVES = "no_negatives"
 class Auroc:
     """An AUROC, from 0 to 1; .5 for uninformative scores.
 
-    ``value`` is None, and ``reason`` says why, if there is no positive or no negative.
-    ``interval`` is also None if the positives, or the negatives, are all in one row
-    or cluster.
+    ``value`` is None, and ``reason`` says why, if there is no positive or no negative. ``interval``
+    is also None if the positives, or the negatives, are all in one row or cluster.
     """
 
     value: float | None
@@ -92,29 +86,21 @@ def auroc_interval(
 ) -> Auroc:
     """AUROC with Wilson's interval on the effective sample size that its variance implies.
 
-    The interval is that of ``heavy_wilson_ends``. The variance is DeLong's; with
-    clusters, rows' contributions to the AUROC, A, are first summed by cluster. k is
-    the smaller of the numbers of positives and negatives, or of the clusters that
-    hold them: at A = 1, where the variance is 0, n_eff = k, the smallest value it can
-    have for independent rows. With unequal weights, the weight of a pair is the
-    product of its rows' weights; k is reduced in proportion to ``heaviest_size`` and
-    the degrees of freedom in proportion to ``variance_df``.
+    The interval is that of ``heavy_wilson_ends``. The variance is DeLong's; with clusters, rows'
+    contributions to the AUROC, A, are first summed by cluster. k is the smaller of the numbers of
+    positives and negatives, or of the clusters that hold them: at A = 1, where the variance is 0,
+    n_eff = k, the smallest value it can have for independent rows. With unequal weights, the weight
+    of a pair is the product of its rows' weights; k is reduced in proportion to ``heaviest_size``
+    and the degrees of freedom in proportion to ``variance_df``.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
-    Raises:
-        InputError: Wrong shapes, scores that are not finite, labels that are
-            neither true nor false.
-
-    Source: DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two
-    or more correlated receiver operating characteristic curves"; Obuchowski
-    (1997), "Nonparametric analysis of clustered ROC curve data"; Birnbaum & Klose
-    (1957), "Bounds for the variance of the Mann-Whitney statistic", for k.
+    Source: DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or more
+    correlated receiver operating characteristic curves"; Obuchowski (1997), "Nonparametric analysis
+    of clustered ROC curve data"; Birnbaum & Klose (1957), "Bounds for the variance of the
+    Mann-Whitney statistic", for k.
     """
     value = auroc(scores, positive, weights=weights)
     labels = np.asarray(positive).astype(bool)
@@ -175,10 +161,9 @@ PAIRS_AT_ONCE = 4_000_000
 class RankCorrelation:
     """A rank correlation, from -1 to 1, over ``n`` rows.
 
-    ``value`` is None, and ``reason`` says why, if it is not defined: ``too_few``
-    (fewer than 2 rows), ``no_variation`` of one of the two. ``interval`` is None for
-    fewer than 4 rows or clusters, and for ranks in perfect order, where the
-    variance cannot be estimated.
+    ``value`` is None, and ``reason`` says why, if it is not defined: ``too_few`` (fewer than 2
+    rows), ``no_variation`` of one of the two. ``interval`` is None for fewer than 4 rows or
+    clusters, and for ranks in perfect order, where the variance cannot be estimated.
     """
 
     value: float | None
@@ -197,22 +182,14 @@ def spearman(
 ) -> RankCorrelation:
     """Spearman's ρ: the correlation of the ranks, tied values sharing their mean rank.
 
-    The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by
-    the delta method on the ranks, by cluster. With weights a row counts as that
-    many rows, in the ranks too.
+    The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by the delta method
+    on the ranks, by cluster. With weights a row counts as that many rows, in the ranks too.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
-    Raises:
-        InputError: Different shapes or numbers that are not finite.
-
-    Source: Spearman (1904), "The proof and measurement of association between
-    two things".
+    Source: Spearman (1904), "The proof and measurement of association between two things".
     """
     x, y, mass, codes = _read(a, b, weights, clusters)
     undefined = _undefined(x, y)
@@ -237,24 +214,17 @@ def kendall(
 
         (C - D) / sqrt((pairs not tied in a) · (pairs not tied in b))
 
-    Computed in O(n log n). The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is
-    the delta-method variance of this ratio of means over pairs. It needs all pairs,
-    so there is none above 10,000 rows. The weight of a pair is the product of its
-    rows' weights.
+    Computed in O(n log n). The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is the
+    delta-method variance of this ratio of means over pairs. It needs all pairs, so there is none
+    above 10,000 rows. The weight of a pair is the product of its rows' weights.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
-        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
-        clusters: Shape (n,). Rows with the same value are not independent.
-        level: Share of intervals that should hold the true value, in (0, 1).
 
-    Raises:
-        InputError: Different shapes or numbers that are not finite.
-
-    Source: Kendall (1945), "The treatment of ties in ranking problems"; Knight
-    (1966) for n log n; Hoeffding (1948), "A class of statistics with
-    asymptotically normal distribution", for the variance.
+    Source: Kendall (1945), "The treatment of ties in ranking problems"; Knight (1966) for n log n;
+    Hoeffding (1948), "A class of statistics with asymptotically normal distribution", for the
+    variance.
     """
     x, y, mass, codes = _read(a, b, weights, clusters)
     undefined = _undefined(x, y)

@@ -60,11 +60,8 @@ class Traffic:
             mean: In (0, 1).
             deviation: Of the scores, above 0. None, or as much as a mean allows: 0 and 1.
             probabilities: With which answers are drawn, in (0, 1]: one, or several, shape (m,).
-            received: Shape (m,): how many of the answers that come have each of these; None: all
-                as many.
-
-        Raises:
-            InputError: A number is out of its range.
+            received: Shape (m,): how many of the answers that come have each of these; None: all as
+                many.
         """
         if not 0 < mean < 1:
             raise InputError(f"A mean of scores lies inside (0, 1), got {mean}.")
@@ -100,9 +97,6 @@ class Traffic:
         Args:
             scores: Shape (n,), in [0, 1], at least one.
             probabilities: Shape (n,), in (0, 1]. None: 1.
-
-        Raises:
-            InputError: A number is out of its range, or shapes differ.
         """
         x = np.asarray(scores, dtype=np.float64)
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
@@ -122,9 +116,6 @@ class Traffic:
 
         Args:
             mean: In (0, 1).
-
-        Raises:
-            InputError: The mean is out of its range.
 
         Source: Csiszár (1975), "I-divergence geometry of probability distributions".
         """
@@ -185,9 +176,9 @@ def expected_delay(
 ) -> Delay:
     """How long a detector takes to notice that the mean score fell by ``drop``; simulated.
 
-    Each draw has ``before`` healthy answers and then fallen ones, until the alarm. A false alarm
-    on the way is not counted; the detector starts anew after it. Answers are independent. The
-    median of 400 draws is known to within about 5 %, the same seed gives the same.
+    Each draw has ``before`` healthy answers and then fallen ones, until the alarm. A false alarm on
+    the way is not counted; the detector starts anew after it. Answers are independent. The median
+    of 400 draws is known to within about 5 %, the same seed gives the same.
 
     Args:
         detector: With its bar and limit.
@@ -196,11 +187,6 @@ def expected_delay(
         before: Judged answers before the fall, at least 0.
         most: Judged answers after it that are waited for, at least 1.
         draws: At least 10.
-        seed: Of the random numbers.
-
-    Raises:
-        InputError: A number is out of its range, or answers are drawn with a probability below
-            the detector's least.
     """
     mean = healthy.mean
     if not 0 < drop < mean:

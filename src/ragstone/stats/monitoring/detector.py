@@ -54,8 +54,8 @@ def bets_against(bar: float) -> Bets:
         bar: In (0, 1).
 
     Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
-    change detection", section 4, on mixtures over bets; the grid and its shares are ours, chosen
-    by simulation.
+    change detection", section 4, on mixtures over bets; the grid and its shares are ours, chosen by
+    simulation.
     """
     stakes = FALLS * sqrt((1 - bar) / bar)
     weights = np.exp(-((np.log(FALLS / USUAL_FALL) / SPREAD) ** 2) / 2)
@@ -73,16 +73,13 @@ def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:
     Each has a share α / detectors of the promise. The probability that any of them raises a false
     alarm, while each looks at ``looks`` healthy answers of its own, is at most α: each alone at
     most α / detectors (see ``Detector``), and the sum bounds all together, however they depend on
-    each other. The promise renews itself: of k times as many looks, at most k · α false alarms
-    are expected, so evidence need not be thrown away after ``looks``.
+    each other. The promise renews itself: of k times as many looks, at most k · α false alarms are
+    expected, so evidence need not be thrown away after ``looks``.
 
     Args:
         alpha: In (0, 1).
         looks: Judged answers, at least 1.
         detectors: Rules times slices, at least 1.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not 0 < alpha < 1:
         raise InputError(f"A promise on false alarms is a share inside (0, 1), got {alpha}.")
@@ -102,9 +99,6 @@ def limit_of_gap(looks: float, *, detectors: int = 1) -> float:
     Args:
         looks: Judged answers of one detector, at least 1, where all have as many.
         detectors: Rules times slices, at least 1.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not looks >= 1 or detectors < 1:
         raise InputError(
@@ -123,8 +117,6 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
 
     Args:
         scores: Any shape, each in [low, high].
-        low: The least possible score.
-        high: The greatest possible score.
         less_is_better: Whether ``low`` is the best.
 
     Raises:
@@ -221,12 +213,12 @@ class Detector:
     - of any K looks, at most K / limit false alarms are expected;
     - the mean number of looks to a false alarm is at least the limit.
 
-    **Proof.** Of an answer that was drawn, E[v (bar - x)] is least · (bar - mean) / P(drawn), so
-    at most 0, and the factor has a mean of at most 1; it is never negative, because v ≤ 1. So the
-    sum of all S_k, less the number of looks, is a supermartingale that starts at 0. Stopped at the
-    alarm or after N looks, whichever is first, it says limit · P(alarm) ≤ E[looks] ≤ N. Summed
-    over starts, and without a stop at N, it says the other two. Where the limit grows on the way,
-    each look adds at most one over its own limit to the false alarms that are expected.
+    **Proof.** Of an answer that was drawn, E[v (bar - x)] is least · (bar - mean) / P(drawn), so at
+    most 0, and the factor has a mean of at most 1; it is never negative, because v ≤ 1. So the sum
+    of all S_k, less the number of looks, is a supermartingale that starts at 0. Stopped at the
+    alarm or after N looks, whichever is first, it says limit · P(alarm) ≤ E[looks] ≤ N. Summed over
+    starts, and without a stop at N, it says the other two. Where the limit grows on the way, each
+    look adds at most one over its own limit to the false alarms that are expected.
 
     Only judged answers are looks. An answer without a score is none.
 
@@ -236,9 +228,6 @@ class Detector:
         least: The least probability with which an answer is drawn, in (0, 1]. It bounds the bets,
             so it must not lie below what the design has; it may change from answer to answer, as
             the design does, and states stay good.
-
-    Raises:
-        InputError: A setting is out of its range.
 
     Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
     change detection", sections 2 to 4: e-SR, mixtures, means of bounded scores. Inverse
@@ -277,9 +266,6 @@ class Detector:
         Args:
             scores: Shape (n,), in [0, 1].
             probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
-
-        Raises:
-            InputError: A number outside its range, or shapes that differ.
         """
         x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
@@ -312,9 +298,6 @@ class Detector:
             scores: Shape (n,), in [0, 1], in the order in which they came.
             probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
             numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
-
-        Raises:
-            InputError: A number outside its range, shapes that differ, another detector's state.
         """
         factors = self.factors(scores, probabilities)
         if len(state.evidence) != len(self.bets.stakes):
@@ -376,8 +359,8 @@ def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
         scores: Shape (n,), n >= 1, in [0, 1], in the order in which their answers were given.
         probabilities: Shape (n,), in (0, 1]: with which the answer was drawn.
 
-    Source: Siegmund (1988), "Confidence sets in change-point problems": the likelihood ratio of
-    the true place is at most x with a probability of (1 - exp(-x))².
+    Source: Siegmund (1988), "Confidence sets in change-point problems": the likelihood ratio of the
+    true place is at most x with a probability of (1 - exp(-x))².
     """
     if len(np.atleast_1d(scores)) == 1:
         return FallPlace(0, 0, 0)

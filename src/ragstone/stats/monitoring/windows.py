@@ -1,7 +1,7 @@
 """Window means: weighted means of windows, with intervals for a single look or for every look.
 
-Answers of the same session are alike and therefore say less about a mean; a design effect
-accounts for that.
+Answers of the same session are alike and therefore say less about a mean; a design effect accounts
+for that.
 """
 
 from dataclasses import dataclass
@@ -40,9 +40,6 @@ def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> fl
 
     Returns:
         1 for a single session, and where no answer differs from the mean.
-
-    Raises:
-        InputError: Wrong shapes or numbers.
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect.
     """
@@ -97,9 +94,6 @@ class WeightedSums:
         Args:
             scores: Shape (n,), finite.
             weights: Shape (n,), finite and above 0. None: all 1.
-
-        Raises:
-            InputError: Wrong shapes or numbers.
         """
         x = np.asarray(scores, dtype=np.float64)
         w = np.ones_like(x) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -201,17 +195,10 @@ def window_intervals(
 
     Args:
         sums: Of each window, shape (K,).
-        low: The least possible score, None for no bound.
-        high: The greatest possible score, None for no bound.
-        design_effect: As for ``window_sequences``.
-        level: In (0, 1).
 
     Returns:
         The low ends and the high ends, shape (K,); NaN for windows of fewer than two scores, and
         where all scores are the same and a bound is lacking.
-
-    Raises:
-        InputError: A level or a score out of its range.
     """
     upper = upper_quantile(level)
     lows, highs = np.full(len(sums.n), np.nan), np.full(len(sums.n), np.nan)
@@ -253,14 +240,13 @@ def window_sequences(
     and their expectation may change. Exact for any number of scores, however small, and any
     distribution on the range; so it is wider than an interval for one look.
 
-    To bet the share λ of a capital on each answer that a mean is above m multiplies it by
-    1 + λ w (x - m), where w is 1 over the probability with which the answer was drawn, and 0 if it
-    was not. If the mean of the answers so far is at most m, the capital is, by the inequality of
-    arithmetic and geometric means, at most a martingale that begins at 1. It reaches
-    2 windows / (1 - level) with at most that probability (Ville), in whichever mixture of λ; and
-    so for the other side. Of each capital two lower bounds are computed from sums alone, each of
-    which gets half of the stakes. With W the largest weight, u = λ W m and
-    g = u / (m - u m), which does not depend on m:
+    To bet the share λ of a capital on each answer that a mean is above m multiplies it by 1 + λ w
+    (x - m), where w is 1 over the probability with which the answer was drawn, and 0 if it was not.
+    If the mean of the answers so far is at most m, the capital is, by the inequality of arithmetic
+    and geometric means, at most a martingale that begins at 1. It reaches 2 windows / (1 - level)
+    with at most that probability (Ville), in whichever mixture of λ; and so for the other side. Of
+    each capital two lower bounds are computed from sums alone, each of which gets half of the
+    stakes. With W the largest weight, u = λ W m and g = u / (m - u m), which does not depend on m:
 
         Σ log(1 + λ w (x - m)) >= (Σ w x / W) log(1 + g) - (Σ w / W) log(1 + g m)
         Σ log(1 + λ w (x - m)) >= u Σ y + (log(1 - u) + u) Σ y²,     y = w (x - m) / (W m)
@@ -279,13 +265,9 @@ def window_sequences(
         windows: How many windows have such a sequence together, at least 1.
         design_effect: Of answers that share sessions, at least 1: sums count for one of as many.
             That is exact only if it is an upper bound.
-        level: In (0, 1).
 
     Returns:
         The low ends and the high ends, shape (K,); 0 and 1 for a window without scores.
-
-    Raises:
-        InputError: A number is out of its range.
 
     Source: Waudby-Smith & Ramdas (2024), "Estimating means of bounded random variables by betting";
     Waudby-Smith, Wu, Ramdas, Karampatziakis & Mineiro (2024), "Anytime-valid off-policy inference

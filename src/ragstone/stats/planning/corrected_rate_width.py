@@ -69,9 +69,6 @@ def judged_rate(
         sensitivity: Share of the true rows that the judge calls true, in [0, 1].
         specificity: Share of the false rows that it calls false, in [0, 1].
         judged: Number of judged rows, at least 1.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     given = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
     wrong = [f"{name} {value}" for name, value in given.items() if not 0 <= value <= 1]
@@ -139,11 +136,6 @@ def expected_half_width(
     Args:
         judged: The judge's scores and their agreement with people.
         labels: Number of labels, drawn at random from the judged rows, in (0, judged].
-        design: The sampling design.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     _check(judged, labels)
     counts = labels / design.effect * judged.shares
@@ -177,16 +169,9 @@ def half_widths(
     Args:
         judged: The judge's scores and their agreement with people.
         labels: Number of labels, drawn at random from the judged rows, in (0, judged].
-        design: The sampling design.
-        level: Of the intervals, in (0, 1).
-        seed: The same seed gives the same draws.
-        draws: Number of simulated samples, at least 1.
 
     Returns:
         Shape (draws,).
-
-    Raises:
-        InputError: An argument is out of its range.
 
     Source: Beal (1989), "Sample size determination for confidence intervals on the population mean
     and on the difference between two population means", for treating the width as random; Joseph,

@@ -59,21 +59,15 @@ def labels_for_rate(
 ) -> LabelsNeeded:
     """The fewest labels for a corrected rate with a wanted half-width.
 
-    With the method that ``calibrate`` would choose for that number of labels. Without
-    ``assurance`` it is the width at expected counts, so about half of all samples give a wider
-    interval. With it, it is the quantile of the width over simulated samples, ``half_widths``.
+    With the method that ``calibrate`` would choose for that number of labels. Without ``assurance``
+    it is the width at expected counts, so about half of all samples give a wider interval. With it,
+    it is the quantile of the width over simulated samples, ``half_widths``.
 
     Args:
         judged: The judge's scores and their agreement with people.
         half_width: Wanted, in (0, .5).
-        design: The sampling design.
-        level: Of the interval, in (0, 1).
         assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
             expected width.
-        seed: Of the simulation.
-
-    Raises:
-        InputError: An argument is out of its range.
 
     Source: Kelley & Rausch (2006), "Sample size planning for the standardized mean difference:
     accuracy in parameter estimation via narrow confidence intervals", for assurance; the simulation
@@ -123,8 +117,8 @@ def mean_half_width(
     t has the degrees of freedom of the labelled rows or clusters, D is the design effect, r the
     correlation, and the variance is that left by the best weight on the judge. F is the ratio of
     the estimated to the true variance, 1 on average. For normal scores it is distributed as chi²
-    over its degrees of freedom, or as F if the deviation itself is estimated from a pilot. With
-    an assurance, F is that quantile of the distribution, so the half-width is met with that
+    over its degrees of freedom, or as F if the deviation itself is estimated from a pilot. With an
+    assurance, F is that quantile of the distribution, so the half-width is met with that
     probability. For scores with kurtosis k the degrees of freedom are
 
         2 n / (k - (n - 3) / (n - 1))
@@ -137,10 +131,8 @@ def mean_half_width(
         correlation: Of the judge's scores with people's, in [-1, 1].
         labels: Number of labels, drawn at random from the judged rows, at least 2.
         judged: Number of judged rows, at least ``labels``.
-        design: The sampling design.
-        level: Of the interval, in (0, 1).
-        assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
-            average width.
+        assurance: Wanted probability that the interval is no wider, in (0, 1); None for the average
+            width.
         pilot: Number of independent labels that the deviation is estimated from; None if it is
             known.
         kurtosis: Of the residuals of people's scores given the judge's, at least 1.
@@ -182,14 +174,6 @@ def labels_for_mean(
         correlation: Of the judge's scores with people's, in [-1, 1].
         half_width: Wanted, above 0.
         judged: Number of judged rows, at least 2.
-        design: The sampling design.
-        level: Of the interval, in (0, 1).
-        assurance: As for ``mean_half_width``.
-        pilot: As for ``mean_half_width``.
-        kurtosis: As for ``mean_half_width``.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not (deviation > 0 and half_width > 0 and -1 <= correlation <= 1 and judged >= 2):
         raise InputError(

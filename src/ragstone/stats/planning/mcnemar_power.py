@@ -45,11 +45,8 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
     Returns:
         In [0, 1].
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Duffy (1984), "Asymptotic and exact power for the McNemar test and its analogue with
-    R controls per case".
+    Source: Duffy (1984), "Asymptotic and exact power for the McNemar test and its analogue with R
+    controls per case".
     """
     ahead = abs(difference)
     if not (0 < differing <= 1 and ahead <= differing and pairs >= 1 and 0 < level < 1):
@@ -83,9 +80,6 @@ def mcnemar_sample_size(
         differing: Share of the pairs on which exactly one succeeds, at least the difference.
         power: Wanted, in (0, 1).
         level: 1 minus the significance level, in (0, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if difference == 0 or not 0 < power < 1:
         raise InputError(
@@ -122,9 +116,6 @@ def mcnemar_detectable(
 
     Returns:
         In (0, 1]; None if even a difference of 1 is not detected with this power.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
 
     def found(difference: float) -> bool:
@@ -193,9 +184,6 @@ def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
         rows: Of the pilot.
         least: A known lower bound of the true share, in [0, 1]. The posterior is truncated there,
             and a pilot's share below it is replaced by it.
-
-    Raises:
-        InputError: No success, more successes than rows, or a bound out of its range.
     """
     if not (0 < successes <= rows and 0 <= least <= 1):
         raise InputError(
@@ -226,9 +214,6 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
     Returns:
         At least 1.
 
-    Raises:
-        InputError: An argument is out of its range.
-
     Source: O'Hagan, Stevens & Campbell (2005), "Assurance in clinical trial design".
     """
     if not 0 < power < 1:
@@ -258,8 +243,8 @@ def mcnemar_inflation(
 
     A share below the difference is impossible and is replaced by the difference.
 
-    Source: Connor (1987), "Sample size for testing differences in proportions for the
-    paired-sample design", for the power at a known share.
+    Source: Connor (1987), "Sample size for testing differences in proportions for the paired-sample
+    design", for the power at a known share.
     """
     normal, by = NormalDist(), abs(difference)
     z = normal.inv_cdf(upper_quantile(level))

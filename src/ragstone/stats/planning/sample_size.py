@@ -27,8 +27,8 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
 
         P(|T| > t(level, n - 1)),  T noncentral t,  ncp = difference / deviation · sqrt(n)
 
-    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the
-    standard deviation per cluster (``Pilot.cluster_deviation``).
+    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the standard
+    deviation per cluster (``Pilot.cluster_deviation``).
 
     Args:
         difference: True mean difference, in the unit of the scores.
@@ -39,11 +39,8 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
     Returns:
         In (0, 1).
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral
-    Sciences", chapter 2; the noncentral t distribution by quadrature over chi.
+    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2; the
+    noncentral t distribution by quadrature over chi.
     """
     if not deviation > 0 or pairs < 2:
         raise InputError(
@@ -62,14 +59,11 @@ def paired_sample_size(
     """The fewest pairs with which the two-sided paired t test has the wanted power.
 
     Args:
-        difference: True mean difference, in the unit of the scores, not 0; its
-            sign does not matter.
+        difference: True mean difference, in the unit of the scores, not 0; its sign does not
+            matter.
         deviation: Standard deviation of the differences, above 0.
         power: Wanted, in (0, 1) and above 1 - ``level``.
         level: 1 minus the significance level, in (0, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     _check_power(power, level)
     if difference == 0:
@@ -94,9 +88,6 @@ def detectable_difference(
 
     Returns:
         Above 0, in the unit of ``deviation``.
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     _check_power(power, level)
     low, high = 0.0, deviation
@@ -165,9 +156,6 @@ def equivalence_margin(
         unseen: The width of the scores' range, for the additional cluster in the variance of
             ``paired_difference``; 0 for unbounded scores.
 
-    Raises:
-        InputError: An argument is out of its range.
-
     Source: Chow, Shao & Wang (2008), "Sample Size Calculations in Clinical Research", section
     3.2.3, solved for the margin; Schuirmann (1987) for the tests.
     """
@@ -198,14 +186,11 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
         level: Significance level, in (0, .5).
 
     Returns:
-        At least 1; None if the value is not beyond the bar (p of .5 or more), so that no number
-        of rows is enough.
+        At least 1; None if the value is not beyond the bar (p of .5 or more), so that no number of
+        rows is enough.
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions",
-    chapter 2, its test of one proportion solved for n.
+    Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions", chapter 2,
+    its test of one proportion solved for n.
     """
     if not (n > 0 and 0 < p < 1 and 0 < level < 0.5):
         raise InputError(
@@ -228,8 +213,8 @@ class Pilot:
     Attributes:
         mean: Of all rows.
         deviation: Standard deviation of the rows, in their unit.
-        cluster_deviation: Standard deviation per cluster: the mean of K such
-            clusters has a standard error of ``cluster_deviation / sqrt(K)``.
+        cluster_deviation: Standard deviation per cluster: the mean of K such clusters has a
+            standard error of ``cluster_deviation / sqrt(K)``.
         rows: Number of rows.
         clusters: Number of clusters.
         df: Degrees of freedom of ``cluster_deviation``.
@@ -276,9 +261,6 @@ def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
     Args:
         values: Shape (n,), finite, one score per row, in any unit.
         clusters: Shape (n,). Equal entries belong to one cluster.
-
-    Raises:
-        InputError: Wrong shapes, a score that is not finite, fewer than two clusters.
     """
     scores, codes = np.asarray(values, dtype=np.float64), np.asarray(clusters)
     if scores.ndim != 1 or scores.shape != codes.shape:
@@ -306,20 +288,15 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
 
         half = sqrt(w p (1 - p) + w² / 4) / (1 + w),  w = z² / n
 
-    is solved for n, without a search; unlike Wald's formula it is accurate for rare
-    events too. The half-width is half the interval's width, because the interval is
-    not symmetric.
+    is solved for n, without a search; unlike Wald's formula it is accurate for rare events too. The
+    half-width is half the interval's width, because the interval is not symmetric.
 
     Args:
         rate: Expected, in [0, 1].
         half_width: Wanted, in (0, .5).
-        level: Of the interval, in (0, 1).
 
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Wilson (1927), solved for n; Piegorsch (2004), "Sample sizes for
-    improved binomial confidence intervals".
+    Source: Wilson (1927), solved for n; Piegorsch (2004), "Sample sizes for improved binomial
+    confidence intervals".
     """
     return ceil(_effective_rows(rate, half_width, level) * (1 - ROUNDING))
 
@@ -342,10 +319,6 @@ def rate_half_width(rate: float, rows: float, *, level: float = 0.95) -> float:
     Args:
         rate: In [0, 1].
         rows: Above 0; need not be whole.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
     """
     if not (0 <= rate <= 1 and rows > 0):
         raise InputError(
@@ -366,25 +339,17 @@ def mean_sample_size(
 ) -> SampleSize | None:
     """Number of clusters like the pilot's for which ``mean_interval`` has the wanted half-width.
 
-    The pilot's mean, variance and design effect are used as if they were exact, so
-    the result is as uncertain as they are. The interval is the one that
-    ``mean_interval`` would choose: Wilson's on the effective sample size for a rate
-    and for bounded scores, t for others.
+    The pilot's mean, variance and design effect are used as if they were exact, so the result is as
+    uncertain as they are. The interval is the one that ``mean_interval`` would choose: Wilson's on
+    the effective sample size for a rate and for bounded scores, t for others.
 
     Args:
         first: The pilot.
         half_width: Wanted, above 0, in the unit of the scores.
-        rate: Whether every score is 0 or 1.
-        low: The least possible score, None for no bound.
-        high: The greatest possible score, None for no bound.
-        level: Of the interval, in (0, 1).
 
     Returns:
-        The size; its ``clusters`` is None if every cluster has one row. None for
-        unbounded scores that do not vary in the pilot.
-
-    Raises:
-        InputError: An argument is out of its range.
+        The size; its ``clusters`` is None if every cluster has one row. None for unbounded scores
+        that do not vary in the pilot.
     """
     if not half_width > 0:
         raise InputError(f"A half-width must be above 0, got {half_width}.")

@@ -1,7 +1,7 @@
 """Sampling: random samples with known inclusion probabilities.
 
-Each sampled row has the weight 1 / π, where π is its inclusion probability
-(Horvitz & Thompson, 1952).
+Each sampled row has the weight 1 / π, where π is its inclusion probability (Horvitz & Thompson,
+1952).
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,6 @@ def draw_random(rows: int, size: int, rng: np.random.Generator) -> Drawn:
     Args:
         rows: N, at least ``size``.
         size: n, at least 1.
-        rng: Seeded by the caller.
 
     Raises:
         InputError: The size is below 1 or above the number of rows.
@@ -60,10 +59,9 @@ def allocate(
 ) -> Ints:
     """The number of rows to draw from each stratum, with sum ``size``.
 
-    In proportion to N_h (proportional), 1 (equal) or N_h · S_h (neyman). Every
-    stratum gets at least two rows, so that its variance can be estimated (one, if the
-    sample is too small for two each), and at most all its rows. Fractions are
-    rounded by largest remainder.
+    In proportion to N_h (proportional), 1 (equal) or N_h · S_h (neyman). Every stratum gets at
+    least two rows, so that its variance can be estimated (one, if the sample is too small for two
+    each), and at most all its rows. Fractions are rounded by largest remainder.
 
     Args:
         sizes: Shape (H,). N_h, each at least 1.
@@ -95,7 +93,6 @@ def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generato
     Args:
         strata: Shape (N,). The stratum of each row, from 0.
         sizes: Shape (H,). Rows to draw from each stratum, see ``allocate``.
-        rng: Seeded by the caller.
 
     Raises:
         InputError: A stratum is to give no row, or more rows than it has.
@@ -126,8 +123,7 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
     Raises:
         InputError: A weight that is not above 0, or an impossible size.
 
-    Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey
-    Sampling", section 3.6.1.
+    Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 3.6.1.
     """
     given = np.asarray(weights, dtype=np.float64)
     _check_size(len(given), size)
@@ -145,18 +141,14 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
 def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
     """Systematic sampling: a sample of fixed size with unequal inclusion probabilities.
 
-    The probabilities are laid end to end on a line, in random order. A random start
-    in [0, 1) and all whole steps from it select the rows in whose segments they fall.
+    The probabilities are laid end to end on a line, in random order. A random start in [0, 1) and
+    all whole steps from it select the rows in whose segments they fall.
 
     Args:
         probability: Shape (N,), in (0, 1], with a whole sum of at least 1.
-        rng: Seeded by the caller.
 
-    Raises:
-        InputError: Probabilities out of their range, or a sum that is not whole.
-
-    Source: Madow (1949), "On the theory of systematic sampling, II"; in random
-    order: Goodman & Kish (1950).
+    Source: Madow (1949), "On the theory of systematic sampling, II"; in random order: Goodman &
+    Kish (1950).
     """
     chance = np.asarray(probability, dtype=np.float64)
     total = float(chance.sum())
