@@ -7,7 +7,7 @@
     python benchmarks/correction.py llmjudge [--data ../shared/data]
 
 ``settings`` draws 2,000 judged rows of a known rate, some of them labelled, and counts how many
-95 % intervals of ``poststratified_rate`` hold the rate, and of what ``favoured`` chooses by
+95 % intervals of ``poststratify`` hold the rate, and of what ``favoured`` chooses by
 design; widths are beside Wilson's from the labels alone, and beside square-and-add, the other way
 of joining the verdicts. Then the same with five answers to each of 400 questions, 40 of them
 labelled whole, whose answers correlate by .33.
@@ -50,12 +50,12 @@ from ragstone.stats.correction.corrected import EXPECTED, Corrected, joined_stra
 from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate
 from ragstone.stats.correction.poststratified import (
     design_effect,
-    poststratified_rate,
+    poststratify,
     row_share_variance,
     stratified_wilson_ends,
     stratum_rates,
 )
-from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, favoured, ppi_mean
+from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, favoured, prediction_powered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -189,7 +189,7 @@ def by_design(drawn: Draws, stratified: Ends, n: int) -> Ends:
 
 
 def ppi_ends(drawn: Draws, n: int) -> Ends:
-    """``ppi_mean`` of rates and independent rows, for many draws at once."""
+    """``prediction_powered`` of rates and independent rows, for many draws at once."""
     rest = JUDGED - n
     people, seen = drawn.alone, drawn.sizes[:, 1] / n
     everyone = drawn.shares[:, 1]
@@ -349,17 +349,19 @@ def drawn_lines(
             ),
         }
         for name, scores in (("containment", judged.contained), ("local", judged.outcome)):
-            estimates[name, "poststratified"] = poststratified_rate(
+            estimates[name, "poststratified"] = poststratify(
                 joined_strata(scores, len(rows)), rows, labels, clusters=clusters
-            )
-            estimates[name, "ppi"] = ppi_mean(
+            ).at(0.95)
+            estimates[name, "ppi"] = prediction_powered(
                 scores, rows, labels, low=0, high=1, rate=True, clusters=clusters
-            )
+            ).at(0.95)
             way = favoured(scores, rows, clusters=clusters)
             kept = "ppi" if way == "ppi_plus_plus" else "poststratified"
             estimates[name, "by design"] = estimates[name, kept]
         if whole:
-            estimates["local", "rows as alone"] = poststratified_rate(judged.outcome, rows, labels)
+            estimates["local", "rows as alone"] = poststratify(judged.outcome, rows, labels).at(
+                0.95
+            )
         for key, estimate in estimates.items():
             found.setdefault(key, []).append(held(estimate, truth))
     alone = np.mean([width for _, width, _ in found["none", "labels only"]])
@@ -453,7 +455,7 @@ def graded(data: Path, draws: int, seed: int) -> None:
             drawn = rng.integers(len(people), size=JUDGED)
             labels, first = people[drawn[:GRADES]], np.arange(GRADES)
             alone.append(held(labels_only_mean(labels, low=low, high=high), truth))
-            found = ppi_mean(scores[drawn], first, labels, low=low, high=high)
+            found = prediction_powered(scores[drawn], first, labels, low=low, high=high).at(0.95)
             powered.append(held(found, truth))
         (held_alone, width_alone, _), (share, width, _) = (
             np.mean(np.array(results, dtype=np.float64), axis=0) for results in (alone, powered)
@@ -548,7 +550,7 @@ def llmjudge(data: Path, seed: int) -> None:
             said, people[kept], disagreement="quadratic", clusters=own, seed=seed
         )
         called = [grade >= 2 if ok else None for grade, ok in zip(grades, well, strict=True)]
-        corrected = poststratified_rate(called, labelled, positive[labelled])
+        corrected = poststratify(called, labelled, positive[labelled]).at(0.95)
         lines.append((name, graded, plain, float((said >= 2).mean()), corrected, (~well).sum()))
     print(
         f"{'judge':<26}{'quadratic κ':<24}{'κ':<24}{'positive':<10}{'corrected':<24}"

@@ -19,7 +19,7 @@ from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.reason_words import explain
 from ragstone.run import Run
-from ragstone.stats.correction.poststratified import poststratified_rate
+from ragstone.stats.correction.poststratified import poststratify
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 METRIC = "unsupported_claim"
@@ -95,7 +95,7 @@ def test_rate_is_corrected_by_what_people_say_of_each_verdict(piers: Run, labels
     (one,) = found.estimates
     verdicts = [int(n in WRONG) for n in range(40)]
     people = [row["unsupported_claim_present"] for row in people_who_err_twice()]
-    by_hand = poststratified_rate(verdicts, range(20), people)
+    by_hand = poststratify(verdicts, range(20), people).at(0.95)
     assert one.judge.value == pytest.approx(10 / 40)
     assert one.labels.value == pytest.approx(5 / 20)
     assert one.corrected.value == pytest.approx(10 / 40 * 4 / 5 + 30 / 40 * 1 / 15)

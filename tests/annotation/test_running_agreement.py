@@ -14,10 +14,9 @@ from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, label
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Reason
 from ragstone.report.reason_words import explain
-from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa
-from ragstone.stats.agreement.coefficients import cohen_kappa
 from ragstone.stats.correction.anytime import mean_sequence
 from ragstone.stats.distributions import wilson
+from tests.stats.coefficients import cohen_kappa, fleiss_kappa
 
 
 def said(n: int, people: str = "ab", seed: int = 0, choices: Any = (True, False)) -> LabelTable:

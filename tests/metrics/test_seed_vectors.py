@@ -33,7 +33,7 @@ from ragstone.judges.text_counts import overlap
 from ragstone.metrics import SCORES, Missing, Score, Undefined, parse_metric
 from ragstone.metrics.correctness import factual_accuracy, letter
 from ragstone.run.estimates.estimates import Provenance, estimate_metric
-from ragstone.stats import cohen_kappa, krippendorff_alpha, percent_agreement, wilson
+from ragstone.stats import wilson
 from ragstone.testing import (
     Rows,
     ScriptedEncoder,
@@ -44,6 +44,7 @@ from ragstone.testing import (
     score_all,
     score_one,
 )
+from tests.stats.coefficients import cohen_kappa, krippendorff_alpha, percent_agreement
 
 Vector = dict[str, Any]
 Scored = Callable[..., dict[str, list[Score]]]

@@ -1,7 +1,5 @@
 """Intervals by drawing again: of one mean, and of functions of several."""
 
-import time
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,8 +7,9 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from ragstone.core.errors import InputError
-from ragstone.stats import Interval, bounded_wilson, cluster_bootstrap, cluster_t_mean
-from ragstone.stats.bootstrap import bootstrap_mean, percentile_interval
+from ragstone.stats import Interval, cluster_bootstrap
+from ragstone.stats.bootstrap import percentile_interval
+from tests.stats.intervals import bounded_wilson, cluster_t_mean
 
 Floats = NDArray[np.float64]
 
@@ -121,77 +120,6 @@ def test_wrong_input_is_refused() -> None:
         cluster_bootstrap([["a"]], [["b"]], first, seed=1)
 
 
-GRADES = np.random.default_rng(5).choice(np.array([0, 0.1234, 0.7531, 1]), size=400)
-
-
-def test_bootstrap_of_a_mean_is_that_of_scipy() -> None:
-    interval = bootstrap_mean(GRADES, seed=1)
-    assert interval is not None
-    assert interval.method == "multinomial_bootstrap"
-    expected = stats.bootstrap(
-        (GRADES,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(2)
-    ).confidence_interval
-    apart = 0.03 * width(interval)
-    assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=apart)
-
-
-def test_ends_of_a_rate_are_quantiles_of_the_binomial() -> None:
-    interval = bootstrap_mean(np.repeat([0, 1], [14, 6]), seed=1)
-    assert interval is not None
-    expected = stats.binom(20, 0.3).ppf([0.025, 0.975]) / 20
-    assert (interval.low, interval.high) == pytest.approx(tuple(expected))
-
-
-def test_order_of_scores_does_not_matter_but_the_seed_does() -> None:
-    one = bootstrap_mean(GRADES, seed=1, level=0.9)
-    assert one == bootstrap_mean(np.sort(GRADES), seed=1, level=0.9)
-    assert one != bootstrap_mean(GRADES, seed=2, level=0.9)
-    assert width(one) < width(bootstrap_mean(GRADES, seed=1))
-
-
-def test_more_than_500_values_have_the_t_interval() -> None:
-    scores = np.random.default_rng(1).random(501)
-    assert bootstrap_mean(scores, seed=1) == cluster_t_mean(scores, np.ones(501))
-    few_at_first = np.concatenate([np.zeros(20_000), scores])
-    interval = bootstrap_mean(few_at_first, seed=1)
-    assert interval is not None
-    assert interval.method == "t"
-
-
-def test_scores_that_tell_nothing_have_no_bootstrap_interval() -> None:
-    for scores in ([], [0.3], [0.3, 0.3, 0.3]):
-        assert bootstrap_mean(scores, seed=1) is None
-
-
-def test_ends_that_fall_on_one_value_are_those_of_t() -> None:
-    interval = bootstrap_mean([0, 0, 1], seed=1, level=0.1)
-    assert interval == cluster_t_mean([0, 0, 1], [1, 1, 1], level=0.1)
-    assert width(interval) > 0
-
-
-def test_a_million_scores_are_drawn_ten_thousand_times_within_seconds() -> None:
-    scores = np.random.default_rng(1).integers(500, size=1_000_000) / 499
-    began = time.process_time()
-    interval = bootstrap_mean(scores, seed=1)
-    seconds = time.process_time() - began
-    assert interval is not None
-    assert interval.method == "multinomial_bootstrap"
-    assert width(interval) == pytest.approx(width(cluster_t_mean(scores, np.ones(10**6))), rel=0.04)
-    assert seconds < 5, "about 0.4 s of processor time"
-
-
-def test_wrong_scores_are_refused() -> None:
-    for scores in ([[1.0]], [float("nan"), 1.0]):
-        with pytest.raises(InputError, match="finite and of shape"):
-            bootstrap_mean(scores, seed=1)
-    with pytest.raises(InputError, match="array of numbers"):
-        bootstrap_mean(["a"], seed=1)
-    with pytest.raises(InputError, match="two resamples"):
-        bootstrap_mean([0, 1], seed=1, resamples=1)
-    with pytest.raises(InputError, match="level"):
-        bootstrap_mean([0, 1], seed=1, level=95)
-
-
 def test_the_number_of_threads_moves_no_digit() -> None:
     scores = np.random.default_rng(7).random((30_000, 2))
 
@@ -203,11 +131,10 @@ def test_the_number_of_threads_moves_no_digit() -> None:
                 first = sums[:, 0]
                 found += [
                     cluster_bootstrap(sums, counts, lambda means: means.min(axis=1), seed=1),
-                    bootstrap_mean(np.round(first, 1), seed=1),
                     bounded_wilson(first, counts[:, 0], first**2, low=0, high=1, level=0.95),
                 ]
         return [(one.low, one.high) for one in found if one is not None]
 
     one = ends(1)
-    assert len(one) == 6
+    assert len(one) == 4
     assert one == ends(2) == ends(4)

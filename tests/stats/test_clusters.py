@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats import cluster_t_mean, cluster_wilson, t_quantile, wilson
-from ragstone.stats.cluster_means import bounded_wilson, effective_rows, read_clusters
+from ragstone.stats import cluster_wilson, t_quantile, wilson
+from ragstone.stats.cluster_means import effective_rows, read_clusters
 from ragstone.stats.distributions import wilson_ends
-from tests.stats.intervals import ends
+from tests.stats.intervals import bounded_wilson, cluster_t_mean, ends
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, mean_interval, wilson
+from ragstone.stats import Interval, cluster_wilson, mean_interval, wilson
 from ragstone.stats.bootstrap import ratio_of_sums
+from tests.stats.intervals import cluster_t_mean
 
 Floats = NDArray[np.float64]
 Rows = Callable[[np.random.Generator, NDArray[np.int64]], Floats]

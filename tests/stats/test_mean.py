@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.errors import InputError
-from ragstone.stats import MeanEstimate, cluster_t_mean, cluster_wilson, mean_interval, wilson
-from ragstone.stats.cluster_means import bounded_wilson
+from ragstone.stats import MeanEstimate, cluster_wilson, mean_interval, wilson
 from ragstone.stats.distributions import t_quantile, wilson_ends
+from tests.stats.intervals import bounded_wilson, cluster_t_mean
 
 
 def method(estimate: MeanEstimate) -> str | None:

@@ -6,9 +6,10 @@ import pytest
 from scipy import stats as scipy_stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, mean_interval, wilson
+from ragstone.stats import Interval, cluster_wilson, mean_interval, wilson
 from ragstone.stats.distributions import LEAST_P, Side, one_sided_p
 from ragstone.stats.planning.sample_size import needed_n
+from tests.stats.intervals import cluster_t_mean
 
 SCIPY: dict[Side, str] = {"above": "greater", "below": "less"}
 At = Callable[[float], Interval | None]

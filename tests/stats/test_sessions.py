@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats import bounded_wilson, ratio_of_sums, wilson
+from ragstone.stats import ratio_of_sums, wilson
 from ragstone.stats.sessions import Sessions, SessionValues, TurnScores
+from tests.stats.intervals import bounded_wilson
 
 NONE, GAP = "undefined", "missing"
 Given = float | str

@@ -4,16 +4,9 @@ mean_interval       a mean with the interval that suits it; the one to call firs
 wilson              a rate of independent rows
 clopper_pearson     the same, never too narrow
 cluster_wilson      a rate of rows that share clusters
-cluster_t_mean      a mean of rows that share clusters
-bounded_wilson      a mean of scores in a range
-bootstrap_mean      a mean, by the multinomial bootstrap
 cluster_bootstrap   a function of several means, by the cluster bootstrap
 ratio_of_sums       one sum over another, by the delta method
-ratio_bootstrap     one sum over another, by the cluster bootstrap
 worst_best          bounds on a mean with missing scores
-percent_agreement   annotators, raw agreement
-cohen_kappa         two annotators, chance-corrected
-krippendorff_alpha  any number of annotators, chance-corrected
 auroc               how well a score ranks positives above negatives
 one_sided_p         a one-sided p-value from intervals
 t_quantile          Student's t
@@ -21,7 +14,7 @@ ends_of             low and high of an interval as plain data
 
 Further in, imported file by file:
 
-agreement/      κ, α and AC1 with intervals over items
+agreement/      percent, κ, α and AC1 of annotators, with intervals over items
 comparison/     paired differences, permutation and exact tests, families of p-values, Bradley-Terry
 judge_quality/  a judge against people: confusion, AUROC, ranks, calibration, threshold, bias
 correction/     a judge's mean corrected by labels: post-stratification, PPI++, Rogan-Gladen
@@ -32,25 +25,27 @@ sessions        worst turn, mean of turns and share resolved of conversations
 
 Shared by several of them: distributions, rate_bounds, cluster_means, cluster_moments, bootstrap,
 weights_and_groups.
+
+Arguments that mean the same everywhere have no line in a docstring:
+
+level             share of intervals that should hold the true value, in (0, 1)
+seed, resamples   the same seed gives the same result on every machine
+weights           shape (n,), inverse sampling probabilities, up to a common factor
+clusters          shape (n,), rows with the same value are not independent; None: all are
+low, high         the least and the greatest possible score, None for no bound
+rate              whether every score is 0 or 1
+sums, counts      shape (C,), of each cluster the sum of its scores and its rows, at least 1
+squares           shape (C,), of each cluster the sum of its squared scores
+ratings           annotators × items; None and NaN mean not rated
+labelled          shape (n,), indices, or shape (N,), a mask, of the labelled rows
+
+A function raises InputError for arrays of wrong shapes, and for numbers that are not finite or not
+in the range given.
 """
 
-from .agreement.alpha_and_ac1 import krippendorff_alpha
-from .agreement.coefficients import cohen_kappa, percent_agreement
 from .agreement.ratings import AgreementCoefficient
-from .bootstrap import (
-    RatioEstimate,
-    bootstrap_mean,
-    cluster_bootstrap,
-    ratio_bootstrap,
-    ratio_of_sums,
-)
-from .cluster_means import (
-    MeanEstimate,
-    bounded_wilson,
-    cluster_t_mean,
-    cluster_wilson,
-    mean_interval,
-)
+from .bootstrap import RatioEstimate, cluster_bootstrap, ratio_of_sums
+from .cluster_means import MeanEstimate, cluster_wilson, mean_interval
 from .distributions import Interval, clopper_pearson, ends_of, one_sided_p, t_quantile, wilson
 from .judge_quality.rank_measures import auroc
 from .rate_bounds import worst_best
@@ -61,19 +56,12 @@ __all__ = [
     "MeanEstimate",
     "RatioEstimate",
     "auroc",
-    "bootstrap_mean",
-    "bounded_wilson",
     "clopper_pearson",
     "cluster_bootstrap",
-    "cluster_t_mean",
     "cluster_wilson",
-    "cohen_kappa",
     "ends_of",
-    "krippendorff_alpha",
     "mean_interval",
     "one_sided_p",
-    "percent_agreement",
-    "ratio_bootstrap",
     "ratio_of_sums",
     "t_quantile",
     "wilson",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 
-from .cluster_means import Clusters, check_range, cluster_t_mean, wilson_of
+from .cluster_means import Clusters, check_range, wilson_of
 from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, Method, clamp, t_quantile, upper_quantile
 from .weights_and_groups import Floats, Ints
@@ -61,7 +61,7 @@ def join_clusters(totals: Floats, keys: Keys | None, rng: np.random.Generator) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterTotals:
-    """What several columns of scores sum to in each cluster; pieces of whole clusters merge.
+    """The sums of several columns of scores in each cluster; pieces of whole clusters merge.
 
     Attributes:
         keys: Shape (K,), a hash of each cluster; of the group, where more than 10,000 were joined.
@@ -84,7 +84,7 @@ class ClusterTotals:
         return self.totals[:, self.totals.shape[1] // 2 :]
 
     def __add__(self, other: "ClusterTotals") -> "ClusterTotals":
-        """Those of both, none of which is in both."""
+        """Return the totals of both, which have no cluster in common."""
         keys = np.concatenate([self.keys, other.keys])
         totals = np.concatenate([self.totals, other.totals])
         return _merged(keys, totals, self.clusters + other.clusters)
@@ -97,7 +97,9 @@ def totals_of(keys: Keys, columns: Sequence[Clusters]) -> ClusterTotals:
         keys: Shape (C,), a hash of each cluster.
         columns: Each over these clusters, some of which may be empty.
     """
-    totals = np.stack([*(one.sums for one in columns), *(one.counts for one in columns)], axis=1)
+    totals = np.stack(
+        [*(column.sums for column in columns), *(column.counts for column in columns)], axis=1
+    )
     return _merged(keys, totals, len(keys))
 
 
@@ -110,57 +112,12 @@ def _merged(keys: Keys, totals: Floats, clusters: int) -> ClusterTotals:
 def _joined(totals: Floats, keys: Keys) -> Floats:
     groups = part_of(keys, MOST_CLUSTERS)
     columns = totals.reshape(len(totals), -1).T
-    joined = [np.bincount(groups, one, minlength=MOST_CLUSTERS) for one in columns]
+    joined = [np.bincount(groups, column, minlength=MOST_CLUSTERS) for column in columns]
     return np.array(joined, dtype=np.float64).T.reshape(MOST_CLUSTERS, *totals.shape[1:])
 
 
 DRAWS_AT_ONCE = 1_000_000
-MOST_VALUES = 500
-FIRST_LOOK = 10_000
 ROUNDING = 1e-12
-
-
-def bootstrap_mean(
-    scores: ArrayLike,
-    *,
-    seed: int,
-    level: float = 0.95,
-    resamples: int = 10_000,
-) -> Interval | None:
-    """Interval for the mean score in the population that the independent rows represent.
-
-    Percentile bootstrap. The counts of each distinct value are drawn from a multinomial, so a
-    resample costs as much as there are distinct values, not rows: a million scores of 0, 1/2 and 1
-    take no longer than a hundred. Too narrow for few rows, for a mean near the end of its range
-    (use ``mean_interval``), and for rows that share a question (use ``cluster_bootstrap``).
-
-    The t interval is returned instead, with ``method`` saying so, for more than 500 distinct
-    values, or if both ends would coincide.
-
-    Args:
-        scores: Shape (n,). Finite, in any unit.
-        resamples: Number of resamples, at least 2. With 10,000 the simulation error of each end is
-            about 1 % of the interval's width.
-
-    Returns:
-        The interval, in the unit of the scores; None for fewer than two scores, or if all are
-        equal, which gives no information on their variance. If their range is known, use
-        ``mean_interval``.
-
-    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
-    """
-    upper_quantile(level)
-    _check_resamples(resamples)
-    values = _scores(scores)
-    if len(values) < 2 or values.min() == values.max():
-        return None
-    tally = _tally(values)
-    if tally is not None:
-        means = _multinomial_means(*tally, resamples, np.random.default_rng(seed))
-        interval = percentile_interval(means, level, "multinomial_bootstrap")
-        if interval is not None:
-            return interval
-    return cluster_t_mean(values, np.ones(len(values)), level=level)
 
 
 def cluster_bootstrap(
@@ -199,7 +156,8 @@ def cluster_bootstrap(
     """
     totals = _checked_totals(sums, counts)
     upper_quantile(level)
-    _check_resamples(resamples)
+    if resamples < 2:
+        raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
     if len(totals) < 2:
         return None
     rng = np.random.default_rng(seed)
@@ -228,45 +186,7 @@ def percentile_interval(draws: Floats, level: float, method: Method) -> Interval
     return Interval(float(low), float(high), level, method)
 
 
-def _check_resamples(resamples: int) -> None:
-    if resamples < 2:
-        raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
-
-
-def _scores(scores: ArrayLike) -> Floats:
-    try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"scores must be an array of numbers: {error}.") from error
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise InputError(f"scores must be finite and of shape (n,), got shape {values.shape}.")
-    return values
-
-
-def _tally(values: Floats) -> tuple[Floats, NDArray[np.int64]] | None:
-    """The distinct values and their counts; None if there are more than 500."""
-    # A look at the first rows spares sorting millions of scores that are all different.
-    if len(np.unique(values[:FIRST_LOOK])) > MOST_VALUES:
-        return None
-    found, counts = np.unique(values, return_counts=True)
-    return (found, counts) if len(found) <= MOST_VALUES else None
-
-
-def _multinomial_means(
-    values: Floats, counts: NDArray[np.int64], resamples: int, rng: np.random.Generator
-) -> Floats:
-    rows = int(counts.sum())
-    means = np.empty(resamples)
-    block = DRAWS_AT_ONCE // len(values)
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        times = rng.multinomial(rows, counts / rows, size=size)
-        means[start : start + size] = _added(times, values[:, None])[:, 0] / rows
-    return means
-
-
 def _checked_totals(sums: ArrayLike, counts: ArrayLike) -> Floats:
-    """Check sums and counts and put them side by side, shape (C, 2 m)."""
     try:
         s, n = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -302,7 +222,6 @@ def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -
 
 
 def _added(times: NDArray[np.int64], totals: Floats) -> Floats:
-    """The matrix product of (B, C) and (C, m), with a fixed order of summation."""
     # Not BLAS: its order of summation, and so the last digit, depends on the number of threads.
     columns = np.ascontiguousarray(totals.T)
     return np.asarray(np.einsum("rc,mc->rm", times.astype(np.float64), columns))
@@ -359,52 +278,16 @@ def ratio_of_sums(
     if low is None or high is None:
         interval = _delta(clusters, low, high, level) if clusters.size > 1 else None
     else:
-        own = _one_row_each(read, low, high)
+        ratios = _one_row_each(read, low, high)
         interval = None
-        if own.size > 1:
-            least, greatest = wilson_of(own.stretched(low, high), upper)
+        if ratios.size > 1:
+            least, greatest = wilson_of(ratios.stretched(low, high), upper)
             span = high - low
             interval = Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
     return RatioEstimate(value, interval, clusters.size)
 
 
-def ratio_bootstrap(
-    numerators: ArrayLike,
-    denominators: ArrayLike,
-    *,
-    seed: int,
-    level: float = 0.95,
-    resamples: int = 2000,
-) -> RatioEstimate:
-    """Ratio of two sums, with an interval by the cluster bootstrap.
-
-    For a ratio that is far from normal: few clusters with large denominators. Like
-    ``cluster_bootstrap``, too narrow for few clusters and near the ends of a range.
-
-    Args:
-        resamples: Number of resamples of C clusters. Those whose denominators are all 0 are left
-            out.
-
-    Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", section 3.8.
-    """
-    upper_quantile(level)
-    clusters = _ratio_clusters(numerators, denominators)
-    size = len(clusters.counts)
-    if not clusters.counts.any():
-        return RatioEstimate(None, None, size)
-    interval = cluster_bootstrap(
-        clusters.sums[:, None],
-        clusters.counts[:, None],
-        lambda ratios: ratios[:, 0],
-        seed=seed,
-        resamples=resamples,
-        level=level,
-    )
-    return RatioEstimate(clusters.moments.mean, interval, size)
-
-
 def _ratio_clusters(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
-    """Check the arrays: numerators as sums, denominators as counts, without empty clusters."""
     try:
         a = np.asarray(numerators, dtype=np.float64)
         b = np.asarray(denominators, dtype=np.float64)

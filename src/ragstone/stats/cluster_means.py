@@ -37,11 +37,11 @@ class Clusters:
 
     @property
     def moments(self) -> ClusterMoments:
-        """What a mean and its interval need of them."""
+        """The numbers that a mean and its interval need of them."""
         return moments_of(self.sums, self.counts, self.squares)
 
     def of(self, chosen: slice | NDArray[np.bool_]) -> "Clusters":
-        """Some of these clusters."""
+        """Return some of these clusters."""
         return Clusters(self.sums[chosen], self.counts[chosen], self.squares[chosen])
 
 
@@ -53,10 +53,10 @@ def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int
         values: Shape (n,), their scores; NaN for a row without one.
         size: C, how many clusters there are, some of which may be left empty.
     """
-    there = ~np.isnan(values)
-    own, scores = codes[there], values[there]
+    known = ~np.isnan(values)
+    scores = values[known]
     sums, counts, squares = (
-        np.bincount(own, weights, minlength=size).astype(np.float64, copy=False)
+        np.bincount(codes[known], weights, minlength=size).astype(np.float64, copy=False)
         for weights in (scores, None, scores * scores)
     )
     return Clusters(sums, counts, squares)
@@ -90,38 +90,20 @@ def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None 
     return Clusters(s, n, q)
 
 
-def cluster_t_mean(
-    sums: ArrayLike,
-    counts: ArrayLike,
-    *,
-    level: float = 0.95,
-    low: float | None = None,
-    high: float | None = None,
+def t_interval(
+    clusters: ClusterMoments, level: float, *, low: float | None = None, high: float | None = None
 ) -> Interval | None:
-    """Interval for the mean score in the population that the clusters represent.
+    """Return Student's interval for the mean score in the population that the clusters represent.
 
         mean ± t(df) · sqrt(variance)    as in ``ClusterMoments``
 
-    The ordinary t interval where every cluster is one row. Too narrow near the end of a range (use
-    ``cluster_wilson`` or ``bounded_wilson``) and a single point where nothing varies
-    (``mean_interval`` knows).
-
-    Args:
-        low: The least score there can be; the interval ends there.
-
-    Returns:
-        The interval; None for fewer than two clusters.
+    The ordinary t interval where every cluster is one row; it ends at ``low`` and ``high``. Too
+    narrow near the end of a range (use ``rate_interval`` or ``bounded_interval``) and a single
+    point where nothing varies (``mean_interval`` knows). None for fewer than two clusters.
 
     Source: Cochran (1977), "Sampling Techniques", chapter 6, for the ratio; Liang & Zeger (1986),
     "Longitudinal data analysis using generalized linear models".
     """
-    return t_interval(read_clusters(sums, counts).moments, level, low=low, high=high)
-
-
-def t_interval(
-    clusters: ClusterMoments, level: float, *, low: float | None = None, high: float | None = None
-) -> Interval | None:
-    """``cluster_t_mean`` from the moments of the clusters."""
     upper = upper_quantile(level)
     if clusters.size < 2:
         return None
@@ -166,36 +148,20 @@ def rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
     return Interval(low, high, level, "cluster_wilson")
 
 
-def bounded_wilson(
-    sums: ArrayLike,
-    counts: ArrayLike,
-    squares: ArrayLike,
-    *,
-    low: float,
-    high: float,
-    level: float = 0.95,
+def bounded_interval(
+    clusters: ClusterMoments, level: float, low: float, high: float
 ) -> Interval | None:
-    """Interval for a mean of bounded scores: inside their range, never a single point.
+    """Return an interval for a mean of bounded scores: inside their range, never a single point.
 
     ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range. The t interval is
     symmetric, so its coverage is poor for a mean near an end of the range, which depends on a few
     distant rows; this one extends further inwards. In the middle of the range they agree. Too
     narrow where a few scores lie far from the others and fewer than about 30 clusters happen to
-    have none of them.
+    have none of them. None for fewer than two clusters.
 
-    Returns:
-        The interval; None for fewer than two clusters.
-
-    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by var = q · m (1 -
-    m) as in ``effective_rows``, is ours.
+    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
+    var = q · m (1 - m) as in ``effective_rows``, is ours.
     """
-    return bounded_interval(read_clusters(sums, counts, squares).moments, level, low, high)
-
-
-def bounded_interval(
-    clusters: ClusterMoments, level: float, low: float, high: float
-) -> Interval | None:
-    """``bounded_wilson`` from the moments of the clusters."""
     upper = upper_quantile(level)
     check_range(clusters, low, high)
     if clusters.size < 2:
@@ -363,16 +329,16 @@ def mean_of_clusters(
     high: float | None,
     level: float = 0.95,
 ) -> MeanEstimate:
-    """``mean_interval`` from the moments of the clusters, in however many pieces these came.
-
-    Args:
-        clusters: Of the scores; their ``squares`` matter for bounded scores alone.
-    """
+    """Return ``mean_interval`` from the moments of the clusters."""
     if clusters.size == 0:
         return MeanEstimate(None, None, 0, 0)
     if rate:
         check_rates(clusters)
-        interval = _rate_interval(clusters, level)
+        interval = (
+            wilson(clusters.total, clusters.rows, level=level)
+            if clusters.single
+            else rate_interval(clusters, level)
+        )
         value = clusters.mean
     else:
         check_range(clusters, low, high)
@@ -382,12 +348,6 @@ def mean_of_clusters(
             interval = bounded_interval(clusters, level, low, high)
         value = clamp(clusters.mean, low, high)
     return MeanEstimate(value, interval, round(clusters.rows), clusters.size)
-
-
-def _rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
-    if clusters.single:
-        return wilson(clusters.total, clusters.rows, level=level)
-    return rate_interval(clusters, level)
 
 
 def _free_interval(

@@ -45,7 +45,7 @@ class ClusterMoments:
 
     @property
     def single(self) -> bool:
-        """Whether every cluster is a single row."""
+        """True if every cluster is a single row."""
         return self.largest == 1
 
     @property

@@ -308,7 +308,6 @@ def one_sided_p(
     sign = 1 if beyond == "above" else -1
 
     def past(z: float) -> bool:
-        """Whether the one-sided bound at the normal quantile ``z`` lies beyond the bar."""
         interval = at(max(erf(abs(z) / sqrt(2)), LEAST_LEVEL))
         if interval is None:
             return sign * (value - bar) > 0
@@ -339,7 +338,8 @@ ROUNDS = 100
 
 
 def look_quantile(n: float, level: float) -> float:
-    """What takes the place of the normal quantile, so that intervals hold at all looks together.
+    """Return the quantile that replaces the normal one in intervals that hold at all looks
+    together.
 
         √( (1 + 1/x) (log(1 + x) - 2 log α) ),   x = n r²,   α = 1 - level
 

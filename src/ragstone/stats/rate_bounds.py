@@ -116,10 +116,10 @@ class ExactRate:
         if self.df is not None:
             inner = 2 * NormalDist().cdf(t_quantile(upper_quantile(level), self.df)) - 1
         inner = clamp(inner, LEAST_P, 1 - LEAST_P)
-        found = clopper_pearson(self.rate * self.rows, self.rows, level=inner)
-        assert found is not None
+        exact = clopper_pearson(self.rate * self.rows, self.rows, level=inner)
+        assert exact is not None
         method: Method = "clopper_pearson" if self.df is None else "cluster_clopper_pearson"
-        return Interval(found.low, found.high, level, method)
+        return Interval(exact.low, exact.high, level, method)
 
     def needed(self, bar: float, *, beyond: Side, level: float) -> float | None:
         """The factor by which the sample must grow for p to reach the level at the same rate.
@@ -143,7 +143,6 @@ class ExactRate:
         return rows / self.rows
 
     def _tail(self, bar: float, beyond: Side, times: float) -> float:
-        """``p`` for a sample this many times as large."""
         rows = self.rows * times
         successes = self.rate * rows
         if beyond == "below":
@@ -193,7 +192,6 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
 
 
 def _rows_by_correlation(clusters: Clusters) -> float:
-    """The effective sample size by the intraclass correlation."""
     moments, sums, counts = of_rate(clusters.moments), clusters.sums, clusters.counts
     rows = moments.rows
     total = moments.row_variance * rows / (rows - 1)

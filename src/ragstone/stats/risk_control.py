@@ -11,7 +11,16 @@ from ragstone.core.errors import InputError
 
 from .distributions import clopper_pearson
 from .rate_bounds import ExactRate
-from .weights_and_groups import Codes, Floats, Ints, codes_of, smallest, sums_by
+from .weights_and_groups import (
+    Codes,
+    Floats,
+    Ints,
+    cluster_codes,
+    codes_of,
+    scores_with_labels,
+    smallest,
+    sums_by,
+)
 
 ROUNDING = 1e-12
 """1 - .9 is a little less than .1: a p-value of exactly .1 is enough for a confidence of .9."""
@@ -31,18 +40,18 @@ def upper_bound(hits: int, n: int, *, confidence: float) -> float:
     Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
     case of the binomial".
     """
-    found = clopper_pearson(hits, n, level=_two_sided(confidence))
-    return 1.0 if found is None else found.high
+    exact = clopper_pearson(hits, n, level=_two_sided(confidence))
+    return 1.0 if exact is None else exact.high
 
 
 def lower_bound(hits: int, n: int, *, confidence: float) -> float:
     """The one-sided exact lower bound of a rate; 0 for no rows. Otherwise as ``upper_bound``."""
-    found = clopper_pearson(hits, n, level=_two_sided(confidence))
-    return 0.0 if found is None else found.low
+    exact = clopper_pearson(hits, n, level=_two_sided(confidence))
+    return 0.0 if exact is None else exact.low
 
 
 def is_kept(hits: int, n: int, bound: float, *, confidence: float) -> bool:
-    """Whether a rate is shown to be at most the bound: P(X <= hits | n, bound) <= 1 - confidence.
+    """Test if a rate is at most the bound: P(X <= hits | n, bound) <= 1 - confidence.
 
     Args:
         hits: In [0, n].
@@ -94,11 +103,9 @@ def highest_of_clusters(scores: ArrayLike, clusters: Codes | None = None) -> Flo
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or np.isnan(values).any():
         raise InputError("Scores must be of shape (n,) and none may be NaN.")
-    if clusters is None:
+    codes = cluster_codes(clusters, len(values))
+    if codes is None:
         return values
-    codes = codes_of(clusters)
-    if len(codes) != len(values):
-        raise InputError(f"{len(values)} scores have {len(codes)} clusters.")
     highest = np.full(int(codes.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, codes, values)
     return highest
@@ -208,15 +215,15 @@ def promised_threshold(
     most = most_hits(size, bound, confidence=confidence)
     # From the strictest candidate down the hits never fall, so the first that fails ends it.
     hits = size - np.searchsorted(highest, candidates, side="left")
-    kept = 0 if most is None else int(np.searchsorted(hits, most, side="right"))
+    passed = 0 if most is None else int(np.searchsorted(hits, most, side="right"))
     reason: Refusal | None = None
-    if not kept:
+    if not passed:
         reason = "not_apart" if most is not None else "too_few" if size else "nothing_to_test"
-    found = int(hits[max(kept - 1, 0)]) if len(hits) else size
+    hits_there = int(hits[max(passed - 1, 0)]) if len(hits) else size
     return PromisedThreshold(
-        value=float(candidates[kept - 1]) if kept else None,
-        hits=found,
-        upper=upper_bound(found, size, confidence=confidence),
+        value=float(candidates[passed - 1]) if passed else None,
+        hits=hits_there,
+        upper=upper_bound(hits_there, size, confidence=confidence),
         clusters=size,
         rows=np.size(scores),
         bound=bound,
@@ -260,15 +267,12 @@ def answered_from(
     Source: Geifman & El-Yaniv (2017), "Selective Classification for Deep Neural Networks";
     Angelopoulos et al. (2021), "Learn then Test", for the fixed sequence.
     """
-    values, false = np.asarray(scores, dtype=np.float64), np.asarray(wrong)
-    if values.ndim != 1 or values.shape != false.shape:
-        raise InputError(f"Scores and labels must be of one shape (n,): {values.shape}, "
-                         f"{false.shape}.")  # fmt: skip
-    if not ((values >= 0) & (values <= 1)).all() or not np.isin(false, (0, 1)).all():
-        raise InputError("Scores must lie in [0, 1] and labels be true or false.")
+    values, false = scores_with_labels(scores, wrong)
+    if ((values < 0) | (values > 1)).any():
+        raise InputError("Scores must lie in [0, 1].")
     names = np.arange(len(values)) if clusters is None else clusters
     highest = np.sort(highest_of_clusters(values, names))
-    worst = np.sort(highest_of_clusters(np.where(false.astype(bool), values, -np.inf), names))
+    worst = np.sort(highest_of_clusters(np.where(false, values, -np.inf), names))
     grid = np.arange(GRID, -1, -1) / GRID
     answered = len(highest) - np.searchsorted(highest, grid, side="left")
     hits = len(worst) - np.searchsorted(worst, grid, side="left")
@@ -297,7 +301,7 @@ def answered_from(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RiskCoverage:
-    """What is wrong among the answers whose score reaches a threshold, for every threshold.
+    """The risk among the answers whose score reaches a threshold, for every threshold.
 
     Attributes:
         thresholds: Shape (m,), the distinct scores from the highest down.
@@ -332,31 +336,26 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     Geifman, Uziel & El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation for Deep Neural
     Classifiers", for the area and its least value.
     """
-    values, false = np.asarray(scores, dtype=np.float64), np.asarray(wrong)
-    if values.ndim != 1 or values.shape != false.shape:
-        raise InputError(f"Scores and labels must be of one shape (n,): {values.shape}, "
-                         f"{false.shape}.")  # fmt: skip
-    if not np.isfinite(values).all() or not np.isin(false, (0, 1)).all():
-        raise InputError("Scores must be finite and labels true or false.")
+    values, false = scores_with_labels(scores, wrong)
     n = len(values)
     if n == 0:
         nothing = np.empty(0)
         return RiskCoverage(nothing, nothing, nothing, None, None, None)
-    thresholds, place = np.unique(-values, return_inverse=True)
-    size = sums_by(place, np.ones(n))
-    faults = sums_by(place, false.astype(np.float64))
-    covered, found = size.cumsum(), faults.cumsum()
+    thresholds, codes = np.unique(-values, return_inverse=True)
+    size = sums_by(codes, np.ones(n))
+    faults = sums_by(codes, false.astype(np.float64))
+    covered, wrong_covered = size.cumsum(), faults.cumsum()
     # Within a group of one score, the expected number of wrong rows rises evenly.
     k = np.arange(1, n + 1)
     group = np.repeat(np.arange(len(size)), size.astype(np.int64))
-    before = found[group] - faults[group]
+    before = wrong_covered[group] - faults[group]
     expected = before + faults[group] * (k - (covered[group] - size[group])) / size[group]
-    total = float(found[-1])
+    total = float(wrong_covered[-1])
     best = np.maximum(k - (n - total), 0) / k
     return RiskCoverage(
         thresholds=-thresholds,
         coverage=covered / n,
-        risk=found / covered,
+        risk=wrong_covered / covered,
         area=float((expected / k).mean()),
         best=float(best.mean()),
         blind=total / n,
@@ -371,7 +370,7 @@ DISTANCE_ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TwoSamples:
-    """How far two distributions lie apart.
+    """The distance of two distributions.
 
     Attributes:
         distance: The largest difference of the two cumulative shares, in [0, 1].
@@ -400,13 +399,12 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
     Source: Smirnov (1939); Hodges (1958), "The significance probability of the Smirnov two-sample
     test", for the exact p-value by counting paths.
     """
-    one, other = thinned(first), thinned(second)
-    if not len(one) or not len(other):
+    a, b = thinned(first), thinned(second)
+    n, m = len(a), len(b)
+    if not n or not m:
         return None
-    n, m = len(one), len(other)
-    at = np.unique(np.concatenate([one, other]))
-    apart = (np.searchsorted(one, at, side="right") / n
-             - np.searchsorted(other, at, side="right") / m)  # fmt: skip
+    at = np.unique(np.concatenate([a, b]))
+    apart = np.searchsorted(a, at, side="right") / n - np.searchsorted(b, at, side="right") / m
     distance = float(np.abs(apart).max())
     return TwoSamples(distance, _chance(n, m, distance), (n, m))
 

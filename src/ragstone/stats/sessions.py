@@ -16,7 +16,7 @@ from ragstone.core.errors import InputError
 from .bootstrap import ratio_of_sums
 from .cluster_means import mean_interval
 from .distributions import Interval
-from .weights_and_groups import Bools, Floats, row_weights
+from .weights_and_groups import Bools, Floats, Ints, row_weights
 
 Better = Literal["+", "-", "0"]
 FEWEST_TURNS = 2
@@ -52,8 +52,16 @@ class TurnScores:
             raise InputError("A turn cannot have a score and miss it.")
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest possible score, infinite without a bound."""
+        return (
+            -np.inf if self.low is None else self.low,
+            np.inf if self.high is None else self.high,
+        )
+
+    @property
     def known(self) -> Bools:
-        """Whether each turn has a score."""
+        """Show which turns have a score."""
         return np.isfinite(self.values)
 
 
@@ -73,7 +81,7 @@ class SessionValues:
     missing: Bools
     least: Floats
     greatest: Floats
-    turns: NDArray[np.int64]
+    turns: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,24 +167,17 @@ class Sessions:
         if scores.better == "0":
             raise InputError("Without a better end there is no worst turn.")
         sign = -1.0 if scores.better == "-" else 1.0
-        ends = sorted(
-            sign * end
-            for end in (
-                -np.inf if scores.low is None else scores.low,
-                np.inf if scores.high is None else scores.high,
-            )
-        )
-        floor, top = ends
+        floor, top = sorted(sign * end for end in scores.ends)
         signed = np.where(scores.known, sign * scores.values, np.inf)[self._rows]
-        found = self._reduced(np.minimum, signed)
-        some = np.isfinite(found)
+        worst = self._reduced(np.minimum, signed)
+        some = np.isfinite(worst)
         gaps = self._count(scores.missing) > 0
-        turns = np.where(some, self._first_at(signed, found), -1)
-        settled = some & (~gaps | (found <= floor))
+        turns = np.where(some, self._first_at(signed, worst), -1)
+        settled = some & (~gaps | (worst <= floor))
         open_ = gaps & ~settled
-        value = np.where(settled, found, np.nan)
+        value = np.where(settled, worst, np.nan)
         bad = np.where(open_, floor, value)
-        good = np.where(open_, np.where(some, found, top), value)
+        good = np.where(open_, np.where(some, worst, top), value)
         least, greatest = (bad, good) if sign > 0 else (-good, -bad)
         return self._several(sign * value, open_, least, greatest, turns)
 
@@ -189,12 +190,10 @@ class Sessions:
         counts, gaps = self._count(scores.known), self._count(scores.missing)
         open_ = gaps > 0
         rows = np.where(counts + gaps > 0, counts + gaps, np.nan)
-        low = -np.inf if scores.low is None else scores.low
-        high = np.inf if scores.high is None else scores.high
         with np.errstate(invalid="ignore"):
             least, greatest = (
                 np.where(open_, (sums + np.where(open_, gaps * end, 0.0)) / rows, sums / rows)
-                for end in (low, high)
+                for end in scores.ends
             )
         value = np.where(open_, np.nan, sums / rows)
         return self._several(value, open_, least, greatest, np.full(len(sums), -1))
@@ -286,16 +285,13 @@ class Sessions:
         return ratio.value, ratio.interval
 
     def _several(
-        self, values: Floats, missing: Bools, least: Floats, greatest: Floats,
-        turns: NDArray[np.int64],
-    ) -> SessionValues:  # fmt: skip
-        """The figure of the sessions of several turns; undefined for one turn."""
-        one = self.sizes < FEWEST_TURNS
-        nan = np.nan
-        return SessionValues(
-            np.where(one, nan, values), missing & ~one, np.where(one, nan, least),
-            np.where(one, nan, greatest), turns,
-        )  # fmt: skip
+        self, values: Floats, missing: Bools, least: Floats, greatest: Floats, turns: Ints
+    ) -> SessionValues:
+        single = self.sizes < FEWEST_TURNS
+        values, least, greatest = (
+            np.where(single, np.nan, column) for column in (values, least, greatest)
+        )
+        return SessionValues(values, missing & ~single, least, greatest, turns)
 
     def _reduced(self, by: np.ufunc, ordered: Floats) -> Floats:
         return by.reduceat(ordered, self._starts) if len(ordered) else np.empty(0)
@@ -306,9 +302,8 @@ class Sessions:
     def _count(self, rows: Bools) -> Floats:
         return self._sum(rows.astype(np.float64))
 
-    def _first_at(self, ordered: Floats, found: Floats) -> NDArray[np.int64]:
-        """The row of the first turn of each session that has the value found."""
-        places = np.arange(len(ordered))
-        at = np.where(ordered == np.repeat(found, self.sizes), places, len(ordered))
+    def _first_at(self, ordered: Floats, worst: Floats) -> Ints:
+        rows = np.arange(len(ordered))
+        at = np.where(ordered == np.repeat(worst, self.sizes), rows, len(ordered))
         first = np.minimum.reduceat(at, self._starts) if len(at) else at
         return self._rows[np.minimum(first, len(ordered) - 1)] if len(at) else first

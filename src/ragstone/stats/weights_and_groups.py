@@ -64,7 +64,26 @@ def codes_of(values: Codes) -> Ints:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
     seen: dict[Hashable, int] = {}
     listed = array.tolist() if array is not None else values
-    return np.fromiter((seen.setdefault(one, len(seen)) for one in listed), dtype=np.int64)
+    return np.fromiter((seen.setdefault(value, len(seen)) for value in listed), dtype=np.int64)
+
+
+def cluster_codes(clusters: Codes | None, rows: int) -> Ints | None:
+    """Return the codes of as many clusters as there are rows; None if rows are independent."""
+    if clusters is not None and len(clusters) != rows:
+        raise InputError(f"{rows} rows have {len(clusters)} clusters.")
+    return None if clusters is None else codes_of(clusters)
+
+
+def scores_with_labels(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Bools]:
+    """Read finite scores and labels, true or false (1 or 0), both of shape (n,)."""
+    values, positive = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+    if values.ndim != 1 or values.shape != positive.shape:
+        raise InputError(
+            f"Scores and labels must be of one shape (n,), got {values.shape} and {positive.shape}."
+        )
+    if not np.isfinite(values).all() or not np.isin(positive, (0, 1)).all():
+        raise InputError("Scores must be finite and labels true or false.")
+    return values, positive.astype(bool)
 
 
 def in_order(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
@@ -73,7 +92,7 @@ def in_order(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
     try:
         return tuple(sorted(different))  # type: ignore[type-var]
     except TypeError:
-        return tuple(sorted(different, key=lambda one: (type(one).__name__, str(one))))
+        return tuple(sorted(different, key=lambda label: (type(label).__name__, str(label))))
 
 
 def sums_by(codes: Ints, values: Floats, parts: int = 0) -> Floats:
@@ -98,13 +117,13 @@ def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
     """
     if weights is None or rows == 0:
         return np.ones(rows)
-    own = np.asarray(weights, dtype=np.float64)
-    if own.shape != (rows,) or not (np.isfinite(own) & (own > 0)).all():
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (rows,) or not (np.isfinite(values) & (values > 0)).all():
         raise InputError(
             f"Weights must be finite and above 0, one for each of the {rows} rows, "
-            f"got shape {own.shape}."
+            f"got shape {values.shape}."
         )
-    return own / own.mean() if own.max() > own.min() else np.ones(rows)
+    return values / values.mean() if values.max() > values.min() else np.ones(rows)
 
 
 HALF_ROW = 0.5
@@ -122,8 +141,8 @@ def heaviest_size(weights: ArrayLike) -> float:
     Args:
         weights: Shape (n,), finite and above 0; of clusters, the sums over their rows.
     """
-    own = np.asarray(weights, dtype=np.float64)
-    return float(own.sum() / own.max())
+    values = np.asarray(weights, dtype=np.float64)
+    return float(values.sum() / values.max())
 
 
 def variance_df(weights: ArrayLike) -> float:
@@ -192,11 +211,11 @@ def equal_mass_bins(values: Floats, bins: int, weights: Floats | None = None) ->
 
     With weights, the bins have about equal total weight.
     """
-    place, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    mass = counts if weights is None else sums_by(place, weights)
+    codes, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    mass = counts if weights is None else sums_by(codes, weights)
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
-    wanted = np.minimum(np.floor(middle * bins), bins - 1)
-    return np.unique(wanted, return_inverse=True)[1][place].astype(np.int64)
+    bin_of_code = np.minimum(np.floor(middle * bins), bins - 1)
+    return np.unique(bin_of_code, return_inverse=True)[1][codes].astype(np.int64)
 
 
 def mean_ranks(values: Floats, weights: Floats | None = None) -> Floats:
@@ -205,9 +224,9 @@ def mean_ranks(values: Floats, weights: Floats | None = None) -> Floats:
     With weights, a row counts as that many rows: its rank is the total weight below it, plus half
     the weight of its ties, itself included, plus 1/2.
     """
-    place, ties = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    mass = ties if weights is None else sums_by(place, weights)
-    return np.asarray((np.cumsum(mass) - (mass - 1) / 2)[place])
+    codes, ties = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    mass = ties if weights is None else sums_by(codes, weights)
+    return np.asarray((np.cumsum(mass) - (mass - 1) / 2)[codes])
 
 
 MOST = 10**12
@@ -270,12 +289,7 @@ class ValueCounts:
         """
         if not self.n:
             return ()
-        found, passed = [], 0
-        ranks = sorted({ceil(self.n * share / 100) for share in shares})
-        at: dict[int, float] = {}
-        for least, count in sorted(self._bins.values()):
-            passed += count
-            while ranks and ranks[0] <= passed:
-                at[ranks.pop(0)] = least
-        found = [at[ceil(self.n * share / 100)] for share in shares]
-        return tuple(found)
+        bins = sorted(self._bins.values())
+        ends = np.cumsum([count for _, count in bins])
+        ranks = [ceil(self.n * share / 100) for share in shares]
+        return tuple(bins[int(np.searchsorted(ends, rank))][0] for rank in ranks)

@@ -13,16 +13,20 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from ragstone.core.errors import InputError
-from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa, gwet_ac1, krippendorff_alpha
 from ragstone.stats.agreement.coefficients import (
     CoefficientName,
     Scale,
     agreement_coefficients,
     kappa_with_interval,
+)
+from ragstone.stats.agreement.ratings import AgreementCoefficient
+from tests.stats.coefficients import (
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
     light_kappa,
     quadratic_kappa,
 )
-from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 GRADES = st.integers(1, 5)
 Table = list[list[int | None]]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa
 from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.distributions import Interval, wilson
+from tests.stats.coefficients import fleiss_kappa
 
 NAMES: tuple[CoefficientName, ...] = (
     "percent", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1",

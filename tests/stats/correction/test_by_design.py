@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.stats.correction.corrected import joined_strata
-from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, ppi_mean
+from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, prediction_powered
 
 TENTH = np.arange(1000) < 100
 
@@ -58,8 +58,12 @@ def test_two_strata_are_left_however_rare_one_is() -> None:
 def test_errors_that_no_label_met_are_not_taken_for_none() -> None:
     """Thirty labels all agree with the judge: three in a hundred wrong would leave that likely."""
     judge = np.arange(300) % 2
-    sure = ppi_mean(judge, np.arange(30), judge[:30], low=0, high=1).interval
-    found = ppi_mean(judge, np.arange(30), judge[:30], low=0, high=1, rate=True).interval
+    sure = prediction_powered(judge, np.arange(30), judge[:30], low=0, high=1).at(0.95).interval
+    found = (
+        prediction_powered(judge, np.arange(30), judge[:30], low=0, high=1, rate=True)
+        .at(0.95)
+        .interval
+    )
     assert sure is not None
     assert found is not None
     assert found.low < 0.47

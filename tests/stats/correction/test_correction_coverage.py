@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.stats.correction.poststratified import poststratified_rate
-from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
+from ragstone.stats.correction.poststratified import poststratify
+from ragstone.stats.correction.ppi_and_rogan_gladen import prediction_powered
 from tests.project import ROOT
 
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
@@ -58,7 +58,7 @@ def test_whole_questions_hold_the_truth_where_rows_taken_as_independent_do_not(
 
 
 def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
-    """The benchmark computes many draws at once; each is what ``poststratified_rate`` gives."""
+    """The benchmark computes many draws at once; each is what ``poststratify`` gives."""
     rng = np.random.default_rng(13)
     drawn = benchmark.draw(0.3, 0.9, 60, 5, rng)
     low, high = benchmark.score_ends(drawn)
@@ -69,13 +69,13 @@ def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
         verdicts = np.repeat([0, 1], judged)
         rows = np.concatenate([np.arange(labelled[0]), judged[0] + np.arange(labelled[1])])
         labels = np.concatenate([np.arange(labelled[k]) < positives[k] for k in (0, 1)])
-        interval = poststratified_rate(verdicts, rows, labels).interval
+        interval = poststratify(verdicts, rows, labels).at(0.95).interval
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((low[one], high[one]), abs=1e-9)
 
 
 def test_draws_are_powered_as_the_function_does_it(benchmark: Any) -> None:
-    """The same of ``ppi_mean``, from the same counts."""
+    """The same of ``prediction_powered``, from the same counts."""
     drawn = benchmark.draw(0.3, 0.9, 60, 5, np.random.default_rng(14))
     low, high = benchmark.ppi_ends(drawn, 60)
     for one in range(5):
@@ -84,9 +84,11 @@ def test_draws_are_powered_as_the_function_does_it(benchmark: Any) -> None:
         positives = np.round(drawn.rates[one] * drawn.sizes[one]).astype(int)
         rows = np.concatenate([np.arange(labelled[0]), judged[0] + np.arange(labelled[1])])
         labels = np.concatenate([np.arange(labelled[k]) < positives[k] for k in (0, 1)])
-        interval = ppi_mean(
-            np.repeat([0, 1], judged), rows, labels, low=0, high=1, rate=True
-        ).interval
+        interval = (
+            prediction_powered(np.repeat([0, 1], judged), rows, labels, low=0, high=1, rate=True)
+            .at(0.95)
+            .interval
+        )
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((low[one], high[one]), abs=1e-9)
 
@@ -100,7 +102,7 @@ def test_the_function_itself_holds_the_truth_over_whole_questions(rate: float) -
         own = np.repeat(rng.beta(rate * spread, (1 - rate) * spread, 400), 5)
         people = (rng.random(2000) < own).astype(int)
         judge = np.where(rng.random(2000) < 0.9, people, 1 - people)
-        found = poststratified_rate(judge, np.arange(200), people[:200], clusters=questions)
+        found = poststratify(judge, np.arange(200), people[:200], clusters=questions).at(0.95)
         assert found.interval is not None
         held += found.interval.low <= rate <= found.interval.high
     assert held >= 0.9 * 150

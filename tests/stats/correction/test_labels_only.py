@@ -6,12 +6,12 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from ragstone.stats import bounded_wilson, cluster_wilson, mean_interval, t_quantile, wilson
+from ragstone.stats import cluster_wilson, mean_interval, t_quantile, wilson
 from ragstone.stats.correction.corrected import effective_labels_of_rate
 from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
-from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
+from ragstone.stats.correction.ppi_and_rogan_gladen import prediction_powered
 from ragstone.stats.distributions import Interval, wilson_ends
-from tests.stats.intervals import ends
+from tests.stats.intervals import bounded_wilson, ends
 
 
 def test_independent_labels_have_wilsons_interval_and_count_one_each() -> None:
@@ -56,7 +56,9 @@ def test_labels_of_unequal_weight_that_are_all_alike_count_as_kish_says() -> Non
     for found in (
         labels_only_rate(ones, weights=LOPSIDED),
         labels_only_mean(ones, low=0, high=1, weights=LOPSIDED),
-        ppi_mean(np.linspace(0, 1, 21), np.arange(21), ones, low=0, high=1, weights=LOPSIDED),
+        prediction_powered(
+            np.linspace(0, 1, 21), np.arange(21), ones, low=0, high=1, weights=LOPSIDED
+        ).at(0.95),
     ):
         assert ends(found.interval) == pytest.approx(expected)
 

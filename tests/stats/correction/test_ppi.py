@@ -11,7 +11,6 @@ from ragstone.stats.correction.corrected import Corrected
 from ragstone.stats.correction.labels_only import labels_only_mean
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
     PredictionPowered,
-    ppi_mean,
     prediction_powered,
 )
 
@@ -67,7 +66,7 @@ def test_useless_judge_leaves_the_labels_alone() -> None:
 
 def test_judge_whose_error_is_always_the_same_is_moved_by_it() -> None:
     _, people = drawn(2, noise=0)
-    result = ppi_mean(people + 7, np.arange(100), people[:100])
+    result = prediction_powered(people + 7, np.arange(100), people[:100]).at(0.95)
     assert result.value == pytest.approx(people.mean(), abs=0.05)
     assert result.effective_labels is not None
     assert result.effective_labels > 250
@@ -75,28 +74,30 @@ def test_judge_whose_error_is_always_the_same_is_moved_by_it() -> None:
 
 def test_everything_labelled_gives_the_mean_of_the_labels() -> None:
     judge, people = drawn(3)
-    result = ppi_mean(judge, np.arange(400), people)
+    result = prediction_powered(judge, np.arange(400), people).at(0.95)
     assert result.value == pytest.approx(people.mean())
     assert result.effective_labels == pytest.approx(400)
 
 
 def test_clusters_of_one_row_are_nearly_independent_rows() -> None:
     judge, people = drawn(4)
-    alone = ppi_mean(judge, np.arange(100), people[:100])
-    single = ppi_mean(judge, np.arange(100), people[:100], clusters=np.arange(400))
+    alone = prediction_powered(judge, np.arange(100), people[:100]).at(0.95)
+    single = prediction_powered(judge, np.arange(100), people[:100], clusters=np.arange(400)).at(
+        0.95
+    )
     assert single.value == pytest.approx(alone.value, rel=0.01)
     assert single.effective_labels == pytest.approx(alone.effective_labels, rel=0.05)
 
 
 def test_rows_that_repeat_inside_their_cluster_tell_nothing_new() -> None:
     judge, people = drawn(5, judged=200)
-    once = ppi_mean(judge, np.arange(50), people[:50], clusters=np.arange(200))
-    five = ppi_mean(
+    once = prediction_powered(judge, np.arange(50), people[:50], clusters=np.arange(200)).at(0.95)
+    five = prediction_powered(
         np.repeat(judge, 5),
         np.arange(250),
         np.repeat(people, 5)[:250],
         clusters=np.repeat(np.arange(200), 5),
-    )
+    ).at(0.95)
     assert five.value == pytest.approx(once.value)
     assert five.interval is not None
     assert once.interval is not None
@@ -109,8 +110,8 @@ def test_weights_put_a_sample_of_the_high_scores_right() -> None:
     rng = np.random.default_rng(6)
     chance = np.clip(judge / judge.max(), 0.002, 1)
     rows = np.flatnonzero(rng.random(20_000) < chance)
-    plain = ppi_mean(judge, rows, people[rows])
-    right = ppi_mean(judge, rows, people[rows], weights=1 / chance[rows])
+    plain = prediction_powered(judge, rows, people[rows]).at(0.95)
+    right = prediction_powered(judge, rows, people[rows], weights=1 / chance[rows]).at(0.95)
     assert right.value == pytest.approx(people.mean(), abs=0.05)
     assert plain.interval is not None
     assert right.interval is not None
@@ -118,7 +119,7 @@ def test_weights_put_a_sample_of_the_high_scores_right() -> None:
 
 
 def test_interval_on_a_scale_stays_on_it_and_is_never_a_point() -> None:
-    ones = ppi_mean(np.full(300, 0.9), np.arange(60), np.ones(60), low=0, high=1)
+    ones = prediction_powered(np.full(300, 0.9), np.arange(60), np.ones(60), low=0, high=1).at(0.95)
     assert ones.value == 1
     assert ones.interval is not None
     assert (ones.interval.low < 0.96, ones.interval.high) == (True, 1)
@@ -126,25 +127,25 @@ def test_interval_on_a_scale_stays_on_it_and_is_never_a_point() -> None:
 
 
 def test_without_variation_or_scale_there_is_no_interval() -> None:
-    same = ppi_mean(np.ones(9), [0, 1], [2.0, 2.0])
+    same = prediction_powered(np.ones(9), [0, 1], [2.0, 2.0]).at(0.95)
     assert (same.value, same.interval, same.reason) == (2, None, "no_variation")
 
 
 def test_no_labels_say_nothing() -> None:
     expected = Corrected(None, None, "ppi_plus_plus", 0, None, reason="no_labels")
-    assert ppi_mean([1.0, 2.0], [], []) == expected
+    assert prediction_powered([1.0, 2.0], [], []).at(0.95) == expected
 
 
 def test_one_labelled_cluster_cannot_tell() -> None:
-    result = ppi_mean([1.0, 2, 3, 4], [0, 1], [1.0, 3.0], clusters=[0, 0, 1, 1])
+    result = prediction_powered([1.0, 2, 3, 4], [0, 1], [1.0, 3.0], clusters=[0, 0, 1, 1]).at(0.95)
     assert (result.interval, result.reason) == (None, "one_cluster")
 
 
 def test_scores_that_are_not_numbers_and_labels_off_the_scale_are_refused() -> None:
     with pytest.raises(InputError, match="finite"):
-        ppi_mean([1.0, float("nan")], [0], [1.0])
+        prediction_powered([1.0, float("nan")], [0], [1.0]).at(0.95)
     with pytest.raises(InputError, match="are outside the scale from 0 to 1"):
-        ppi_mean([1.0, 0.5], [0], [2.0], low=0, high=1)
+        prediction_powered([1.0, 0.5], [0], [2.0], low=0, high=1).at(0.95)
 
 
 def test_a_judge_who_always_says_the_same_leaves_students_interval_of_two_labels() -> None:

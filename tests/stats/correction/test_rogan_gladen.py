@@ -8,16 +8,20 @@ from scipy.stats import norm
 
 from ragstone.core.errors import InputError
 from ragstone.stats.correction.corrected import Corrected
-from ragstone.stats.correction.ppi_and_rogan_gladen import CountedRate, adjusted_ends, rogan_gladen
+from ragstone.stats.correction.ppi_and_rogan_gladen import (
+    CountedRate,
+    adjusted_ends,
+    error_corrected,
+)
 
 
 def case(hits: int, misses: int, passes: int, false: int, said: int, judged: int) -> Corrected:
-    """``rogan_gladen`` of labelled rows first, then rows so that ``said`` of all are positive."""
+    """Labelled rows first, then rows so that ``said`` of all are positive."""
     verdicts = [1] * hits + [0] * misses + [0] * passes + [1] * false
     labels = [1] * (hits + misses) + [0] * (passes + false)
     more = said - hits - false
     rest = [1] * more + [0] * (judged - len(verdicts) - more)
-    return rogan_gladen(verdicts + rest, np.arange(len(labels)), labels)
+    return error_corrected(verdicts + rest, np.arange(len(labels)), labels).at(0.95)
 
 
 def test_corrected_rate_by_hand() -> None:
@@ -79,7 +83,9 @@ def test_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     for _ in range(300):
         truth = rng.random(1500) < 0.3
         verdicts = np.where(rng.random(1500) < 0.85, truth, ~truth).astype(int)
-        interval = rogan_gladen(verdicts, np.arange(150), truth[:150].astype(int)).interval
+        interval = (
+            error_corrected(verdicts, np.arange(150), truth[:150].astype(int)).at(0.95).interval
+        )
         held.append(interval is not None and interval.low <= 0.3 <= interval.high)
     assert np.mean(held) >= 0.93
 
@@ -89,8 +95,10 @@ def test_clusters_widen_the_interval() -> None:
     truth = np.repeat(rng.random(300) < 0.4, 5)
     verdicts = np.where(rng.random(1500) < 0.9, truth, ~truth).astype(int)
     rows, labels = np.arange(200), truth[:200].astype(int)
-    alone = rogan_gladen(verdicts, rows, labels).interval
-    shared = rogan_gladen(verdicts, rows, labels, clusters=np.arange(1500) // 5).interval
+    alone = error_corrected(verdicts, rows, labels).at(0.95).interval
+    shared = (
+        error_corrected(verdicts, rows, labels, clusters=np.arange(1500) // 5).at(0.95).interval
+    )
     assert alone is not None
     assert shared is not None
     assert shared.high - shared.low > alone.high - alone.low
@@ -98,4 +106,4 @@ def test_clusters_widen_the_interval() -> None:
 
 def test_verdicts_other_than_0_and_1_are_refused() -> None:
     with pytest.raises(InputError, match="each 0 or 1"):
-        rogan_gladen([0, 2], [0], [1])
+        error_corrected([0, 2], [0], [1]).at(0.95)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats import cluster_t_mean
 from ragstone.stats.judge_quality.bias_and_calibration import bias_along, bias_by_group
+from tests.stats.intervals import cluster_t_mean
 
 
 def test_mean_difference_of_each_group_by_hand() -> None:

@@ -4,10 +4,9 @@ Fleiss' kappa allows other annotators for each item. AC1 does not collapse when 
 Alpha allows missing ratings. An agreement sequence holds at every look while labels come in.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Literal
 
 import numpy as np
 
@@ -16,8 +15,6 @@ from ragstone.stats.weights_and_groups import Floats, sums_by
 
 from .ratings import (
     GAP,
-    NOT_NUMBERS,
-    AgreementCoefficient,
     Coefficient,
     RatingMatrix,
     Weights,
@@ -26,97 +23,56 @@ from .ratings import (
     mean_shares,
     observed_agreement,
     over_shared,
-    read_ratings,
-    undefined,
-    value_of,
 )
 
 
-def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Agreement beyond the chance agreement of the label frequencies.
+def fleiss(ratings: RatingMatrix, weights: Weights) -> Floats:
+    """Return Fleiss' kappa in each resample: agreement beyond that of the label frequencies.
 
         (observed - expected) / (1 - expected)
         observed = mean of the share of agreeing pairs, over items with two labels or more
         expected = sum over labels of share²,  share = mean over all items of their share
 
     Items have equal weight, whatever their number of annotators. An item with a single label
-    contributes to ``expected`` but not to ``observed``.
-
-    Returns:
-        At most 1; 0 is agreement by chance. Below -1 only where the items with a single label are
-        unlike the others.
+    contributes to ``expected`` but not to ``observed``. At most 1, and 0 by chance; below -1 only
+    where the items with a single label are unlike the others.
 
     Source: Fleiss (1971), "Measuring nominal scale agreement among many raters"; Gwet (2014),
     "Handbook of Inter-Rater Reliability", chapter 2, for gaps.
     """
-    return value_of(fleiss, read_ratings(ratings))
-
-
-def fleiss(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Fleiss' kappa in each resample."""
     shares = mean_shares(ratings, weights)
     return beyond_chance(observed_agreement(ratings, weights), (shares**2).sum(axis=1))
 
 
-def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Agreement beyond chance, assuming that only hard items are labelled at random.
+def ac1(ratings: RatingMatrix, weights: Weights) -> Floats:
+    """Return Gwet's AC1 in each resample: beyond chance, if only hard items are labelled at random.
 
         (observed - expected) / (1 - expected)
         observed = mean of the share of agreeing pairs, over items with two labels or more
         expected = sum over labels of share · (1 - share) / (labels - 1)
 
     ``share`` is the label's share, averaged over all items, including those with a single label;
-    ``labels`` is the number of labels that occur.
-
-    Returns:
-        At most 1; 0 is agreement by chance.
+    ``labels`` is the number of labels that occur among all items.
 
     Source: Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
     agreement"; Gwet (2014), "Handbook of Inter-Rater Reliability", chapter 2, for gaps.
     """
-    return value_of(ac1, read_ratings(ratings))
-
-
-def ac1(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """AC1 in each resample; the number of labels is that of all items."""
     shares = mean_shares(ratings, weights)
     expected = (shares * (1 - shares)).sum(axis=1) / (len(ratings.labels) - 1)
     return beyond_chance(observed_agreement(ratings, weights), expected)
 
 
-def krippendorff_alpha(
-    ratings: Iterable[Iterable[Hashable]],
-    *,
-    scale: Literal["nominal", "ordinal", "interval"] = "nominal",
-) -> AgreementCoefficient:
-    """Chance-corrected agreement of any number of annotators; ratings may be missing.
+def alpha(scale: str) -> Coefficient:
+    """Return Krippendorff's alpha on a nominal, ordinal or interval scale; labels may be missing.
 
         1 - observed disagreement / expected disagreement
 
     The disagreement of two different labels is 1 on a nominal scale, the squared difference on an
     interval scale, and on an ordinal scale the squared difference of their mean ranks among all
-    labels.
-
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item with fewer than two labels
-            is left out.
-        scale: The scale of the labels; on a scale other than nominal they must be numbers.
-
-    Returns:
-        At most 1; 0 is agreement by chance.
+    labels. Items with fewer than two labels are left out. At most 1, and 0 by chance.
 
     Source: Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
     """
-    table = read_ratings(ratings)
-    if (outcome := undefined(table)) is not None:
-        return outcome
-    if scale != "nominal" and table.numbers is None:
-        return AgreementCoefficient(None, NOT_NUMBERS, table.shared.items)
-    return value_of(alpha(scale), table)
-
-
-def alpha(scale: str) -> Coefficient:
-    """Krippendorff's alpha in each resample."""
     return over_shared({"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale])
 
 
@@ -132,8 +88,10 @@ def _nominal(ratings: RatingMatrix, weights: Weights) -> Floats:
 
 def _interval(ratings: RatingMatrix, weights: Weights) -> Floats:
     numbers = np.arange(len(ratings.labels)) if ratings.numbers is None else ratings.numbers
-    place = numbers - numbers.mean()
-    return _of_distances(ratings, weights, np.broadcast_to(place, (len(weights), len(place))))
+    positions = numbers - numbers.mean()
+    return _of_distances(
+        ratings, weights, np.broadcast_to(positions, (len(weights), len(positions)))
+    )
 
 
 def _ordinal(ratings: RatingMatrix, weights: Weights) -> Floats:
@@ -142,22 +100,21 @@ def _ordinal(ratings: RatingMatrix, weights: Weights) -> Floats:
     return _of_distances(ratings, weights, ranks - ranks.mean(axis=1, keepdims=True))
 
 
-def _of_distances(ratings: RatingMatrix, weights: Weights, place: Floats) -> Floats:
-    """Alpha with squared distances as disagreement; ``place`` (B, labels) locates the labels."""
+def _of_distances(ratings: RatingMatrix, weights: Weights, positions: Floats) -> Floats:
     uses = weights @ ratings.counts
     labels = uses.sum(axis=1)
-    padded = np.concatenate([place, np.zeros((len(place), 1))], axis=1)
+    padded = np.concatenate([positions, np.zeros((len(positions), 1))], axis=1)
     sums = np.zeros(weights.shape)
     squares = np.zeros(weights.shape)
     # By item: sum over pairs of (x - y)² = raters · Σx² - (Σx)², without forming pairs.
     for row in ratings.codes:
-        said = padded[:, np.where(row == GAP, len(ratings.labels), row)]
-        sums += said
-        squares += said**2
+        values = padded[:, np.where(row == GAP, len(ratings.labels), row)]
+        sums += values
+        squares += values**2
     raters = ratings.raters
     apart = 2 * (raters * squares - sums**2) / (raters - 1)
     observed = (weights * apart).sum(axis=1) / labels
-    total, square = (uses * place).sum(axis=1), (uses * place**2).sum(axis=1)
+    total, square = (uses * positions).sum(axis=1), (uses * positions**2).sum(axis=1)
     expected = 2 * (labels * square - total**2) / (labels * (labels - 1))
     return _one_minus(observed, expected)
 
@@ -212,9 +169,9 @@ def agreement_sequence(
     """
     quantile = look_quantile(max(1, ratings.shared.items), level)
     groups = groups_of(ratings, clusters)
-    given = ratings.shared.counts.sum(axis=0)
+    label_counts = ratings.shared.counts.sum(axis=0)
     n_clusters = len(np.unique(groups[ratings.is_shared]))
-    if n_clusters < FIRST_LOOK or given.sum() - given.max() < RARE:
+    if n_clusters < FIRST_LOOK or label_counts.sum() - label_counts.max() < RARE:
         return None
     value = float(coefficient(ratings, np.ones((1, ratings.items)))[0])
     squares = sums_by(groups, item_effects(ratings, coefficient)) ** 2
@@ -227,10 +184,10 @@ def agreement_sequence(
 def item_effects(ratings: RatingMatrix, coefficient: Coefficient) -> Floats:
     """The effect of each item: n times the change of the coefficient by its weight, shape (n,)."""
     n = ratings.items
-    found, of_item, counts = np.unique(
+    codes, of_item, counts = np.unique(
         ratings.codes, axis=1, return_inverse=True, return_counts=True
     )
-    patterns = replace(ratings, codes=found, at=np.arange(found.shape[1]))
+    patterns = replace(ratings, codes=codes, at=np.arange(codes.shape[1]))
     base = counts.astype(np.float64)
     slopes = np.empty(len(base))
     step = max(1, AT_ONCE // len(base))

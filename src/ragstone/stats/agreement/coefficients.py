@@ -62,13 +62,13 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
     """
     kinds, mass = len(distance), weights / weights.sum()
     first, second = (sums_by(codes, mass, kinds) for codes in (a, b))
-    own = distance[a, b]
+    distances = distance[a, b]
     expected = float(first @ distance @ second)
     if expected <= 0:
         return np.zeros(len(a))
-    away = float(mass @ own) / expected
+    away = float(mass @ distances) / expected
     chance = (distance @ second)[a] + (distance @ first)[b] - expected
-    return np.asarray(-mass * (own - away * chance) / expected)
+    return np.asarray(-mass * (distances - away * chance) / expected)
 
 
 DisagreementScale = Literal["nominal", "quadratic"]
@@ -79,34 +79,6 @@ NO_VARIANCE = 1e-12
 PairKappa = Callable[[Ints, Ints, Weights, Floats], Floats]
 """Kappa of two annotators in each resample, from their codes, the resamples' item counts, and the
 total count of each resample."""
-
-
-def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> AgreementCoefficient:
-    """Agreement of two annotators beyond the chance agreement of their label frequencies.
-
-        (observed - expected) / (1 - expected)
-
-    Args:
-        a: One label per item; None and NaN mean not rated, and the item is left out.
-        b: The other annotator's labels of the same items.
-
-    Returns:
-        At most 1; 0 is agreement by chance.
-
-    Source: Cohen (1960), "A coefficient of agreement for nominal scales".
-    """
-    return light_kappa([a, b])
-
-
-def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Mean of Cohen's kappa over all pairs of annotators, weighted by their number of shared items.
-
-    Without missing ratings it is the plain mean. A pair whose labels do not vary has no kappa and
-    is left out.
-
-    Source: Light (1971), "Measures of response agreement for qualitative data".
-    """
-    return value_of(mean_kappa, read_ratings(ratings))
 
 
 def kappa_with_interval(
@@ -129,27 +101,27 @@ def kappa_with_interval(
     Args:
         a: One label per item; None and NaN mean not rated, and the item is left out.
         b: The other annotator's labels of the same items.
-        disagreement: ``nominal``: labels are equal or not, as in ``cohen_kappa``; ``quadratic``:
-            the squared distance of the labels, as in ``quadratic_kappa``.
+        disagreement: ``nominal``: labels are equal or not, as in ``mean_kappa``; ``quadratic``:
+            the squared distance of the labels, as in ``weighted_mean_kappa``.
 
     Returns:
         At most 1; 0 is agreement by chance.
 
     Source: as for ``kappa_effects`` and ``heavy_wilson_ends``.
     """
-    said, meant = list(a), list(b)
-    table = read_ratings([said, meant]).shared
-    mass = row_weights(weights, len(said))[table.at]
+    labels_a, labels_b = list(a), list(b)
+    table = read_ratings([labels_a, labels_b]).shared
+    mass = row_weights(weights, len(labels_a))[table.at]
     coefficient = weighted_mean_kappa if disagreement == "quadratic" else mean_kappa
     if disagreement == "quadratic" and table.items and table.numbers is None:
         return AgreementCoefficient(None, NOT_NUMBERS, table.items)
-    found = value_of(coefficient, table, mass)
-    if found.value is None:
-        return found
+    kappa = value_of(coefficient, table, mass)
+    if kappa.value is None:
+        return kappa
     names = None if clusters is None else list(clusters)
-    interval = _interval(table, found.value, disagreement, mass, names, level)
+    interval = _interval(table, kappa.value, disagreement, mass, names, level)
     if interval is not None:
-        return replace(found, interval=interval)
+        return replace(kappa, interval=interval)
     intervals = agreement_intervals(
         table,
         {"kappa": coefficient},
@@ -159,7 +131,7 @@ def kappa_with_interval(
         resamples=resamples,
         level=level,
     )
-    return replace(found, interval=intervals.get("kappa"))
+    return replace(kappa, interval=intervals.get("kappa"))
 
 
 def _interval(
@@ -170,7 +142,6 @@ def _interval(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Interval | None:
-    """The interval from the variance; None if that is 0, or for a single cluster."""
     numbers = table.numbers if disagreement == "quadratic" else None
     distance = (
         1 - np.eye(len(table.labels))
@@ -196,8 +167,29 @@ def _interval(
     return Interval(*ends, level, "linearised_wilson")
 
 
-def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """As ``light_kappa``, with disagreements weighted by the squared distance of the labels.
+def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
+    """Return Light's kappa in each resample: the mean of Cohen's over all pairs of annotators.
+
+        Cohen's kappa = (observed - expected) / (1 - expected)
+
+    Pairs are weighted by their number of shared items; one whose labels do not vary has no kappa
+    and is left out. At most 1, and 0 by chance.
+
+    Source: Cohen (1960), "A coefficient of agreement for nominal scales"; Light (1971), "Measures
+    of response agreement for qualitative data".
+    """
+    indicator = np.eye(len(ratings.labels))
+
+    def kappa(a: Ints, b: Ints, drawn: Weights, n: Floats) -> Floats:
+        observed = drawn @ (a == b) / n
+        expected = ((drawn @ indicator[a]) * (drawn @ indicator[b])).sum(axis=1) / n**2
+        return beyond_chance(observed, expected)
+
+    return _mean_over_pairs(ratings, weights, kappa)
+
+
+def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
+    """Return Light's kappa by squared distances in each resample; NaN if labels are not numbers.
 
         1 - mean of (a - b)² / mean of (a' - b')²,   a' and b' drawn independently
 
@@ -207,36 +199,14 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficie
     Source: Cohen (1968), "Weighted kappa: nominal scale agreement with provision for scaled
     disagreement or partial credit".
     """
-    table = read_ratings(ratings)
-    if (outcome := undefined(table)) is not None:
-        return outcome
-    if table.numbers is None:
-        return AgreementCoefficient(None, NOT_NUMBERS, table.shared.items)
-    return value_of(weighted_mean_kappa, table)
-
-
-def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Light's kappa in each resample."""
-    one_of = np.eye(len(ratings.labels))
-
-    def kappa(a: Ints, b: Ints, drawn: Weights, n: Floats) -> Floats:
-        observed = drawn @ (a == b) / n
-        expected = ((drawn @ one_of[a]) * (drawn @ one_of[b])).sum(axis=1) / n**2
-        return beyond_chance(observed, expected)
-
-    return _mean_over_pairs(ratings, weights, kappa)
-
-
-def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Light's kappa with quadratic weights in each resample; NaN if labels are not numbers."""
     numbers = ratings.numbers
     if numbers is None:
         return np.full(len(weights), np.nan)
     # Centred and scaled: kappa does not change, and the sums of squares keep their precision.
-    place = (numbers - numbers.mean()) / (np.ptp(numbers) or 1.0)
+    positions = (numbers - numbers.mean()) / (np.ptp(numbers) or 1.0)
 
     def kappa(a: Ints, b: Ints, drawn: Weights, n: Floats) -> Floats:
-        x, y = place[a], place[b]
+        x, y = positions[a], positions[b]
         observed = drawn @ (x - y) ** 2 / n
         both = drawn @ (x**2 + y**2) / n
         expected = both - 2 * (drawn @ x) * (drawn @ y) / n**2
@@ -273,15 +243,6 @@ MOST_CATEGORIES = 20
 meaningless."""
 
 
-def percent_agreement(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """The share of pairs of annotators who gave the same label, averaged over items.
-
-    Returns:
-        From 0 to 1.
-    """
-    return _percent(read_ratings(ratings))
-
-
 def agreement_coefficients(
     ratings: Iterable[Iterable[Hashable]],
     *,
@@ -314,21 +275,20 @@ def agreement_coefficients(
         "krippendorff_alpha": alpha(scale),
         "gwet_ac1": ac1,
     }
-    coefficients = {name: one for name, one in every.items() if name in only}
-    found = {name: _value(name, one, table, scale) for name, one in coefficients.items()}
-    asked = {name: one for name, one in coefficients.items() if found[name].value is not None}
+    values = {
+        name: _value(name, coefficient, table, scale)
+        for name, coefficient in every.items()
+        if name in only
+    }
     intervals = agreement_intervals(
         table,
-        asked,
+        {name: every[name] for name, result in values.items() if result.value is not None},
         clusters=None if clusters is None else list(clusters),
         seed=seed,
         resamples=resamples,
         level=level,
     )
-    return {
-        name: AgreementCoefficient(one.value, one.reason, one.n, intervals.get(name))
-        for name, one in found.items()
-    }
+    return {name: replace(result, interval=intervals.get(name)) for name, result in values.items()}
 
 
 def _percent(table: RatingMatrix) -> AgreementCoefficient:

@@ -68,7 +68,7 @@ class RatingMatrix:
 
     @cached_property
     def is_shared(self) -> NDArray[np.bool_]:
-        """Whether at least two annotators labelled each item, shape (items,)."""
+        """Show which items at least two annotators labelled, shape (items,)."""
         return np.asarray((self.codes != GAP).sum(axis=0) >= 2)
 
     @cached_property
@@ -91,7 +91,7 @@ class RatingMatrix:
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each item got each label, shape (items, labels)."""
+        """Count how often each item got each label, shape (items, labels)."""
         table = np.zeros((self.items, len(self.labels)))
         for row in self.codes:
             rated = np.flatnonzero(row != GAP)
@@ -100,7 +100,7 @@ class RatingMatrix:
 
     @cached_property
     def raters(self) -> Floats:
-        """How many annotators labelled each item, at least 1, shape (items,)."""
+        """Count the annotators who labelled each item, at least 1, shape (items,)."""
         return np.asarray((self.codes != GAP).sum(axis=0), dtype=np.float64)
 
     @cached_property
@@ -150,27 +150,22 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
             out.
     """
     rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in ratings]
-    check_items(rows)
+    lengths = sorted({len(row) for row in rows})
+    if len(lengths) > 1:
+        raise InputError(f"All annotators need the same number of items, got {lengths}.")
     labels = in_order(label for row in rows for label in row if rated(label))
     code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}
     codes = np.array(
         [[code_of[label] if rated(label) else GAP for label in row] for row in rows],
         dtype=np.int64,
     ).reshape(len(rows), len(rows[0]) if rows else 0)
-    there = np.flatnonzero((codes != GAP).any(axis=0))
-    return RatingMatrix(tuple(labels), codes[:, there], there)
+    labelled = np.flatnonzero((codes != GAP).any(axis=0))
+    return RatingMatrix(tuple(labels), codes[:, labelled], labelled)
 
 
 def rated(label: Hashable) -> bool:
-    """Whether this is a label, that is, neither None nor NaN."""
+    """Return whether this is a label, that is, neither None nor NaN."""
     return label is not None and label == label
-
-
-def check_items(rows: Sequence[Sequence[Hashable]]) -> None:
-    """Raise ``InputError`` if annotators have different numbers of items."""
-    lengths = sorted({len(row) for row in rows})
-    if len(lengths) > 1:
-        raise InputError(f"All annotators need the same number of items, got {lengths}.")
 
 
 def undefined(ratings: RatingMatrix) -> AgreementCoefficient | None:
@@ -296,8 +291,8 @@ def agreement_intervals(
         usable = times[times @ patterns.is_shared > 0]
         for name, coefficient in coefficients.items():
             values[name].append(coefficient(patterns, usable))
-    found = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
-    return {name: interval for name, interval in found.items() if interval is not None}
+    intervals = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
+    return {name: interval for name, interval in intervals.items() if interval is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +313,6 @@ class _Units:
         return len(self.times)
 
     def weights(self, draws: int, rng: np.random.Generator) -> Weights:
-        """How often each pattern is drawn, shape (draws, patterns)."""
         units = int(self.times.sum())
         drawn = rng.multinomial(units, self.times / units, size=draws).astype(np.float64)
         if self.groups is not None:
@@ -333,22 +327,22 @@ def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Int
     if len(ratings.at) and len(clusters) <= int(ratings.at.max()):
         raise InputError(f"Every item needs a cluster, got only {len(clusters)} clusters.")
     numbers: dict[Hashable, int] = {}
-    named = [numbers.setdefault(clusters[at], len(numbers)) for at in ratings.at]
-    return np.array(named, dtype=np.int64)
+    codes = [numbers.setdefault(clusters[at], len(numbers)) for at in ratings.at]
+    return np.array(codes, dtype=np.int64)
 
 
 def _patterns(
     ratings: RatingMatrix, weights: Floats, groups: Ints
 ) -> tuple[RatingMatrix, Floats, _Units]:
-    """The distinct items with their weights, and the units to resample in terms of them.
+    """Coefficients are computed over distinct items only, of which there are few.
 
     Coefficients are then computed over distinct items only, of which there are few.
     """
     different, weight_of = np.unique(weights, return_inverse=True)
     both = np.vstack([ratings.codes, weight_of[None, :]])
-    found, of_item, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
-    patterns = replace(ratings, codes=found[:-1], at=np.arange(found.shape[1]))
-    counts = different[found[-1]]
+    distinct, of_item, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
+    patterns = replace(ratings, codes=distinct[:-1], at=np.arange(distinct.shape[1]))
+    counts = different[distinct[-1]]
     units = int(groups.max()) + 1
     if units == ratings.items:
         return patterns, counts, _Units(times.astype(np.float64))
@@ -372,7 +366,6 @@ def _where_all_agree(
     units: float,
     level: float,
 ) -> dict[Name, Interval]:
-    """Intervals from Wilson's, for the share of items, or clusters, on which all agree."""
     low, _ = wilson_ends(1.0, units, NormalDist().inv_cdf(upper_quantile(level)))
     shared = ratings.is_shared
     shares = np.average(ratings.shares, axis=0, weights=weights)

@@ -35,15 +35,15 @@ def holm(ps: Ps, subjects: Sequence[int] | None = None) -> tuple[float | None, .
     """
     order = _smallest_first(ps)
     of = range(len(ps)) if subjects is None else subjects
-    left = Counter(of[place] for _, place in order)
-    found: dict[int, float] = {}
+    left = Counter(of[at] for _, at in order)
+    adjusted: dict[int, float] = {}
     largest = 0.0
-    for p, place in order:
+    for p, at in order:
         largest = max(largest, len(left) * p)
-        found[place] = min(1.0, largest)
-        left[of[place]] -= 1
+        adjusted[at] = min(1.0, largest)
+        left[of[at]] -= 1
         left = +left
-    return tuple(found.get(place) for place in range(len(ps)))
+    return tuple(adjusted.get(at) for at in range(len(ps)))
 
 
 def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
@@ -62,20 +62,19 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
     Source: Benjamini & Hochberg (1995), "Controlling the false discovery rate".
     """
     order = _smallest_first(ps)
-    found: dict[int, float] = {}
+    adjusted: dict[int, float] = {}
     smallest = 1.0
-    for rank, (p, place) in reversed(list(enumerate(order, start=1))):
+    for rank, (p, at) in reversed(list(enumerate(order, start=1))):
         smallest = min(smallest, len(order) * p / rank)
-        found[place] = smallest
-    return tuple(found.get(place) for place in range(len(ps)))
+        adjusted[at] = smallest
+    return tuple(adjusted.get(at) for at in range(len(ps)))
 
 
 def _smallest_first(ps: Ps) -> list[tuple[float, int]]:
-    """The p-values of the family in ascending order, each with its index."""
     for p in ps:
         if p is not None and not 0 <= p <= 1:
             raise InputError(f"A p-value must lie in [0, 1], got {p}.")
-    return sorted((p, place) for place, p in enumerate(ps) if p is not None)
+    return sorted((p, at) for at, p in enumerate(ps) if p is not None)
 
 
 ROUNDING = 1e-12
@@ -99,8 +98,6 @@ def standardised_difference(differences: ArrayLike) -> float | None:
     the name is Lakens's (2013).
     """
     d = np.asarray(differences, dtype=np.float64)
-    if d.ndim != 1 or not np.isfinite(d).all():
-        raise InputError(f"Differences must be finite and of shape (n,), got {d.shape}.")
     if len(d) < 2:
         return None
     spread = float(d.std(ddof=1))
@@ -165,8 +162,6 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
     Source: McNemar (1947), "Note on the sampling error of the difference between correlated
     proportions or percentages"; the exact form is the sign test.
     """
-    if only_a < 0 or only_b < 0:
-        raise InputError(f"Counts cannot be negative, got {only_a} and {only_b}.")
     fewer, more = sorted((only_a, only_b))
     if fewer == more:
         return 1.0
@@ -200,10 +195,6 @@ def newcombe_paired(
     Source: Newcombe (1998), "Improved confidence intervals for the difference between binomial
     proportions based on paired data", method 10.
     """
-    if min(both, only_a, only_b, neither) < 0:
-        raise InputError(
-            f"Counts cannot be negative, got {both}, {only_a}, {only_b} and {neither}."
-        )
     n = both + only_a + only_b + neither
     of_a, of_b = wilson(both + only_a, n, level=level), wilson(both + only_b, n, level=level)
     if of_a is None or of_b is None:
@@ -218,9 +209,8 @@ def newcombe_paired(
     return Interval(max(-1.0, low), min(1.0, high), level, "newcombe")
 
 
-def _third_side(one: float, other: float, cosine: float) -> float:
-    """The square of a triangle's third side; not below 0, where rounding may carry it."""
-    return max(0.0, one * one - 2 * cosine * one * other + other * other)
+def _third_side(a: float, b: float, cosine: float) -> float:
+    return max(0.0, a * a - 2 * cosine * a * b + b * b)
 
 
 def _correlation(both: float, only_a: float, only_b: float, neither: float) -> float:

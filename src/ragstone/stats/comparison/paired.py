@@ -63,12 +63,11 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
     if 2**size <= resamples:
         totals = _all_totals(differences)
         return SignFlip(_as_far(totals, differences) / len(totals), True, 2 * len(totals))
-    found = _random_totals_as_far(differences, resamples, np.random.default_rng(seed))
-    return SignFlip((found + 1) / (resamples + 1), False, resamples)
+    as_far = _random_totals_as_far(differences, resamples, np.random.default_rng(seed))
+    return SignFlip((as_far + 1) / (resamples + 1), False, resamples)
 
 
 def _scaled_sums(sums: ArrayLike) -> Floats:
-    """The nonzero sums, divided by the largest so that totals cannot overflow."""
     try:
         differences = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -102,17 +101,16 @@ def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Ge
     padded = np.pad(joined, (0, -len(joined) % BYTE))
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table = (padded.reshape(-1, BYTE) @ (1.0 - 2.0 * bits).T).ravel()
-    places = np.arange(0, len(table), 256)
-    found, block = 0, max(1, LOOKED_UP_AT_ONCE // len(places))
+    starts = np.arange(0, len(table), 256)
+    as_far, block = 0, max(1, LOOKED_UP_AT_ONCE // len(starts))
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
-        drawn = rng.integers(256, size=(size, len(places)), dtype=np.uint8)
-        found += _as_far(table[drawn + places].sum(axis=1), differences)
-    return found
+        drawn = rng.integers(256, size=(size, len(starts)), dtype=np.uint8)
+        as_far += _as_far(table[drawn + starts].sum(axis=1), differences)
+    return as_far
 
 
 def _as_far(totals: Floats, differences: Floats) -> int:
-    """The number of totals at least as far from 0 as the observed one."""
     # A total that differs only by the order of summation must count as equal to the observed one.
     slack = SIGN_FLIP_ROUNDING * float(np.abs(differences).sum())
     return int(np.count_nonzero(np.abs(totals) >= abs(float(differences.sum())) - slack))
@@ -242,7 +240,6 @@ def needed_pairs(
 def _paired_clusters(
     a: ArrayLike, b: ArrayLike, counts: ArrayLike
 ) -> tuple[Clusters, Clusters, ClusterMoments]:
-    """The clusters of both systems, and of their difference."""
     first, second = read_clusters(a, counts), read_clusters(b, counts)
     return first, second, read_clusters(first.sums - second.sums, counts).moments
 
@@ -271,7 +268,6 @@ def _mean_interval(
 def _half_of_t(
     clusters: ClusterMoments, span: float | None, upper: float
 ) -> Callable[[float], float]:
-    """Half-width of the t interval as a function of the number of pairs."""
     of_one = clusters.variance * clusters.rows
     worth = (clusters.df + 1) / clusters.rows
     far = 0.0 if span is None else span * clusters.rows / clusters.size
@@ -284,7 +280,6 @@ def _half_of_t(
 
 
 def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
-    """Half-width of Newcombe's interval as a function of the number of pairs."""
     n = sum(table)
 
     def half(pairs: float) -> float:
@@ -298,33 +293,26 @@ def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
 def _half_of_unseen(
     clusters: ClusterMoments, span: float, upper: float
 ) -> Callable[[float], float]:
-    """The same if differences do not vary: the longer side of the interval."""
     furthest = span + abs(clusters.mean)
     worth = clusters.size / clusters.rows
     return lambda pairs: furthest * _unseen(max(2.0, pairs * worth), upper)
 
 
 def _alike(clusters: ClusterMoments) -> bool:
-    """Whether all clusters have the same mean difference, up to rounding."""
     least, greatest = clusters.least, clusters.greatest
     return greatest - least <= ROUNDING * max(1.0, abs(least), abs(greatest))
 
 
 def _unseen(clusters: float, upper: float) -> float:
-    """Upper bound on the share of clusters of a kind that was not observed."""
+    """The upper bound on the share of clusters of a kind that was not observed."""
     return wilson_ends(0.0, clusters, t_quantile(upper, clusters - 1))[1]
 
 
 def _table(first: Clusters, second: Clusters) -> Table:
-    """The 2 × 2 table of the pairs.
-
-    Raises:
-        InputError: A score that is neither 0 nor 1.
-    """
     a, b = first.sums, second.sums
     if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
         raise InputError("The scores of a rate must be 0 or 1.")
-    one, other = a == 1, b == 1
-    counted = (one & other, one & ~other, ~one & other, ~one & ~other)
-    both, only_a, only_b, neither = (int(np.count_nonzero(where)) for where in counted)
+    won_a, won_b = a == 1, b == 1
+    cells = (won_a & won_b, won_a & ~won_b, ~won_a & won_b, ~won_a & ~won_b)
+    both, only_a, only_b, neither = (int(np.count_nonzero(cell)) for cell in cells)
     return both, only_a, only_b, neither

@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.core.errors import InputError
 from ragstone.stats.distributions import Interval, t_quantile, upper_quantile
 from ragstone.stats.weights_and_groups import Floats, Ints
 
@@ -79,7 +78,8 @@ def bradley_terry(
     Source: Bradley & Terry (1952), "Rank analysis of incomplete block designs"; Ford (1957) for
     when strengths are finite; Liang & Zeger (1986) for the sandwich.
     """
-    i, j, won, group = _checked_comparisons(first, second, outcome, cluster, systems)
+    i, j, group = (np.asarray(codes, dtype=np.int64) for codes in (first, second, cluster))
+    won = np.asarray(outcome, dtype=np.float64)
     upper = upper_quantile(level)
     n = len(won)
     if n == 0:
@@ -100,28 +100,7 @@ def bradley_terry(
     return BradleyTerry(strengths, None, n, clusters)
 
 
-def _checked_comparisons(
-    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, cluster: ArrayLike, systems: int
-) -> tuple[Ints, Ints, Floats, Ints]:
-    if systems < 2:
-        raise InputError(f"A ranking needs at least two systems, got {systems}.")
-    i, j, group = (np.asarray(one, dtype=np.int64) for one in (first, second, cluster))
-    won = np.asarray(outcome, dtype=np.float64)
-    if won.ndim != 1 or not i.shape == j.shape == group.shape == won.shape:
-        raise InputError("first, second, outcome and cluster must be of one shape (n,).")
-    named = np.concatenate([i, j])
-    if ((named < 0) | (named >= systems)).any() or (i == j).any() or (group < 0).any():
-        raise InputError(
-            f"A comparison needs two different systems from 0 to {systems - 1} and a cluster "
-            "from 0."
-        )
-    if not ((won >= 0) & (won <= 1)).all():
-        raise InputError("An outcome must be 1, 0, or .5 for a tie.")
-    return i, j, won, group
-
-
 def _strongly_connected(beats: NDArray[np.bool_]) -> bool:
-    """Whether a chain of wins leads from every system to every other."""
     reach = beats | np.eye(len(beats), dtype=bool)
     # Each squaring doubles the length of the chains that are covered.
     for _ in range(len(beats).bit_length()):
@@ -130,7 +109,6 @@ def _strongly_connected(beats: NDArray[np.bool_]) -> bool:
 
 
 def _fitted(wins: Floats) -> Floats:
-    """The maximum-likelihood strengths, with mean 0."""
     theta = np.zeros(len(wins))
     likelihood = _likelihood(theta, wins)
     for _ in range(MOST_STEPS):
@@ -153,7 +131,6 @@ def _fitted(wins: Floats) -> Floats:
 
 
 def _odds(theta: Floats) -> Floats:
-    """The probability that system i beats system j, shape (k, k)."""
     return np.asarray(1 / (1 + np.exp(theta[None, :] - theta[:, None])))
 
 
@@ -162,7 +139,6 @@ def _likelihood(theta: Floats, wins: Floats) -> float:
 
 
 def _information(theta: Floats, games: Floats) -> Floats:
-    """The information matrix: minus the second derivatives; its rows sum to 0."""
     p = _odds(theta)
     weight = games * p * (1 - p)
     np.fill_diagonal(weight, 0)
@@ -172,17 +148,16 @@ def _information(theta: Floats, games: Floats) -> Floats:
 def _errors(
     theta: Floats, wins: Floats, i: Ints, j: Ints, won: Floats, group: Ints
 ) -> Floats:  # fmt: skip
-    """Standard errors, shape (k,)."""
     size, games = len(theta), wins + wins.T
     inverse = np.linalg.pinv(_information(theta, games), hermitian=True)
-    clusters, place = np.unique(group, return_inverse=True)
+    clusters, codes = np.unique(group, return_inverse=True)
     residual = won - _odds(theta)[i, j]
     flat = len(clusters) * size
-    scores = np.bincount(place * size + i, residual, minlength=flat)
-    scores -= np.bincount(place * size + j, residual, minlength=flat)
+    scores = np.bincount(codes * size + i, residual, minlength=flat)
+    scores -= np.bincount(codes * size + j, residual, minlength=flat)
     by_cluster = scores.reshape(len(clusters), size) @ inverse
     variance = (by_cluster**2).sum(axis=0) * len(clusters) / max(1, len(clusters) - 1)
-    met = np.unique(np.stack([place, np.minimum(i, j), np.maximum(i, j)]), axis=1).shape[1]
+    met = np.unique(np.stack([codes, np.minimum(i, j), np.maximum(i, j)]), axis=1).shape[1]
     of_model = np.diag(inverse) * len(won) / met
     return np.asarray(np.sqrt(np.where(variance > NOTHING * of_model, variance, of_model)))
 
@@ -221,7 +196,7 @@ class Coefficients:
 
     @property
     def scale(self) -> float:
-        """Their sum."""
+        """The sum of the coefficients."""
         return float(self.values.sum())
 
     @property
@@ -252,15 +227,12 @@ def nonnegative_logistic(
     Source: Bradley & Terry (1952) with scores for strengths; Bertsekas (1982), "Projected Newton
     methods for optimization problems with simple constraints".
     """
-    x, y = _checked_scores(differences, wins)
-    if ((y < 0) | (y > 1)).any() or not ridge >= 0:
-        raise InputError("Preferences must lie in [0, 1], and the ridge must be at least 0.")
+    x, y = np.asarray(differences, dtype=np.float64), np.asarray(wins, dtype=np.float64)
     size = np.sqrt((x**2).mean(axis=0)) if len(x) else np.zeros(x.shape[1])
     varies = size > 0
     scaled = x[:, varies] / size[varies]
-    found = _projected_newton(scaled, y, ridge)
     values = np.zeros(x.shape[1])
-    values[varies] = found / size[varies]
+    values[varies] = _projected_newton(scaled, y, ridge) / size[varies]
     return Coefficients(values, 0.0)
 
 
@@ -276,9 +248,7 @@ def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coeffici
     Source: Lawson & Hanson (1974), "Solving Least Squares Problems", chapter 23, on centred
     columns.
     """
-    x, y = _checked_scores(scores, ratings)
-    if len(x) == 0:
-        raise InputError("Ratings need at least one row.")
+    x, y = np.asarray(scores, dtype=np.float64), np.asarray(ratings, dtype=np.float64)
     middle, mean = x.mean(axis=0), float(y.mean())
     values = _active_set(x - middle, y - mean)
     return Coefficients(values, mean - float(middle @ values))
@@ -322,21 +292,20 @@ def _projected_newton(x: Floats, y: Floats, ridge: float) -> Floats:
         length = 1.0
         while length > CLOSE:
             tried = np.maximum(0.0, beta + length * step)
-            there = loss(tried)
-            if there <= value + 1e-4 * float(slope @ (tried - beta)):
+            reached = loss(tried)
+            if reached <= value + 1e-4 * float(slope @ (tried - beta)):
                 break
             length /= 2
         else:
             break
         still = bool(np.abs(tried - beta).max() <= CLOSE * max(1.0, np.abs(tried).max()))
-        beta, value = tried, there
+        beta, value = tried, reached
         if still:
             break
     return beta
 
 
 def _active_set(x: Floats, y: Floats) -> Floats:
-    """Nonnegative least squares."""
     columns = x.shape[1]
     beta, free = np.zeros(columns), np.zeros(columns, dtype=bool)
     tolerance = CLOSE * max(1.0, float(np.abs(x.T @ y).max(initial=0.0)))
@@ -362,12 +331,3 @@ def _active_set(x: Floats, y: Floats) -> Floats:
 
 def _sigmoid(margin: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -margin)))
-
-
-def _checked_scores(scores: ArrayLike, outcome: ArrayLike) -> tuple[Floats, Floats]:
-    x, y = np.asarray(scores, dtype=np.float64), np.asarray(outcome, dtype=np.float64)
-    if x.ndim != 2 or y.shape != x.shape[:1]:
-        raise InputError(f"Scores must be (n, m) and outcomes (n,), got {x.shape} and {y.shape}.")
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise InputError("Scores and outcomes must be finite.")
-    return x, y

@@ -131,19 +131,19 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     sequences Orabona & Jun (2024), "Tight concentrations and confidence sequences from the regret
     of universal portfolio".
     """
-    given = np.asarray(labels, dtype=np.float64)
-    if not low < high or not bool(((given >= low) & (given <= high)).all()):
+    known = np.asarray(labels, dtype=np.float64)
+    if not low < high or not bool(((known >= low) & (known <= high)).all()):
         raise InputError(f"Labels must lie between low, {low}, and high, {high}.")
     means = np.clip(np.linspace(0, 1, STEPS + 1), EDGE, 1 - EDGE)
     up, down = BETS[:, None] / means, (1 - BETS[:, None]) / (1 - means)
     capital = np.zeros(up.shape)
-    values, counts = np.unique((given - low) / (high - low), return_counts=True)
+    values, counts = np.unique((known - low) / (high - low), return_counts=True)
     for value, count in zip(values, counts, strict=True):
         capital += count * np.log(value * up + (1 - value) * down)
-    mean = None if not len(given) else float(given.mean())
+    mean = None if not len(known) else float(known.mean())
     most = capital.max(axis=0)
     together = most + np.log(np.exp(capital - most).mean(axis=0))
-    return AnytimeMean(mean, len(given), low, high, together)
+    return AnytimeMean(mean, len(known), low, high, together)
 
 
 FIRST_DRAWS = 200
@@ -190,11 +190,11 @@ def fair_draw_p(
     if not 0 < below < 1:
         raise InputError(f"The threshold for p must lie inside (0, 1), got {below}.")
     counts = np.bincount(of)
-    counts, place = counts[counts > 0], np.cumsum(counts > 0) - 1
+    counts, code_of = counts[counts > 0], np.cumsum(counts > 0) - 1
     n = int(among.sum())
     if len(counts) < 2 or n in (0, len(of)):
         return 1.0
-    of = place[of]
+    of = code_of[of]
     rng = np.random.default_rng(seed)
     observed = np.bincount(of[among], minlength=len(counts))[None, :]
     distance = float(_distance(observed, counts)[0])
@@ -202,12 +202,12 @@ def fair_draw_p(
     if clusters is None or by_rows >= below:
         return by_rows
     _, number = np.unique(np.asarray(clusters), return_inverse=True)
-    made = np.zeros((number.max() + 1, len(counts)), dtype=np.int64)
-    np.add.at(made, (number, of), 1)
+    clusters_by_level = np.zeros((number.max() + 1, len(counts)), dtype=np.int64)
+    np.add.at(clusters_by_level, (number, of), 1)
     touched = len(np.unique(number[among]))
-    if touched == len(made):
+    if touched == len(clusters_by_level):
         return by_rows
-    kinds, times = np.unique(made, axis=0, return_counts=True)
+    kinds, times = np.unique(clusters_by_level, axis=0, return_counts=True)
     by_clusters = _p(kinds, times, touched, counts, distance, below, rng)
     return max(by_rows, by_clusters)
 
@@ -238,7 +238,6 @@ def _p(
 
 
 def _distance(rows: Ints, counts: Ints) -> Floats:
-    """The distance of each draw from all rows, given its rows by level (B, levels)."""
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1)
     share = counts / counts.sum()
     return np.asarray(((rows / total - share) ** 2 / share).sum(axis=1))

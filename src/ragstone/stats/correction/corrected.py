@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import effective_rows
@@ -28,11 +28,12 @@ from ragstone.stats.weights_and_groups import (
     Codes,
     Floats,
     Ints,
-    codes_of,
+    cluster_codes,
     equal_mass_bins,
     heaviest_size,
     heavy_wilson_ends,
     kish_df,
+    row_weights,
     sums_by,
 )
 
@@ -87,7 +88,7 @@ class LabelledRows:
 
     @property
     def alike(self) -> bool:
-        """Whether all labels are equal, or there are none."""
+        """True if all labels are equal, or there are none."""
         return self.n == 0 or bool(self.labels.min() == self.labels.max())
 
 
@@ -107,51 +108,22 @@ def read_labelled(
         labelled: Indices of the labelled rows, shape (n,), each once; or a mask of shape (N,), true
             where a row is labelled.
         labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
-        rate: Whether labels must be 0 or 1.
-        weights: Shape (n,), above 0: inverse sampling probabilities, up to a common factor. None if
-            all are equal.
     """
     rows = np.asarray(labelled)
-    if rows.dtype == bool:
-        faults = [] if rows.shape == (n_judged,) else ["a mask needs one value per judged row"]
-        rows = np.flatnonzero(rows)
-    else:
-        faults = _index_faults(rows, n_judged)
-        rows = rows.astype(np.int64) if not faults else np.empty(0, dtype=np.int64)
+    if rows.dtype == bool and rows.shape != (n_judged,):
+        raise InputError("A mask of labelled rows needs one value per judged row.")
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
     values = np.asarray(labels, dtype=np.float64)
-    own = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if not faults and values.shape != rows.shape:
-        faults.append(f"{len(rows)} labelled rows have labels of shape {values.shape}")
-    if not np.isfinite(values).all():
-        faults.append("labels must be finite")
-    elif rate and not np.isin(values, (0, 1)).all():
-        faults.append("labels of a rate must be 0 or 1")
-    if own.shape != values.shape or not (np.isfinite(own) & (own > 0)).all():
-        faults.append("weights must be finite and above 0, one per label")
-    codes = None if clusters is None else codes_of(clusters)
-    if codes is not None and len(codes) != n_judged:
-        faults.append(f"{n_judged} judged rows have {len(codes)} clusters")
-    if faults:
-        raise InputError(f"Labels cannot be used: {'; '.join(faults)}.")
-    weighted = bool(len(own) and own.max() > own.min())
-    even = own / own.mean() if weighted else np.ones(len(own))
-    return LabelledRows(n_judged, rows, values, even, weighted, codes)
-
-
-def _index_faults(rows: NDArray[np.generic], n_judged: int) -> list[str]:
-    if rows.ndim != 1:
-        return [f"labelled rows must be of shape (n,), got {rows.shape}"]
-    if len(rows) == 0:
-        return []
-    if rows.dtype.kind not in "iu":
-        return ["labelled rows must be whole numbers or a mask"]
-    places = rows.astype(np.int64)
-    faults = []
-    if places.min() < 0 or places.max() >= n_judged:
-        faults.append(f"labelled rows must lie between 0 and {n_judged - 1}")
-    if len(np.unique(places)) < len(places):
-        faults.append("a row is labelled twice")
-    return faults
+    if values.shape != rows.shape or values.ndim != 1:
+        raise InputError(f"{len(rows)} labelled rows have labels of shape {values.shape}.")
+    if len(np.unique(rows)) < len(rows) or ((rows < 0) | (rows >= n_judged)).any():
+        raise InputError(f"Labelled rows must lie between 0 and {n_judged - 1}, each once.")
+    if not np.isfinite(values).all() or (rate and not np.isin(values, (0, 1)).all()):
+        raise InputError(f"Labels must be {'0 or 1' if rate else 'finite'}.")
+    mass = row_weights(weights, len(values))
+    weighted = bool(len(mass) and mass.max() > mass.min())
+    codes = cluster_codes(clusters, n_judged)
+    return LabelledRows(n_judged, rows, values, mass, weighted, codes)
 
 
 MOST_STRATA = 5
@@ -159,7 +131,7 @@ EXPECTED = 5
 """Minimum expected number of labels in a stratum of its own."""
 
 
-def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> Ints:
     """The stratum of each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
 
     Each distinct score is a stratum if there are at most ``most`` of them; otherwise scores are
@@ -177,13 +149,13 @@ def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all() or most < 1:
         raise InputError("Strata need finite scores of shape (N,) and most >= 1.")
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, codes = np.unique(values, return_inverse=True)
     if len(distinct) <= most:
-        return place.astype(np.int64)
+        return codes.astype(np.int64)
     return equal_mass_bins(values, most)
 
 
-def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> Ints:
     """``strata_of``, merged so that at least five labels are expected in each stratum.
 
     The smallest stratum is merged with the neighbour whose mean score is nearest (of two equally
@@ -200,7 +172,7 @@ def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) ->
     return joined_cells(np.bincount(strata), np.bincount(strata, weights=values), labels)[strata]
 
 
-def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> NDArray[np.int64]:
+def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> Ints:
     """The merged stratum of each stratum, by the rule of ``joined_strata``.
 
     Args:
@@ -209,16 +181,16 @@ def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> NDArray
         labels: Number of rows that are labelled, drawn with equal probability.
     """
     rows, sums = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    place = np.arange(len(rows))
-    while len(there := np.bincount(place, weights=rows)) > 2:
-        rarest = int(there.argmin())
-        if labels * there[rarest] >= EXPECTED * rows.sum():
+    strata = np.arange(len(rows))
+    while len(sizes := np.bincount(strata, weights=rows)) > 2:
+        rarest = int(sizes.argmin())
+        if labels * sizes[rarest] >= EXPECTED * rows.sum():
             break
-        means = np.bincount(place, weights=sums) / there
-        beside = [one for one in (rarest - 1, rarest + 1) if 0 <= one < len(means)]
-        nearest = min(beside, key=lambda one: abs(means[one] - means[rarest]))
-        place = place - (place >= max(rarest, nearest))
-    return place.astype(np.int64)
+        means = np.bincount(strata, weights=sums) / sizes
+        neighbours = [at for at in (rarest - 1, rarest + 1) if 0 <= at < len(means)]
+        nearest = min(neighbours, key=lambda at: abs(means[at] - means[rarest]))
+        strata = strata - (strata >= max(rarest, nearest))
+    return strata.astype(np.int64)
 
 
 CorrectionMethod = Literal["labels_only", "poststratified", "ppi_plus_plus", "rogan_gladen"]
@@ -372,7 +344,6 @@ class MeanWithError:
         )
 
     def _effective_labels(self, interval: Interval, q: float) -> float | None:
-        """The number of independent labels of this variance with an equally narrow interval."""
         upper = upper_quantile(interval.level)
         if self.low is None or self.high is None or self.size is None:
             rows = self.spread * (NormalDist().inv_cdf(upper) / (q * self.standard_error)) ** 2
@@ -397,8 +368,8 @@ def _with_t(rows: float, upper: float) -> float:
     """
     z = NormalDist().inv_cdf(upper)
 
-    def worth(found: float) -> float:
-        return found * (z / t_quantile(upper, found - 1)) ** 2
+    def worth(t_rows: float) -> float:
+        return t_rows * (z / t_quantile(upper, t_rows - 1)) ** 2
 
     if rows <= worth(2):
         return 2 * rows / worth(2)
@@ -414,13 +385,11 @@ def bounded_size(sample: LabelledRows, low: float | None, high: float | None) ->
     """``effective_rows`` of the weighted labels on a bounded scale; None for another scale."""
     if low is None or high is None or sample.n == 0:
         return None
-    own = sample.own_clusters
-
-    def total(values: Floats) -> Floats:
-        return sums_by(own, sample.weights * values)
-
-    labels = sample.labels
-    clusters = moments_of(total(labels), total(labels**0), total(labels**2))
+    codes, labels = sample.own_clusters, sample.labels
+    sums, counts, squares = (
+        sums_by(codes, sample.weights * values) for values in (labels, labels**0, labels**2)
+    )
+    clusters = moments_of(sums, counts, squares)
     return effective_rows(clusters.stretched(low, high)) if clusters.size > 1 else 1.0
 
 
@@ -460,12 +429,8 @@ def two_phase_mean(
     """
     upper = upper_quantile(level)
     f, w, y, v = (
-        np.asarray(one, dtype=np.float64) for one in (scores, weights, labels, label_weights)
+        np.asarray(column, dtype=np.float64) for column in (scores, weights, labels, label_weights)
     )
-    if f.ndim != 1 or not f.shape == w.shape == y.shape == v.shape:
-        raise InputError("Scores, labels and both weights must be of one shape (n,).")
-    if not (np.isfinite([f, y, w, v]).all() and (w > 0).all() and (v > 0).all()):
-        raise InputError("Scores and labels must be finite, and weights finite and above 0.")
     n = len(f)
     if n < 2:
         reason = ONE_CLUSTER if n else NO_LABELS

@@ -84,8 +84,8 @@ def rate_of_labels(
     elif value is not None and sample.df is not None:
         residual = sample.weights * (sample.labels - value) / sample.n
         by_cluster = sums_by(sample.own_clusters, residual)
-        one, rate, rows = np.ones(1), np.array([value]), np.array([size])
-        size /= float(design_effect(one, rate, rows, by_cluster))
+        rate, rows = np.array([value]), np.array([size])
+        size /= float(design_effect(np.ones(1), rate, rows, by_cluster))
     return LabelsOnlyRate(
         None if value is None else min(1.0, value),
         size,

@@ -62,26 +62,26 @@ def stratified_wilson_ends(
     Source: Wilson (1927); Miettinen & Nurminen (1985), "Comparative analysis of two rates", for
     score intervals with restricted likelihood over strata.
     """
-    there = sizes > 0
-    weights = np.where(there, shares, 0.0)
-    found = np.where(there, rates, 0.0)
-    rows = np.where(there, sizes, 1.0)
+    labelled = sizes > 0
+    weights = np.where(labelled, shares, 0.0)
+    labelled_rates = np.where(labelled, rates, 0.0)
+    rows = np.where(labelled, sizes, 1.0)
     apart = np.asarray(share_variance, dtype=np.float64)
-    low = _end(weights, found, rows, quantile, apart)
-    missed = _end(weights, 1 - found, rows, quantile, apart)
+    low = _end(weights, labelled_rates, rows, quantile, apart)
+    missed = _end(weights, 1 - labelled_rates, rows, quantile, apart)
     return np.clip(low, 0, 1), np.clip(shares.sum(axis=-1) - missed, 0, 1)
 
 
 def _end(shares: Floats, rates: Floats, rows: Floats, quantile: float, apart: Floats) -> Floats:
     """The lower end; 0 where even a rate of 0 is less than ``quantile`` errors away."""
-    found = (shares * rates).sum(axis=-1)
-    reached = found > quantile * np.sqrt(apart)
+    estimate = (shares * rates).sum(axis=-1)
+    reached = estimate > quantile * np.sqrt(apart)
 
     def beyond(multiplier: Floats) -> Floats:
         distance = _distance(multiplier, shares, rates, rows, apart)[0]
         return np.where(reached, distance - quantile, 0.0)
 
-    multiplier = _root(beyond, found.shape)
+    multiplier = _root(beyond, estimate.shape)
     return np.where(reached, _distance(multiplier, shares, rates, rows, apart)[1], 0.0)
 
 
@@ -116,7 +116,6 @@ def _root(rising: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
 def _distance(
     multiplier: Floats, shares: Floats, rates: Floats, rows: Floats, apart: Floats
 ) -> tuple[Floats, Floats]:
-    """How many standard errors θ lies below the estimate, and θ itself, for μ > 0."""
     pull = multiplier[..., None] * shares
     total = rows + pull
     root = np.sqrt(np.maximum(0, total**2 - 4 * pull * rows * rates))
@@ -182,28 +181,25 @@ class PostStratified:
                 int(self.n_labels[k]),
                 float(self.sizes[k]),
                 float(self.rates[k]) if self.n_labels[k] else None,
-                self._interval_of(k, level, q),
+                Interval(0.0, 1.0, level, "wilson")
+                if not self.n_labels[k]
+                else Interval(
+                    *wilson_ends(float(self.rates[k]), float(self.sizes[k]), q), level, "wilson"
+                ),
             )
             for k, verdict in enumerate(self.verdicts)
         )
 
-    def _interval_of(self, k: int, level: float, q: float) -> Interval:
-        if not self.n_labels[k]:
-            return Interval(0.0, 1.0, level, "wilson")
-        low, high = wilson_ends(float(self.rates[k]), float(self.sizes[k]), q)
-        return Interval(low, high, level, "wilson")
 
-
-def poststratified_rate(
+def poststratify(
     verdicts: Codes,
     labelled: ArrayLike,
     labels: ArrayLike,
     *,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-    level: float = 0.95,
-) -> Corrected:
-    """Estimate of people's rate in all judged rows, from the labels of some of them.
+) -> PostStratified:
+    """Estimate people's rate in all judged rows from the labels of some; ``at`` gives the interval.
 
         sum over verdicts k of  P_k · θ_k
 
@@ -233,18 +229,6 @@ def poststratified_rate(
     Source: Holt & Smith (1979), "Post stratification"; Wilson (1927) and Miettinen & Nurminen
     (1985) for the interval; Kish (1965) for weights. The design effect is ours.
     """
-    return poststratify(verdicts, labelled, labels, weights=weights, clusters=clusters).at(level)
-
-
-def poststratify(
-    verdicts: Codes,
-    labelled: ArrayLike,
-    labels: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    clusters: Codes | None = None,
-) -> PostStratified:
-    """``poststratified_rate`` in prepared form, whose ``at`` gives the estimate at any level."""
     strata, names = _strata_of_verdicts(verdicts)
     sample = read_labelled(
         len(strata), labelled, labels, rate=True, weights=weights, clusters=clusters
@@ -252,19 +236,20 @@ def poststratify(
     if len(strata) == 0:
         raise InputError("There are no judged rows.")
     kinds = len(names)
-    own = strata[sample.rows]
+    labelled_strata = strata[sample.rows]
     judged = np.bincount(strata, minlength=kinds)
-    mass = sums_by(own, sample.weights, kinds)
-    squares = sums_by(own, sample.weights**2, kinds)
-    positives = sums_by(own, sample.weights * sample.labels, kinds)
+    mass = sums_by(labelled_strata, sample.weights, kinds)
+    squares = sums_by(labelled_strata, sample.weights**2, kinds)
+    positives = sums_by(labelled_strata, sample.weights * sample.labels, kinds)
     sizes = np.divide(mass**2, squares, out=np.zeros(kinds), where=mass > 0)
-    labels = np.bincount(own, minlength=kinds)
+    labels = np.bincount(labelled_strata, minlength=kinds)
     shares, rates = judged / len(strata), stratum_rates(positives, mass)
     even = sample.clusters is None and np.allclose(sizes, labels)
     if even:
         share_variance = float(row_share_variance(shares, rates, len(strata)))
     else:
-        residual = shares[own] * sample.weights * (sample.labels - rates[own]) / mass[own]
+        at = labelled_strata
+        residual = shares[at] * sample.weights * (sample.labels - rates[at]) / mass[at]
         by_cluster = sums_by(sample.own_clusters, residual)
         sizes = sizes / float(design_effect(shares, rates, sizes, by_cluster))
         share_variance = _share_variance(strata, sample, shares, rates, residual)
@@ -313,10 +298,11 @@ def design_effect(
         residuals: Shape (..., C). R_c of every labelled cluster.
     """
     clusters = residuals.shape[-1]
-    there = sizes > 0
-    per_row = np.divide(shares**2, sizes, out=np.zeros_like(sizes), where=there)
+    labelled = sizes > 0
+    per_row = np.divide(shares**2, sizes, out=np.zeros_like(sizes), where=labelled)
     spread = (residuals**2).sum(axis=-1) * clusters / max(1, clusters - 1)
-    agreeing = HALF_CLUSTER * (np.where(there, shares, 0) ** 2).sum(axis=-1) / max(1, clusters) ** 2
+    squares = (np.where(labelled, shares, 0) ** 2).sum(axis=-1)
+    agreeing = HALF_CLUSTER * squares / max(1, clusters) ** 2
     binomial = (per_row * rates * (1 - rates)).sum(axis=-1)
     apart = HALF_CLUSTER * per_row.sum(axis=-1) / max(1, clusters)
     within = binomial + apart
@@ -339,21 +325,19 @@ def _share_variance(
     rates: Floats,
     residual: Floats,
 ) -> float:
-    """The variance from the shares, plus twice its covariance with labels of the same clusters."""
     if sample.clusters is None:
         return float(row_share_variance(shares, rates, len(strata)))
     moved = (rates[strata] - shares @ rates) / len(strata)
     judged = sums_by(sample.clusters, moved)
     labelled = sums_by(sample.clusters[sample.rows], residual, len(judged))
-    own = float(judged @ judged) * len(judged) / max(1, len(judged) - 1)
-    return max(0.0, own + 2 * float(judged @ labelled))
+    between = float(judged @ judged) * len(judged) / max(1, len(judged) - 1)
+    return max(0.0, between + 2 * float(judged @ labelled))
 
 
 def _strata_of_verdicts(verdicts: Codes) -> tuple[Ints, tuple[Hashable, ...]]:
-    """The stratum index of each row, and the verdict of each stratum."""
     listed = verdicts.tolist() if isinstance(verdicts, np.ndarray) else list(verdicts)
     names = in_order(listed)
-    if any(one != one for one in names):
+    if any(name != name for name in names):
         raise InputError("A verdict is NaN; use None for a missing verdict.")
-    place = {verdict: stratum for stratum, verdict in enumerate(names)}
-    return np.fromiter((place[one] for one in listed), dtype=np.int64), names
+    codes = {verdict: stratum for stratum, verdict in enumerate(names)}
+    return np.fromiter((codes[verdict] for verdict in listed), dtype=np.int64), names

@@ -84,16 +84,15 @@ class RoganGladen:
         )
 
 
-def rogan_gladen(
+def error_corrected(
     verdicts: ArrayLike,
     labelled: ArrayLike,
     labels: ArrayLike,
     *,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-    level: float = 0.95,
-) -> Corrected:
-    """Estimate of people's rate in all judged rows, from the judge's error rates.
+) -> RoganGladen:
+    """Estimate people's rate in all judged rows from the judge's error rates; ``at`` gives it.
 
         (share of positive verdicts + specificity - 1) / (sensitivity + specificity - 1)
 
@@ -115,29 +114,16 @@ def rogan_gladen(
     Lang & Reiczigel (2014), "Confidence limits for prevalence of disease adjusted for estimated
     sensitivity and specificity".
     """
-    return error_corrected(verdicts, labelled, labels, weights=weights, clusters=clusters).at(level)
-
-
-def error_corrected(
-    verdicts: ArrayLike,
-    labelled: ArrayLike,
-    labels: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    clusters: Codes | None = None,
-) -> RoganGladen:
-    """``rogan_gladen`` in prepared form, whose ``at`` gives the estimate at any level."""
-    said = np.asarray(verdicts, dtype=np.float64)
-    if said.ndim != 1 or len(said) == 0 or not np.isin(said, (0, 1)).all():
+    judged = np.asarray(verdicts, dtype=np.float64)
+    if judged.ndim != 1 or len(judged) == 0 or not np.isin(judged, (0, 1)).all():
         raise InputError("Verdicts must be of shape (N,), at least one, each 0 or 1.")
     sample = read_labelled(
-        len(said), labelled, labels, rate=True, weights=weights, clusters=clusters
+        len(judged), labelled, labels, rate=True, weights=weights, clusters=clusters
     )
-    sensitivity = _rate_where(said, sample, 1)
-    specificity = _rate_where(1 - said, sample, 0)
-    everywhere = rate_of_labels(said, clusters=sample.clusters)
+    sensitivity = _rate_where(judged, sample, 1)
+    specificity = _rate_where(1 - judged, sample, 0)
     return RoganGladen(
-        CountedRate(float(said.mean()), everywhere.size),
+        CountedRate(float(judged.mean()), rate_of_labels(judged, clusters=sample.clusters).size),
         sensitivity,
         specificity,
         sample.df,
@@ -152,32 +138,31 @@ def adjusted_ends(
 ) -> tuple[float, float]:
     """Ends of Lang and Reiczigel's interval; 0 and 1 for a judge no better than chance."""
     # A success and a failure are added to each error rate, q² / 2 of each to the verdicts.
-    found = CountedRate(
+    verdicts = CountedRate(
         (judged.rate * judged.rows + q * q / 2) / (judged.rows + q * q), judged.rows + q * q
     )
     hits, passes = _with_one_of_each(sensitivity), _with_one_of_each(specificity)
     gain = hits.rate + passes.rate - 1
     if gain <= 0:
         return 0.0, 1.0
-    value = clamp((found.rate + passes.rate - 1) / gain, 0, 1)
+    value = clamp((verdicts.rate + passes.rate - 1) / gain, 0, 1)
     missed, passed = value * _rate_variance(hits), (1 - value) * _rate_variance(passes)
     shift = 2 * q * q * (missed - passed)
-    variance = _rate_variance(found) + (1 - value) * passed + value * missed
+    variance = _rate_variance(verdicts) + (1 - value) * passed + value * missed
     half = q * sqrt(variance) / gain
     low = clamp(value + shift - half, 0, 1)
     return low, clamp(value + shift + half, low, 1)
 
 
-def _rate_variance(of: CountedRate) -> float:
-    return of.rate * (1 - of.rate) / of.rows
+def _rate_variance(counted: CountedRate) -> float:
+    return counted.rate * (1 - counted.rate) / counted.rows
 
 
-def _with_one_of_each(of: CountedRate) -> CountedRate:
-    return CountedRate((of.rate * of.rows + 1) / (of.rows + 2), of.rows + 2)
+def _with_one_of_each(counted: CountedRate) -> CountedRate:
+    return CountedRate((counted.rate * counted.rows + 1) / (counted.rows + 2), counted.rows + 2)
 
 
 def _rate_where(right: Floats, sample: LabelledRows, label: int) -> CountedRate:
-    """The judge's accuracy on the rows with ``label``; with 0 rows if there are none."""
     chosen = sample.labels == label
     rows = sample.rows[chosen]
     clusters = None if sample.clusters is None else sample.clusters[rows]
@@ -220,7 +205,7 @@ class PredictionPowered:
         return self.mean.at(level)
 
 
-def ppi_mean(
+def prediction_powered(
     scores: ArrayLike,
     labelled: ArrayLike,
     labels: ArrayLike,
@@ -230,9 +215,8 @@ def ppi_mean(
     rate: bool = False,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-    level: float = 0.95,
-) -> Corrected:
-    """Estimate of people's mean over all judged rows, from the labels of some of them.
+) -> PredictionPowered:
+    """Estimate people's mean over all judged rows from labels of some; ``at`` gives the interval.
 
         ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
 
@@ -259,31 +243,6 @@ def ppi_mean(
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """
-    ready = prediction_powered(
-        scores,
-        labelled,
-        labels,
-        low=low,
-        high=high,
-        rate=rate,
-        weights=weights,
-        clusters=clusters,
-    )
-    return ready.at(level)
-
-
-def prediction_powered(
-    scores: ArrayLike,
-    labelled: ArrayLike,
-    labels: ArrayLike,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    rate: bool = False,
-    weights: ArrayLike | None = None,
-    clusters: Codes | None = None,
-) -> PredictionPowered:
-    """``ppi_mean`` in prepared form, whose ``at`` gives the estimate at any level."""
     judged = np.asarray(scores, dtype=np.float64)
     if judged.ndim != 1 or not np.isfinite(judged).all():
         raise InputError("Scores of the judge must be of shape (N,) and finite.")
@@ -366,7 +325,6 @@ def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
 
 
 def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.bool_]) -> float:
-    """The g that minimises the variance of ``adds + g · follows``."""
     scale = np.where(labelled, _correction(labelled.sum()), _correction((~labelled).sum()))
     square = float(scale @ follows**2)
     return -float(scale @ (adds * follows)) / square if square else 0.0
@@ -411,10 +369,10 @@ def favoured(
     ``benchmarks/correction.py`` measures both and the choice.
     """
     judged = np.asarray(scores, dtype=np.float64)
-    places = np.asarray(labelled)
-    n = int(places.sum()) if places.dtype == bool else len(places)
+    mask_or_rows = np.asarray(labelled)
+    n = int(mask_or_rows.sum()) if mask_or_rows.dtype == bool else len(mask_or_rows)
     sample = read_labelled(
-        len(judged), places, np.zeros(n), rate=True, weights=weights, clusters=clusters
+        len(judged), mask_or_rows, np.zeros(n), rate=True, weights=weights, clusters=clusters
     )
     if sample.n == 0:
         return "poststratified"
@@ -429,7 +387,7 @@ def favoured(
 def favoured_of(
     mean: float, values: int, size: float, *, clusters: float | None = None
 ) -> RateCorrection:
-    """As ``favoured``, from summary statistics, so that it can be planned before labelling.
+    """Choose like ``favoured`` from summary statistics, so that it can be planned before labelling.
 
     Args:
         mean: Of the judge's scores, in [0, 1].

@@ -16,6 +16,7 @@ from ragstone.stats.weights_and_groups import (
     Codes,
     Floats,
     Ints,
+    cluster_codes,
     codes_of,
     equal_mass_bins,
     heaviest_size,
@@ -23,6 +24,7 @@ from ragstone.stats.weights_and_groups import (
     in_order,
     kish_size,
     row_weights,
+    scores_with_labels,
     shared_codes,
     sums_by,
     variance_df,
@@ -83,14 +85,14 @@ def bias_by_group(
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement between two methods
     of clinical measurement", for the definition of bias.
     """
-    values, mass, own = _read(differences, weights, clusters)
+    values, mass, codes = _read(differences, weights, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if len(listed) != len(values):
         raise InputError(f"{len(values)} differences have {len(listed)} groups.")
-    codes = codes_of(listed)
-    names = dict(zip(listed, codes.tolist(), strict=True))
+    group_codes = codes_of(listed)
+    names = dict(zip(listed, group_codes.tolist(), strict=True))
     return tuple(
-        _bias(name, values, codes == names[name], mass, own, low, high, level)
+        _bias(name, values, group_codes == names[name], mass, codes, low, high, level)
         for name in in_order(names)
     )
 
@@ -117,17 +119,17 @@ def bias_along(
     Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et al. (2023),
     "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by length and position.
     """
-    values, mass, own = _read(differences, weights, clusters)
+    values, mass, codes = _read(differences, weights, clusters)
     number = np.asarray(covariate, dtype=np.float64)
     if number.shape != values.shape or not np.isfinite(number).all():
         raise InputError("The covariate must be finite and have one value per difference.")
-    place = equal_mass_bins(number, PARTS, mass)
+    thirds = equal_mass_bins(number, PARTS, mass)
     parts = []
-    for code in range(int(place.max()) + 1 if len(place) else 0):
-        inside = place == code
+    for third in range(int(thirds.max()) + 1 if len(thirds) else 0):
+        inside = thirds == third
         name = (float(number[inside].min()), float(number[inside].max()))
-        parts.append(_bias(name, values, inside, mass, own, low, high, level))
-    correlation = spearman(number, values, weights=mass, clusters=own, level=level)
+        parts.append(_bias(name, values, inside, mass, codes, low, high, level))
+    correlation = spearman(number, values, weights=mass, clusters=codes, level=level)
     return BiasAlong(tuple(parts), correlation)
 
 
@@ -137,10 +139,7 @@ def _read(
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InputError("Differences must be of shape (n,) and finite.")
-    codes = None if clusters is None else codes_of(clusters)
-    if codes is not None and len(codes) != len(values):
-        raise InputError(f"{len(values)} differences have {len(codes)} clusters.")
-    return values, row_weights(weights, len(values)), codes
+    return values, row_weights(weights, len(values)), cluster_codes(clusters, len(values))
 
 
 def _bias(
@@ -153,28 +152,27 @@ def _bias(
     high: float | None,
     level: float,
 ) -> GroupBias:
-    own, mass = values[inside], weights[inside]
+    rows, mass = values[inside], weights[inside]
     codes = None if clusters is None else shared_codes(clusters[inside])
     if low is not None and high is not None:
-        return GroupBias(name, len(own), *_bounded(own, mass, codes, low, high, level))
-    found = labels_only_mean(own, low=low, high=high, weights=mass, clusters=codes, level=level)
-    value = float(np.average(own, weights=mass))
-    return GroupBias(name, len(own), value, found.interval if len(own) > 1 else None)
+        return GroupBias(name, len(rows), *_bounded(rows, mass, codes, low, high, level))
+    mean = labels_only_mean(rows, low=low, high=high, weights=mass, clusters=codes, level=level)
+    value = float(np.average(rows, weights=mass))
+    return GroupBias(name, len(rows), value, mean.interval if len(rows) > 1 else None)
 
 
 def _bounded(
     values: Floats, weights: Floats, codes: Ints | None, low: float, high: float, level: float
 ) -> tuple[float, Interval | None]:
-    """The mean of bounded differences, with the interval of ``heavy_wilson_ends``."""
     if (values < low).any() or (values > high).any():
         raise InputError(f"Differences must lie between {low} and {high}.")
-    own = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    units_of = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
     mean = clamp(float(np.average(values, weights=weights)), low, high)
-    masses = sums_by(own, weights)
+    masses = sums_by(units_of, weights)
     units = len(masses)
     if units < 2:
         return mean, None
-    effect = sums_by(own, weights * (values - mean)) / weights.sum()
+    effect = sums_by(units_of, weights * (values - mean)) / weights.sum()
     low_end, high_end = heavy_wilson_ends(
         mean,
         float(effect @ effect) * units / (units - 1),
@@ -252,41 +250,32 @@ def calibration_error(
     Bayesian binning"; Nixon et al. (2019), "Measuring calibration in deep learning", for bins of
     equal mass; Davison & Hinkley (1997), section 5.2, for the basic bootstrap.
     """
-    said, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(positive)
-    if said.ndim != 1 or said.shape != labels.shape or bins < 1:
-        raise InputError(
-            "Calibration needs probabilities and labels of one shape (n,) and bins >= 1, "
-            f"got {said.shape}, {labels.shape} and {bins}."
-        )
-    if not ((said >= 0) & (said <= 1)).all() or not np.isin(labels, (0, 1)).all():
-        raise InputError("Probabilities must lie in [0, 1] and labels must be true or false.")
-    groups = None if clusters is None else codes_of(clusters)
-    if groups is not None and len(groups) != len(said):
-        raise InputError(f"{len(said)} rows have {len(groups)} clusters.")
-    if len(said) == 0:
+    stated, true = scores_with_labels(probabilities, positive)
+    if ((stated < 0) | (stated > 1)).any() or bins < 1:
+        raise InputError("Probabilities must lie in [0, 1], in at least one bin.")
+    n = len(stated)
+    groups = cluster_codes(clusters, n)
+    if n == 0:
         return CalibrationError(None, None, None, (), 0, NO_ROWS)
-    true, mass = labels.astype(bool), row_weights(weights, len(said))
-    place = equal_mass_bins(said, bins, mass)
-    size = int(place.max()) + 1
-    found = tuple(_bin(said, true, place == code, mass, groups, level) for code in range(size))
-    shares = sums_by(place, mass) / len(said)
-    value = float(np.abs(sums_by(place, mass * (said - true))).sum() / len(said))
+    mass = row_weights(weights, n)
+    codes = equal_mass_bins(stated, bins, mass)
+    rows_of_bins = [codes == code for code in range(int(codes.max()) + 1)]
+    cut = tuple(_bin(stated, true, inside, mass, groups, level) for inside in rows_of_bins)
+    shares = sums_by(codes, mass) / n
+    gaps = mass * (stated - true)
+    value = float(np.abs(sums_by(codes, gaps)).sum() / n)
     spread = [
-        sqrt(one.mean_probability * (1 - one.mean_probability) / kish_size(mass[place == code]))
-        for code, one in enumerate(found)
+        sqrt(part.mean_probability * (1 - part.mean_probability) / kish_size(mass[inside]))
+        for part, inside in zip(cut, rows_of_bins, strict=True)
     ]
-    units = np.arange(len(said)) if groups is None else groups
-    interval = _basic_bootstrap(
-        value, place, mass * (said - true), mass, units, seed, resamples, level
-    )
-    return CalibrationError(
-        value, interval, sqrt(2 / pi) * float(shares @ spread), found, len(said)
-    )
+    units = np.arange(n) if groups is None else groups
+    interval = _basic_bootstrap(value, codes, gaps, mass, units, seed, resamples, level)
+    return CalibrationError(value, interval, sqrt(2 / pi) * float(shares @ spread), cut, n)
 
 
 def _basic_bootstrap(
     value: float,
-    place: Ints,
+    codes: Ints,
     gaps: Floats,
     mass: Floats,
     units: Ints,
@@ -295,8 +284,8 @@ def _basic_bootstrap(
     level: float,
 ) -> Interval | None:
     """The basic bootstrap: resampled values deviate from the value as the value from the truth."""
-    columns, rows = int(place.max()) + 1, int(units.max()) + 1
-    sums = sums_by(units * columns + place, gaps, rows * columns).reshape(rows, columns)
+    columns, rows = int(codes.max()) + 1, int(units.max()) + 1
+    sums = sums_by(units * columns + codes, gaps, rows * columns).reshape(rows, columns)
     counts = np.repeat(sums_by(units, mass)[:, None], columns, axis=1)
     drawn = cluster_bootstrap(
         sums,
@@ -313,14 +302,14 @@ def _basic_bootstrap(
 
 
 def _bin(
-    said: Floats,
+    stated: Floats,
     true: Bools,
     inside: Bools,
     weights: Floats,
     groups: Ints | None,
     level: float,
 ) -> CalibrationBin:
-    own = said[inside]
+    probabilities = stated[inside]
     share = share_of(true, inside, weights, groups, level)
-    mean = float(np.average(own, weights=weights[inside]))
-    return CalibrationBin(float(own.min()), float(own.max()), mean, share)
+    mean = float(np.average(probabilities, weights=weights[inside]))
+    return CalibrationBin(float(probabilities.min()), float(probabilities.max()), mean, share)

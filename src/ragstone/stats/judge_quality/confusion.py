@@ -15,9 +15,10 @@ from ragstone.stats.weights_and_groups import (
     Codes,
     Floats,
     Ints,
-    codes_of,
+    cluster_codes,
     in_order,
     row_weights,
+    scores_with_labels,
     shared_codes,
     sums_by,
 )
@@ -54,9 +55,8 @@ def cell_bootstrap(
     upper_quantile(level)
     n = len(cells)
     if clusters is not None or weights is not None:
-        codes = np.arange(n) if clusters is None else codes_of(clusters)
-        if len(codes) != n:
-            raise InputError(f"{n} rows have {len(codes)} clusters.")
+        codes = cluster_codes(clusters, n)
+        codes = np.arange(n) if codes is None else codes
         size = int(codes.max()) + 1 if n else 0
         table = np.bincount(codes * n_cells + cells, weights, minlength=size * n_cells)
         sums = table.reshape(size, n_cells).astype(np.float64)
@@ -129,25 +129,23 @@ def confusion(
         positive: Which label is positive; True equals 1. Rates require it to be one of at most two
             labels.
     """
-    said, meant = list_labels("judge", judge), list_labels("people", people)
-    if len(said) != len(meant):
-        raise InputError(f"The judge has {len(said)} labels and people have {len(meant)}.")
-    if clusters is not None and len(codes_of(clusters)) != len(said):
-        raise InputError(f"{len(said)} rows have {len(clusters)} clusters.")
-    labels = in_order({*said, *meant})
-    place = {label: code for code, label in enumerate(labels)}
-    a = np.array([place[one] for one in said], dtype=np.int64)
-    b = np.array([place[one] for one in meant], dtype=np.int64)
+    by_judge, by_people = list_labels("judge", judge), list_labels("people", people)
+    if len(by_judge) != len(by_people):
+        raise InputError(f"The judge has {len(by_judge)} labels and people have {len(by_people)}.")
+    labels = in_order({*by_judge, *by_people})
+    codes = {label: code for code, label in enumerate(labels)}
+    a = np.array([codes[label] for label in by_judge], dtype=np.int64)
+    b = np.array([codes[label] for label in by_people], dtype=np.int64)
     kinds = len(labels)
     table = np.bincount(b * kinds + a, minlength=kinds**2).reshape(kinds, kinds)
-    groups = None if clusters is None else codes_of(clusters)
+    groups = cluster_codes(clusters, len(a))
     mass = row_weights(weights, len(a))
     accuracy = share_of(a == b, np.ones(len(a), dtype=bool), mass, groups, level)
-    counts = tuple(tuple(int(one) for one in row) for row in table)
-    binary = kinds <= 2 and (positive in place or len(a) == 0)
+    counts = tuple(tuple(int(count) for count in row) for row in table)
+    binary = kinds <= 2 and (positive in codes or len(a) == 0)
     if not binary:
         return Confusion(labels, counts, len(a), accuracy, None, None, None, NOT_BINARY)
-    yes, truth = a == place.get(positive), b == place.get(positive)
+    yes, truth = a == codes.get(positive), b == codes.get(positive)
     return Confusion(
         labels,
         counts,
@@ -171,10 +169,10 @@ def share_of(
     n = int(among.sum())
     if n == 0:
         return ShareEstimate(None, None, 0, NO_SUCH_ROWS)
-    own = None if clusters is None else shared_codes(clusters[among])
+    codes = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
-    found = labels_only_rate(rows, weights=weights[among], clusters=own, level=level)
-    return ShareEstimate(found.value, found.interval, n)
+    share = labels_only_rate(rows, weights=weights[among], clusters=codes, level=level)
+    return ShareEstimate(share.value, share.interval, n)
 
 
 def list_labels(name: str, values: Codes) -> list[Hashable]:
@@ -184,7 +182,7 @@ def list_labels(name: str, values: Codes) -> list[Hashable]:
         InputError: One is None or NaN.
     """
     listed: list[Hashable] = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    missing = sum(one is None or one != one for one in listed)
+    missing = sum(label is None or label != label for label in listed)
     if missing:
         raise InputError(f"{missing} of {len(listed)} labels of the {name} are missing.")
     return listed
@@ -259,24 +257,17 @@ def best_threshold(
     Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory
     choice and assessment of statistical predictions".
     """
-    values, positive = np.asarray(scores, dtype=np.float64), np.asarray(labels)
-    if values.ndim != 1 or values.shape != positive.shape or folds < 2:
-        raise InputError(
-            "A threshold needs scores and labels of one shape (n,) and folds >= 2, "
-            f"got {values.shape}, {positive.shape} and {folds}."
-        )
-    if not np.isfinite(values).all() or not np.isin(positive, (0, 1)).all():
-        raise InputError("Scores must be finite and labels true or false.")
-    true = positive.astype(bool)
-    codes = np.arange(len(values)) if clusters is None else codes_of(clusters)
-    if len(codes) != len(values):
-        raise InputError(f"{len(values)} rows have {len(codes)} clusters.")
+    values, true = scores_with_labels(scores, labels)
+    if folds < 2:
+        raise InputError(f"A threshold needs folds >= 2, got {folds}.")
+    codes = cluster_codes(clusters, len(values))
     reason = _nothing_to_choose(values, true)
     if reason is not None:
         return Threshold(None, criterion, None, None, None, len(values), folds, seed, reason)
     mass = row_weights(weights, len(values))
     value, in_sample = _choose(values, true, mass, criterion)
-    verdicts = _verdicts_of_others(values, true, mass, codes, criterion, folds, seed)
+    units = np.arange(len(values)) if codes is None else codes
+    verdicts = _verdicts_of_others(values, true, mass, units, criterion, folds, seed)
     if verdicts is None:
         return Threshold(value, criterion, in_sample, None, None, len(values), folds, seed, TOO_FEW)
     cells = 2 * true.astype(np.int64) + verdicts
@@ -286,7 +277,7 @@ def best_threshold(
         CELLS,
         lambda drawn: criterion_of(drawn, criterion),
         weights=mass if mass.min() < mass.max() else None,
-        clusters=None if clusters is None else codes,
+        clusters=codes,
         seed=seed,
         resamples=resamples,
         level=level,
@@ -300,18 +291,18 @@ def criterion_of(shares: Floats, criterion: Criterion) -> Floats:
 
     Shape (B, 4) in, shape (B,) out; 0 where it would be 0 / 0.
     """
-    passed, false, missed, hit = np.moveaxis(np.asarray(shares, dtype=np.float64), -1, 0)
-    positives, negatives, said = hit + missed, passed + false, hit + false
+    true_negative, false, missed, hit = np.moveaxis(np.asarray(shares, dtype=np.float64), -1, 0)
+    positives, negatives, called = hit + missed, true_negative + false, hit + false
     if criterion == "accuracy":
-        return np.asarray(hit + passed)
+        return np.asarray(hit + true_negative)
     if criterion == "f1":
-        return _ratio(2 * hit, positives + said)
+        return _ratio(2 * hit, positives + called)
     if criterion == "youden":
-        both = _ratio(hit, positives) + _ratio(passed, negatives) - 1
+        both = _ratio(hit, positives) + _ratio(true_negative, negatives) - 1
         return np.asarray(np.where((positives > 0) & (negatives > 0), both, 0.0))
     total = positives + negatives
-    expected = (positives * said + negatives * (total - said)) / total
-    return _ratio(hit + passed - expected, total - expected)
+    expected = (positives * called + negatives * (total - called)) / total
+    return _ratio(hit + true_negative - expected, total - expected)
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:
@@ -321,12 +312,12 @@ def _ratio(over: Floats, under: Floats) -> Floats:
 def _choose(
     values: Floats, true: NDArray[np.bool_], mass: Floats, criterion: Criterion
 ) -> tuple[float, float]:
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, codes = np.unique(values, return_inverse=True)
     # Cumulative sums from the top: the counts above every candidate threshold in one pass.
-    hits = sums_by(place, mass * true)[::-1].cumsum()[::-1]
-    said = sums_by(place, mass)[::-1].cumsum()[::-1]
+    hits = sums_by(codes, mass * true)[::-1].cumsum()[::-1]
+    called = sums_by(codes, mass)[::-1].cumsum()[::-1]
     n, positives = float(mass.sum()), float(mass @ true)
-    false = said - hits
+    false = called - hits
     table = np.stack([n - positives - false, false, positives - hits, hits], axis=1) / n
     worth = criterion_of(table, criterion)
     best = int(np.flatnonzero(worth >= worth.max() - TINY)[0])
@@ -343,15 +334,14 @@ def _verdicts_of_others(
     folds: int,
     seed: int,
 ) -> Ints | None:
-    """A verdict on each row, by a threshold chosen without its fold; None if that is impossible."""
     units = np.unique(codes, return_inverse=True)[1]
     size = int(units.max()) + 1
     if size < folds:
         return None
     fold = (np.random.default_rng(seed).permutation(size) % folds)[units]
     verdicts = np.zeros(len(values), dtype=np.int64)
-    for one in range(folds):
-        inside = fold == one
+    for held_out in range(folds):
+        inside = fold == held_out
         if _nothing_to_choose(values[~inside], true[~inside]) is not None:
             return None
         least, _ = _choose(values[~inside], true[~inside], mass[~inside], criterion)

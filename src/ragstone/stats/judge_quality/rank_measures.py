@@ -12,12 +12,13 @@ from ragstone.stats.weights_and_groups import (
     Codes,
     Floats,
     Ints,
-    codes_of,
+    cluster_codes,
     heaviest_size,
     heavy_wilson_ends,
     kish_df,
     mean_ranks,
     row_weights,
+    scores_with_labels,
     sums_by,
     variance_df,
 )
@@ -40,21 +41,15 @@ def auroc(
     Source: Hanley & McNeil (1982), "The meaning and use of the area under a receiver operating
     characteristic (ROC) curve".
     """
-    values, labels = np.asarray(scores, dtype=np.float64), np.asarray(positive)
-    if values.ndim != 1 or values.shape != labels.shape:
-        raise InputError(
-            f"scores and positive must be of one shape (n,), got {values.shape} and {labels.shape}."
-        )
-    if not np.isfinite(values).all() or not np.isin(labels, (0, 1)).all():
-        raise InputError("Scores must be finite and labels true or false.")
-    true, mass = labels.astype(bool), row_weights(weights, len(values))
+    values, true = scores_with_labels(scores, positive)
+    mass = row_weights(weights, len(values))
     if not true.any() or true.all():
         return None
-    own = mass[true]
+    positives = mass[true]
     # The rank among all rows minus the rank among positives is the weight of the negatives below,
     # ties counted half: so all pairs are counted by sorting, without forming any.
-    beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], own)
-    return float(np.clip(own @ beaten / (own.sum() * mass[~true].sum()), 0, 1))
+    beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], positives)
+    return float(np.clip(positives @ beaten / (positives.sum() * mass[~true].sum()), 0, 1))
 
 
 NO_POSITIVES = "no_positives"
@@ -109,19 +104,18 @@ def auroc_interval(
         reason = NO_NEGATIVES if positives else NO_POSITIVES
         return Auroc(None, None, positives, negatives, reason)
     values = np.asarray(scores, dtype=np.float64)
-    codes = np.arange(len(labels)) if clusters is None else codes_of(clusters)
-    if len(codes) != len(labels):
-        raise InputError(f"{len(labels)} rows have {len(codes)} clusters.")
+    codes = cluster_codes(clusters, len(labels))
+    unit_codes = np.arange(len(labels)) if codes is None else codes
     mass = row_weights(weights, len(labels))
-    sides = [(len(np.unique(codes[side])), mass[side]) for side in (labels, ~labels)]
-    if min(units for units, _ in sides) < 2:
+    halves = [(len(np.unique(unit_codes[rows])), mass[rows]) for rows in (labels, ~labels)]
+    if min(units for units, _ in halves) < 2:
         return Auroc(value, None, positives, negatives)
-    variance = delong_variance(values, labels, value, None if clusters is None else codes, mass)
+    variance = delong_variance(values, labels, value, codes, mass)
     low, high = heavy_wilson_ends(
         value,
         variance,
-        rows=max(1.0, min(units * heaviest_size(own) / len(own) for units, own in sides)),
-        df=max(1.0, min(units * (variance_df(own) + 1) / len(own) for units, own in sides) - 1),
+        rows=max(1.0, min(units * heaviest_size(half) / len(half) for units, half in halves)),
+        df=max(1.0, min(units * (variance_df(half) + 1) / len(half) for units, half in halves) - 1),
         level=level,
     )
     return Auroc(value, Interval(low, high, level, "delong"), positives, negatives)
@@ -132,19 +126,19 @@ def delong_variance(
 ) -> float:
     """Variance of an AUROC of ``value``: DeLong's, or Obuchowski's for clusters."""
     everyone, others = mean_ranks(scores, weights), ~labels
-    own, mass = weights[labels], weights[others]
+    positives, negatives = weights[labels], weights[others]
     parts = np.empty(len(scores))
     # For each positive the share of negatives below it; for each negative the share of positives
     # above it.
-    parts[labels] = (everyone[labels] - mean_ranks(scores[labels], own)) / mass.sum()
-    parts[others] = 1 - (everyone[others] - mean_ranks(scores[others], mass)) / own.sum()
-    effect = weights * (parts - value) / np.where(labels, own.sum(), mass.sum())
+    parts[labels] = (everyone[labels] - mean_ranks(scores[labels], positives)) / negatives.sum()
+    parts[others] = 1 - (everyone[others] - mean_ranks(scores[others], negatives)) / positives.sum()
+    effect = weights * (parts - value) / np.where(labels, positives.sum(), negatives.sum())
     if codes is not None:
         sums = sums_by(codes, effect)
         return float(sums @ sums) * len(sums) / (len(sums) - 1)
     return sum(
-        float(effect[side] @ effect[side]) * n / (n - 1)
-        for side, n in ((labels, len(own)), (others, len(mass)))
+        float(effect[rows] @ effect[rows]) * n / (n - 1)
+        for rows, n in ((labels, len(positives)), (others, len(negatives)))
     )
 
 
@@ -195,7 +189,7 @@ def spearman(
     undefined = _undefined(x, y)
     if undefined is not None:
         return undefined
-    u, v = (_standard(mean_ranks(one, mass), mass) for one in (x, y))
+    u, v = (_standard(mean_ranks(values, mass), mass) for values in (x, y))
     share = mass / len(u)
     value = float(np.clip(share @ (u * v), -1, 1))
     effect = share * (u * v - value * (u**2 + v**2) / 2)
@@ -234,7 +228,7 @@ def kendall(
     i, j = np.unique(x, return_inverse=True)[1], np.unique(y, return_inverse=True)[1]
     both = i * (int(j.max()) + 1) + j
     pairs = _tied_pairs(np.zeros(n, dtype=np.int64), mass)
-    tied_a, tied_b, tied_both = (_tied_pairs(one, mass) for one in (i, j, both))
+    tied_a, tied_b, tied_both = (_tied_pairs(codes, mass) for codes in (i, j, both))
     order = np.lexsort((j, i))
     against = _inversions(j[order], mass[order])
     apart_a, apart_b = pairs - tied_a, pairs - tied_b
@@ -253,17 +247,16 @@ def _standard(values: Floats, mass: Floats) -> Floats:
 
 
 def _tied_pairs(codes: Ints, mass: Floats) -> float:
-    """Weighted number of pairs of rows with the same code."""
-    place = np.unique(codes, return_inverse=True)[1]
-    return float((sums_by(place, mass) ** 2 - sums_by(place, mass**2)).sum() / 2)
+    codes = np.unique(codes, return_inverse=True)[1]
+    return float((sums_by(codes, mass) ** 2 - sums_by(codes, mass**2)).sum() / 2)
 
 
 def _inversions(values: Ints, mass: Floats) -> float:
     """Weighted number of inversions (pairs with the greater value first), by merge sort."""
     n, top = len(values), int(values.max()) + 1
-    places, total, half = np.arange(n), 0.0, 1
+    rows, total, half = np.arange(n), 0.0, 1
     while half < n:
-        block, right = places // (2 * half), places // half % 2
+        block, right = rows // (2 * half), rows // half % 2
         # One sort merges all halves of this size. Of equal values the left one comes first, so that
         # ties are no inversions.
         order = np.argsort((block * top + values) * 2 + right, kind="stable")
@@ -278,7 +271,6 @@ def _inversions(values: Ints, mass: Floats) -> float:
 def _kendall_effect(
     i: Ints, j: Ints, mass: Floats, score: float, apart_a: float, apart_b: float
 ) -> Floats:
-    """The influence of each row on τ-b."""
     n = len(i)
     ordered = np.empty(n)
     # A few rows at a time: the signs of all n² pairs would not fit in memory.
@@ -287,12 +279,12 @@ def _kendall_effect(
         part = slice(start, start + step)
         signs = np.sign(i[part, None] - i[None, :]) * np.sign(j[part, None] - j[None, :])
         ordered[part] = signs @ mass
-    own_a, own_b = n - sums_by(i, mass)[i], n - sums_by(j, mass)[j]
+    apart_i, apart_j = n - sums_by(i, mass)[i], n - sums_by(j, mass)[j]
     root, others = sqrt(apart_a * apart_b), n - mass
     gaps = (
         (ordered / others - score) / root,
-        score / root / 2 * (own_a / others - apart_a) / apart_a,
-        score / root / 2 * (own_b / others - apart_b) / apart_b,
+        score / root / 2 * (apart_i / others - apart_a) / apart_a,
+        score / root / 2 * (apart_j / others - apart_b) / apart_b,
     )
     return np.asarray(2 * mass * (gaps[0] - gaps[1] - gaps[2]) / n)
 
@@ -321,10 +313,7 @@ def _read(
         raise InputError(f"Both must be of one shape (n,), got {x.shape} and {y.shape}.")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise InputError("Values must be finite.")
-    codes = None if clusters is None else codes_of(clusters)
-    if codes is not None and len(codes) != len(x):
-        raise InputError(f"{len(x)} rows have {len(codes)} clusters.")
-    return x, y, row_weights(weights, len(x)), codes
+    return x, y, row_weights(weights, len(x)), cluster_codes(clusters, len(x))
 
 
 def _undefined(x: Floats, y: Floats) -> RankCorrelation | None:

@@ -82,13 +82,9 @@ class Traffic:
         if not bool((counts >= 0).all()) or not counts.sum() > 0:
             raise InputError("Numbers of answers are not negative, and not all 0.")
         judged = counts * drawn / (counts * drawn).sum()
-        made = cls(
-            np.tile(scores, len(drawn)),
-            np.repeat(drawn, len(scores)),
-            np.outer(judged, shares).ravel(),
-        )
+        graded = np.tile(scores, len(drawn)), np.repeat(drawn, len(scores))
         # A hundred grades miss the mean of a steep beta distribution by a little.
-        return made.with_mean(mean)
+        return cls(*graded, np.outer(judged, shares).ravel()).with_mean(mean)
 
     @classmethod
     def seen(cls, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Self:
@@ -174,7 +170,7 @@ def expected_delay(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Delay:
-    """How long a detector takes to notice that the mean score fell by ``drop``; simulated.
+    """Simulate how long a detector takes to notice that the mean score fell by ``drop``.
 
     Each draw has ``before`` healthy answers and then fallen ones, until the alarm. A false alarm on
     the way is not counted; the detector starts anew after it. Answers are independent. The median
@@ -215,7 +211,6 @@ def expected_delay(
 def _drawn(
     detector: Detector, traffic: Traffic, looks: int, draws: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
-    """For each look, what the answers of all draws do to each bet. Shape (draws, bets)."""
     table = detector.factors(traffic.scores, traffic.probabilities)
     ends = np.cumsum(traffic.shares)[:-1]
     for first in range(0, looks, AT_ONCE):
@@ -225,13 +220,11 @@ def _drawn(
 
 
 def _look(detector: Detector, evidence: Floats, factors: Floats) -> NDArray[np.bool_]:
-    """One look of each draw: its evidence is moved on, and whether it reached the limit is told."""
     evidence += detector.bets.shares
     evidence *= factors
     return np.asarray(evidence.sum(axis=1) >= detector.limit)
 
 
 def _rank(delays: NDArray[np.int64], share: float, most: int) -> int | None:
-    """The delay within which this share of the falls is noticed."""
-    found = int(np.sort(delays)[int(np.ceil(share * len(delays))) - 1])
-    return found if found <= most else None
+    delay = int(np.sort(delays)[int(np.ceil(share * len(delays))) - 1])
+    return delay if delay <= most else None

@@ -1,7 +1,7 @@
 """Detector: raises an alarm when the mean of a stream of scores has fallen below its bar."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import log, sqrt
 from typing import Any, Self
@@ -32,7 +32,7 @@ NEAR_ALL = 0.8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bets:
-    """What is bet against the bar, in parts of the largest bet that cannot lose more than all.
+    """The bets against the bar, in parts of the largest bet that cannot lose more than all.
 
     Attributes:
         stakes: Shape (k,), in (0, 1], ascending; the last is 1.
@@ -122,17 +122,17 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
     Raises:
         InputError: A score outside the range, or a range without two finite ends.
     """
-    given = np.asarray(scores, dtype=np.float64)
+    values = np.asarray(scores, dtype=np.float64)
     if not (np.isfinite([low, high]).all() and low < high):
         raise InputError(f"A range needs two finite ends, the lower one first, got {low}, {high}.")
-    if not bool(((given >= low) & (given <= high)).all()):
+    if not bool(((values >= low) & (values <= high)).all()):
         raise InputError(f"Scores must lie between {low} and {high}.")
-    return np.asarray((high - given if less_is_better else given - low) / (high - low))
+    return np.asarray((high - values if less_is_better else values - low) / (high - low))
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorState:
-    """What a detector knows: a few numbers, however many answers it has seen.
+    """The memory of a detector: a few numbers, however many answers it has seen.
 
     Attributes:
         looks: Answers seen since the start or the last alarm.
@@ -147,36 +147,13 @@ class DetectorState:
     since: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; through JSON and back it is the same state to the last bit."""
-        return {
-            "looks": self.looks,
-            "evidence": list(self.evidence),
-            "runs": list(self.runs),
-            "since": list(self.since),
-        }
+        """Return plain data; through JSON and back it is the same state to the last bit."""
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The state that ``to_dict`` gave.
-
-        Raises:
-            InputError: The data are no such state.
-        """
-        try:
-            state = cls(
-                int(data["looks"]),
-                tuple(float(one) for one in data["evidence"]),
-                tuple(float(one) for one in data["runs"]),
-                tuple(int(one) for one in data["since"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"This is no state of a detector: {error!r}.") from error
-        numbers = (*state.evidence, *state.runs)
-        if not len(state.evidence) == len(state.runs) == len(state.since) or not all(
-            0 <= one < float("inf") for one in numbers
-        ):
-            raise InputError("This is no state of a detector: its numbers do not fit together.")
-        return state
+        """Return the state that ``to_dict`` gave."""
+        return cls(data["looks"], *(tuple(data[name]) for name in ("evidence", "runs", "since")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +229,7 @@ class Detector:
 
     @cached_property
     def bets(self) -> Bets:
-        """What is bet against the bar; follows from the bar alone."""
+        """The bets against the bar, which follow from the bar alone."""
         return bets_against(self.bar)
 
     def start(self) -> DetectorState:
@@ -261,7 +238,7 @@ class Detector:
         return DetectorState(0, none, none, (0,) * len(none))
 
     def factors(self, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Floats:
-        """What each answer does to each bet, at least 0. Shape (n, k).
+        """Return the factor of each answer on each bet, at least 0. Shape (n, k).
 
         Args:
             scores: Shape (n,), in [0, 1].
@@ -303,13 +280,11 @@ class Detector:
         if len(state.evidence) != len(self.bets.stakes):
             raise InputError("This state belongs to a detector with another bar.")
         first = state.looks + 1
-        named = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
-        if len(named) != len(factors):
-            raise InputError(f"{len(factors)} scores and {len(named)} numbers do not match.")
-        looks, found = state.looks, list[Detected]()
+        ids = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
+        looks, alarms = state.looks, list[Detected]()
         evidence, runs = np.array(state.evidence), np.array(state.runs)
         since = np.array(state.since, dtype=np.int64)
-        for number, factor in zip(named, factors, strict=True):
+        for number, factor in zip(ids, factors, strict=True):
             looks += 1
             evidence += self.bets.shares
             evidence *= factor
@@ -321,12 +296,12 @@ class Detector:
             total = float(evidence.sum())
             if total >= self.limit:
                 best = int(np.argmax(runs * self.bets.shares))
-                found.append(Detected(int(number), int(since[best]), looks, total))
+                alarms.append(Detected(int(number), int(since[best]), looks, total))
                 looks = 0
                 evidence[:], runs[:], since[:] = 0.0, 0.0, 0
         return DetectorState(
             looks, tuple(evidence.tolist()), tuple(runs.tolist()), tuple(since.tolist())
-        ), tuple(found)
+        ), tuple(alarms)
 
 
 WITHIN = -log(1 - sqrt(0.95))
@@ -335,7 +310,7 @@ WITHIN = -log(1 - sqrt(0.95))
 
 @dataclass(frozen=True, slots=True)
 class FallPlace:
-    """Where the mean of scores fell: before which of them, counted from 0.
+    """The place where the mean of scores fell: before which of them, counted from 0.
 
     Attributes:
         best: The score before which a fall fits best.
@@ -349,7 +324,7 @@ class FallPlace:
 
 
 def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
-    """Where the mean of scores fell once, with the places that are possible at 95 %.
+    """Locate the fall of the mean of scores, with the places that are possible at 95 %.
 
     A place is possible where the likelihood of one mean before it and a lower one behind it is not
     far below the best. Scores count as shares of zeros and ones, which vary most, so that graded
@@ -376,11 +351,9 @@ def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
 
 
 def _fit(n: Floats, good: Floats) -> Floats:
-    """The logarithm of the likelihood of zeros and ones at their own mean."""
     mean = np.clip(good / n, 0, 1)
     return np.asarray(n * (_times_log(mean) + _times_log(1 - mean)))
 
 
 def _times_log(share: Floats) -> Floats:
-    """``x log x``, which is 0 at 0."""
     return share * np.log(np.where(share > 0, share, 1.0))

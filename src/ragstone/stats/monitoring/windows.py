@@ -4,12 +4,12 @@ Answers of the same session are alike and therefore say less about a mean; a des
 for that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import floor, sqrt
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
@@ -89,7 +89,7 @@ class WeightedSums:
 
     @classmethod
     def of(cls, scores: ArrayLike, weights: ArrayLike | None = None) -> Self:
-        """Of one window.
+        """Return the sums of one window.
 
         Args:
             scores: Shape (n,), finite.
@@ -102,8 +102,12 @@ class WeightedSums:
         if not (np.isfinite(w) & (w > 0)).all():
             raise InputError("Weights must be finite and above 0.")
         ww = w * w
-        found = (len(x), w.sum(), w @ x, ww.sum(), ww @ x, ww @ (x * x), w.max(initial=0.0))
-        return cls(*(np.array([float(one)]) for one in found))
+        sums = (len(x), w.sum(), w @ x, ww.sum(), ww @ x, ww @ (x * x), w.max(initial=0.0))
+        return cls(*(np.array([float(value)]) for value in sums))
+
+    @property
+    def _columns(self) -> tuple[Floats, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def mean(self) -> Floats:
@@ -113,65 +117,40 @@ class WeightedSums:
 
     @property
     def variance(self) -> Floats:
-        """Of the mean, for independent rows: sum of w² (x - mean)² / (sum of w)²; NaN without."""
+        """The variance of the mean, for independent rows; NaN without scores.
+
+        sum of w² (x - mean)² / (sum of w)²
+        """
         mean = self.mean
         about = self.wwxx - 2 * mean * self.wwx + mean * mean * self.ww
         with np.errstate(invalid="ignore"):
             return np.asarray(np.maximum(about, 0.0) / (self.w * self.w))
 
     def stretched(self, low: float, high: float) -> Self:
-        """The same scores rescaled so that ``low`` becomes 0 and ``high`` becomes 1."""
+        """Return the sums of the scores rescaled so that ``low`` becomes 0 and ``high`` 1."""
         span = high - low
-        return type(self)(
-            self.n,
-            self.w,
-            (self.wx - low * self.w) / span,
-            self.ww,
-            (self.wwx - low * self.ww) / span,
-            (self.wwxx - 2 * low * self.wwx + low * low * self.ww) / (span * span),
-            self.most,
+        return replace(
+            self,
+            wx=(self.wx - low * self.w) / span,
+            wwx=(self.wwx - low * self.ww) / span,
+            wwxx=(self.wwxx - 2 * low * self.wwx + low * low * self.ww) / (span * span),
         )
 
     def mirrored(self) -> Self:
-        """The same scores as 1 - x."""
-        return type(self)(
-            self.n,
-            self.w,
-            self.w - self.wx,
-            self.ww,
-            self.ww - self.wwx,
-            self.ww - 2 * self.wwx + self.wwxx,
-            self.most,
-        )
+        """Return the sums of the scores 1 - x."""
+        wwxx = self.ww - 2 * self.wwx + self.wwxx
+        return replace(self, wx=self.w - self.wx, wwx=self.ww - self.wwx, wwxx=wwxx)
 
     def over(self, steps: int) -> Self:
-        """Of windows that are each as many successive ones: K - steps + 1 windows."""
-
-        def windows(values: Floats) -> NDArray[np.float64]:
-            return np.lib.stride_tricks.sliding_window_view(values, steps)
-
+        """Return the sums of windows of as many successive ones: K - steps + 1 windows."""
         # Window by window: differences of cumulated sums would carry the rounding of all before.
-        return type(self)(
-            windows(self.n).sum(axis=1),
-            windows(self.w).sum(axis=1),
-            windows(self.wx).sum(axis=1),
-            windows(self.ww).sum(axis=1),
-            windows(self.wwx).sum(axis=1),
-            windows(self.wwxx).sum(axis=1),
-            windows(self.most).max(axis=1),
-        )
+        *sums, most = (np.lib.stride_tricks.sliding_window_view(c, steps) for c in self._columns)
+        columns = [*(windows.sum(axis=1) for windows in sums), most.max(axis=1)]
+        return type(self)(*columns)
 
     def since(self, first: int) -> Self:
-        """Without the windows before one."""
-        return type(self)(
-            self.n[first:],
-            self.w[first:],
-            self.wx[first:],
-            self.ww[first:],
-            self.wwx[first:],
-            self.wwxx[first:],
-            self.most[first:],
-        )
+        """Return the sums without those of the windows before one."""
+        return type(self)(*(column[first:] for column in self._columns))
 
 
 ROUNDING = 1e-9
@@ -291,13 +270,15 @@ def window_sequences(
 def _low_ends(sums: WeightedSums, design_effect: float, limit: float) -> Floats:
     """The largest mean below the one seen at which the capital reached the limit."""
     some = np.flatnonzero((sums.n > 0) & (sums.wx > 0))
-    found = np.zeros(len(sums.n))
+    ends = np.zeros(len(sums.n))
     if not len(some):
-        return found
+        return ends
     most = sums.most.max()
     scale = most * design_effect
-    n, s = (one[some, None] / scale for one in (sums.w, sums.wx))
-    ww, wwx, wwxx = (one[some, None] / (most * scale) for one in (sums.ww, sums.wwx, sums.wwxx))
+    n, s = (column[some, None] / scale for column in (sums.w, sums.wx))
+    ww, wwx, wwxx = (
+        column[some, None] / (most * scale) for column in (sums.ww, sums.wwx, sums.wwxx)
+    )
     low, high = np.zeros(len(some)), np.minimum(sums.mean[some], 1.0)
     won = s * np.log1p(STAKES)
     for _ in range(HALVINGS):
@@ -312,11 +293,10 @@ def _low_ends(sums: WeightedSums, design_effect: float, limit: float) -> Floats:
         capital = np.concatenate([won - n * lost, spread], axis=1)
         reached = _log_mean(capital) >= limit
         low, high = np.where(reached, middle, low), np.where(reached, high, middle)
-    found[some] = low
-    return found
+    ends[some] = low
+    return ends
 
 
 def _log_mean(logs: Floats) -> Floats:
-    """The log of the mean of exponentials, row by row."""
     most = logs.max(axis=1, keepdims=True)
     return np.asarray(most[:, 0] + np.log(np.exp(logs - most).mean(axis=1)))

@@ -70,10 +70,11 @@ def judged_rate(
         specificity: Share of the false rows that it calls false, in [0, 1].
         judged: Number of judged rows, at least 1.
     """
-    given = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
-    wrong = [f"{name} {value}" for name, value in given.items() if not 0 <= value <= 1]
-    if wrong:
-        raise InputError(f"A share must lie in [0, 1], got {', '.join(wrong)}.")
+    if not (min(rate, sensitivity, specificity) >= 0 and max(rate, sensitivity, specificity) <= 1):
+        raise InputError(
+            f"A share must lie in [0, 1], got rate {rate}, sensitivity {sensitivity} and "
+            f"specificity {specificity}."
+        )
     if not judged >= 1:
         raise InputError(f"There must be at least one judged row, got {judged}.")
     yes = rate * sensitivity + (1 - rate) * (1 - specificity)
@@ -182,10 +183,10 @@ def half_widths(
     _check(judged, labels)
     rng = np.random.default_rng(seed)
     rates = _rates(judged, draws, rng)
-    there = _whole(judged.counts / design.effect)
-    rows = min(max(1, round(labels / design.effect)), int(there.sum()))
-    if there.sum() < MOST_COUNTED:
-        counts = rng.multivariate_hypergeometric(there, rows, draws, method="marginals")
+    sizes = _whole(judged.counts / design.effect)
+    rows = min(max(1, round(labels / design.effect)), int(sizes.sum()))
+    if sizes.sum() < MOST_COUNTED:
+        counts = rng.multivariate_hypergeometric(sizes, rows, draws, method="marginals")
     else:
         counts = rng.multinomial(rows, judged.shares, draws)
     positives = rng.binomial(counts, rates)
@@ -203,7 +204,7 @@ def half_widths(
 def expected_half_width_alone(
     judged: JudgedRate, labels: float, *, design: Design = INDEPENDENT, level: float = 0.95
 ) -> float:
-    """As ``expected_half_width``, without the judge; labels are not limited to the judged rows."""
+    """Return ``expected_half_width`` without the judge, with any number of labels."""
     rate = np.array([judged.shares @ judged.rates])
     size = np.array([labels / design.effect])
     return float(_half_alone(rate, size, np.ones(1), labels, design, level)[0])
@@ -218,16 +219,15 @@ def half_widths_alone(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Floats:
-    """As ``half_widths``, without the judge; labels are not limited to the judged rows."""
+    """Simulate ``half_widths`` without the judge, with any number of labels."""
     rng = np.random.default_rng(seed)
     rows = max(1, round(labels / design.effect))
-    found = rng.binomial(rows, np.minimum(1, _rates(judged, draws, rng) @ judged.shares)) / rows
+    rates = rng.binomial(rows, np.minimum(1, _rates(judged, draws, rng) @ judged.shares)) / rows
     sizes = np.full(draws, float(rows))
-    return _half_alone(found, sizes, _doubt(labels, design, draws, rng), labels, design, level)
+    return _half_alone(rates, sizes, _doubt(labels, design, draws, rng), labels, design, level)
 
 
 def _rates(judged: JudgedRate, draws: int, rng: np.random.Generator) -> Floats:
-    """Simulated rates of the cells, shape (draws, K)."""
     shape = (draws, len(judged.rates))
     if judged.labels is None:
         return np.broadcast_to(judged.rates, shape)
@@ -252,14 +252,13 @@ def _half_widths(
     design: Design,
     level: float,
 ) -> Floats:
-    """Half-widths for counts and positives of shape (B, K) and ``_doubt`` of shape (B,)."""
     df = design.df(labels)
     everyone = judged.judged / design.effect
     if correction_at(judged, labels, design) == "ppi_plus_plus":
         value, size = _powered(judged, counts, positives, everyone, doubt, labels, design)
         return _wilson_half(value, size, quantile(level, df))
-    place = joined_cells(judged.counts, judged.counts * judged.scores, labels)
-    joined = np.eye(place.max() + 1)[place]
+    strata = joined_cells(judged.counts, judged.counts * judged.scores, labels)
+    joined = np.eye(strata.max() + 1)[strata]
     rows = counts @ joined
     rates = stratum_rates(positives @ joined, rows)
     shares = np.broadcast_to(judged.shares @ joined, rates.shape)
@@ -276,11 +275,11 @@ def _effect(
     """The estimated ``design_effect`` for strata with these effective sizes, shape (B,)."""
     if not design.clustered:
         return np.ones(len(doubt))
-    there, clusters = sizes > 0, max(1.0, design.units(labels))
+    labelled, clusters = sizes > 0, max(1.0, design.units(labels))
     rows = sizes * design.effect
-    per_row = np.divide(shares**2, rows, out=np.zeros_like(rows), where=there)
+    per_row = np.divide(shares**2, rows, out=np.zeros_like(rows), where=labelled)
     within = (per_row * rates * (1 - rates)).sum(axis=-1)
-    agreeing = HALF_CLUSTER * (np.where(there, shares, 0) ** 2).sum(axis=-1) / clusters**2
+    agreeing = HALF_CLUSTER * (np.where(labelled, shares, 0) ** 2).sum(axis=-1) / clusters**2
     apart = HALF_CLUSTER * per_row.sum(axis=-1) / clusters
     return np.asarray(np.maximum(1, (design.effect * doubt * within + agreeing) / (within + apart)))
 
@@ -309,27 +308,28 @@ def _powered(
     others = np.maximum(0, everyone * shares - counts)
     left = np.maximum(1, others.sum(axis=-1))
     unlike = np.maximum(0, others @ scores**2 / left - (others @ scores / left) ** 2)
-    own = people * (1 - people)
+    binomial = people * (1 - people)
     free = n * max(1.0, units - 1) / units
-    alone = doubt * own / free
-    inside = doubt * np.maximum(0, own + power**2 * spread - 2 * power * together) / free
+    alone = doubt * binomial / free
+    inside = doubt * np.maximum(0, binomial + power**2 * spread - 2 * power * together) / free
     outside = power**2 * unlike / np.maximum(1, rest - 1)
     unseen = HALF_ERROR / units**2
-    within = labels * own
+    within = labels * binomial
     between = labels**2 * alone
     size = labels * np.minimum(
         1, (within + HALF_CLUSTER * each) / (between + HALF_CLUSTER * each**2)
     )
     value = np.clip(people + gain * (mean - seen), 0, 1)
     gained = (alone + unseen) / (inside + outside + unseen)
-    return value, size * np.where(own > 0, gained, 1)
+    return value, size * np.where(binomial > 0, gained, 1)
 
 
 def _half_alone(
     rates: Floats, sizes: Floats, doubt: Floats, labels: float, design: Design, level: float
 ) -> Floats:
-    one = np.ones((len(rates), 1))
-    effect = _effect(one, rates[:, None], sizes[:, None], doubt, labels, design)
+    effect = _effect(
+        np.ones((len(rates), 1)), rates[:, None], sizes[:, None], doubt, labels, design
+    )
     df = design.df(labels) if design.clustered else None
     return _wilson_half(rates, sizes * design.effect / effect, quantile(level, df))
 
@@ -341,10 +341,10 @@ def _wilson_half(rates: Floats, sizes: Floats, q: float) -> Floats:
 
 def _whole(counts: ArrayLike) -> NDArray[np.int64]:
     """Round to whole numbers that keep the rounded sum (at least 1), by largest remainder."""
-    given = np.asarray(counts, dtype=np.float64)
-    whole = np.floor(given).astype(np.int64)
-    left = max(1, round(float(given.sum()))) - int(whole.sum())
-    whole[np.argsort(whole - given, kind="stable")[:left]] += 1
+    exact = np.asarray(counts, dtype=np.float64)
+    whole = np.floor(exact).astype(np.int64)
+    left = max(1, round(float(exact.sum()))) - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
     return whole
 
 

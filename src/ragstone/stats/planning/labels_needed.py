@@ -76,7 +76,11 @@ def labels_for_rate(
     if not 0 < half_width < 0.5:
         raise InputError(f"The half-width of a rate must lie in (0, .5), got {half_width}.")
     _check_assurance(assurance)
-    rows, method = int(judged.judged), partial(_by, judged, design)
+    rows = int(judged.judged)
+
+    def method(labels: int) -> Method:
+        return correction_at(judged, labels, design)
+
     average = _fewest(
         partial(expected_half_width, judged, design=design, level=level),
         partial(expected_half_width_alone, judged, design=design, level=level),
@@ -144,12 +148,12 @@ def mean_half_width(
     """
     explained, times = correlation**2, 1.0
     if assurance is not None:
-        own = NORMAL + (kurtosis - NORMAL) / design.rows_per_cluster
-        found, known = _variance_df(design.units(labels), own), KNOWN
+        per_unit = NORMAL + (kurtosis - NORMAL) / design.rows_per_cluster
+        df, known = _variance_df(design.units(labels), per_unit), KNOWN
         if pilot is not None:
             known = max(1.0, _variance_df(pilot, max(NORMAL, kurtosis)) - 1)
             times = max(1.0, pilot - 1) / max(1.0, pilot - 2)
-        times *= f_quantile(assurance, found, known)
+        times *= f_quantile(assurance, df, known)
     parts = times * (1 - explained) / labels + explained / judged
     t = t_quantile(upper_quantile(level), design.df(labels))
     return t * deviation * sqrt(design.effect * parts)
@@ -224,22 +228,17 @@ def _fewest(
             least = first
         return smallest(lambda size: half(size) <= half_width, least=least, most=most)
 
-    only = fewest(alone, None if near is None else near.labels_only)
+    labels_only = fewest(alone, None if near is None else near.labels_only)
     reached = half(judged)
     if reached > half_width:
-        return LabelsNeeded(None, only, reached, method(judged))
+        return LabelsNeeded(None, labels_only, reached, method(judged))
     labels = fewest(half, None if near is None else near.labels, judged)
-    if labels >= only:
-        return LabelsNeeded(only, only, alone(only), "labels_only")
-    return LabelsNeeded(labels, only, half(labels), method(labels))
-
-
-def _by(judged: JudgedRate, design: Design, labels: int) -> Method:
-    return correction_at(judged, labels, design)
+    if labels >= labels_only:
+        return LabelsNeeded(labels_only, labels_only, alone(labels_only), "labels_only")
+    return LabelsNeeded(labels, labels_only, half(labels), method(labels))
 
 
 def _variance_df(n: float, kurtosis: float) -> float:
-    """Degrees of freedom of a variance estimated from n independent values of this kurtosis."""
     if n <= 1:
         return 1.0
     return 2 * n / (max(1.0, kurtosis) - (n - 3) / (n - 1))

@@ -118,30 +118,28 @@ def mcnemar_detectable(
         In (0, 1]; None if even a difference of 1 is not detected with this power.
     """
 
-    def found(difference: float) -> bool:
+    def detected(difference: float) -> bool:
         most = max(differing, difference)
         rows = pairs if worth is None else worth(difference)
         return mcnemar_power(difference, most, rows, level=level) >= power
 
-    if not found(1.0):
+    if not detected(1.0):
         return None
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) else (middle, high)
+        low, high = (low, middle) if detected(middle) else (middle, high)
     return high
 
 
 @lru_cache(maxsize=200_000)
 def _fewest(k: int, alpha: float) -> int | None:
-    """The fewest of k differing pairs on one side that are significant; None if no number is."""
     if k == 0 or mcnemar_exact(k, 0) > alpha:
         return None
     return smallest(lambda more: mcnemar_exact(more, k - more) <= alpha, least=(k + 1) // 2, most=k)
 
 
 def _at_least(fewest: int, k: int, share: float) -> float:
-    """P(X >= fewest) for X ~ Binomial(k, share)."""
     return 1.0 if fewest == 0 else beta_cdf(share, fewest, k - fewest + 1)
 
 
@@ -194,8 +192,8 @@ def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
     below = beta_cdf(least, a, b)
     if below > 1 - ROUNDING:
         return np.ones(len(NODES))
-    found = [beta_quantile(below + node * (1 - below), a, b) for node in NODES]
-    return np.array(found) / max(successes / rows, least)
+    quantiles = [beta_quantile(below + node * (1 - below), a, b) for node in NODES]
+    return np.array(quantiles) / max(successes / rows, least)
 
 
 def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> float:
@@ -223,7 +221,7 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
     shift = z + normal.inv_cdf(power)
 
     def mean(factor: float) -> float:
-        return float(np.mean([normal.cdf(shift * sqrt(factor / one) - z) for one in ratios]))
+        return float(np.mean([normal.cdf(shift * sqrt(factor / ratio) - z) for ratio in ratios]))
 
     low, high = 1.0, 1.0
     while mean(high) < power:
@@ -237,7 +235,7 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
 def mcnemar_inflation(
     difference: float, differing: float, ratios: Floats, *, power: float = 0.8, level: float = 0.95
 ) -> float:
-    """As ``inflation``, for McNemar's test with an uncertain share of differing pairs.
+    """Return ``inflation`` for McNemar's test with an uncertain share of differing pairs.
 
         mean over the shares d of Phi((difference · sqrt(n) - z · sqrt(d)) / sqrt(d - difference²))
 
@@ -250,13 +248,13 @@ def mcnemar_inflation(
     z = normal.inv_cdf(upper_quantile(level))
 
     def rows(shares: Floats) -> float:
-        there = np.maximum(shares, by)
-        spread = np.sqrt(np.maximum(there - by**2, 1e-12))
+        differing_shares = np.maximum(shares, by)
+        spread = np.sqrt(np.maximum(differing_shares - by**2, 1e-12))
         low, high = 0.0, 1.0
 
         def mean(n: float) -> float:
-            shifts = (by * sqrt(n) - z * np.sqrt(there)) / spread
-            return float(np.mean([normal.cdf(float(one)) for one in shifts]))
+            shifts = (by * sqrt(n) - z * np.sqrt(differing_shares)) / spread
+            return float(np.mean([normal.cdf(float(shift)) for shift in shifts]))
 
         while mean(high) < power:
             high *= 2

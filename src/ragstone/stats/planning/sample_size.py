@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, erf, lgamma, log, sqrt
 from statistics import NormalDist
 
@@ -69,10 +69,9 @@ def paired_sample_size(
     if difference == 0:
         raise InputError("No number of pairs can show a difference of 0.")
 
-    def enough(pairs: int) -> bool:
-        return paired_power(difference, deviation, pairs, level=level) >= power
-
-    return smallest(enough, least=2)
+    return smallest(
+        lambda pairs: paired_power(difference, deviation, pairs, level=level) >= power, least=2
+    )
 
 
 def detectable_difference(
@@ -124,7 +123,6 @@ def _above(critical: float, df: int, shift: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Quadrature nodes for sqrt(chi² / df), and their weights."""
     width = SPAN / sqrt(2 * df)
     low, high = max(0.0, 1 - width), 1 + width
     scale = low + (high - low) * (NODES + 1) / 2
@@ -199,8 +197,8 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
     reached = NormalDist().inv_cdf(1 - p)
     if reached <= SIZE_ROUNDING:
         return None
-    wanted = NormalDist().inv_cdf(1 - level)
-    return max(1, ceil(n * (wanted / reached) ** 2 * (1 - SIZE_ROUNDING)))
+    critical = NormalDist().inv_cdf(1 - level)
+    return max(1, ceil(n * (critical / reached) ** 2 * (1 - SIZE_ROUNDING)))
 
 
 ROUNDING = 1e-12
@@ -267,9 +265,9 @@ def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
         raise InputError(
             f"values and clusters must be of one shape (n,), got {scores.shape} and {codes.shape}."
         )
-    _, place = np.unique(codes, return_inverse=True)
-    counts = np.bincount(place).astype(np.float64)
-    read = read_clusters(np.bincount(place, weights=scores) if len(scores) else [], counts).moments
+    _, codes = np.unique(codes, return_inverse=True)
+    counts = np.bincount(codes).astype(np.float64)
+    read = read_clusters(np.bincount(codes, weights=scores) if len(scores) else [], counts).moments
     if read.size < 2:
         raise InputError(f"A pilot needs at least two clusters, got {read.size}.")
     varies = bool(np.ptp(scores) > ROUNDING * max(1.0, float(np.abs(scores).max())))
@@ -363,7 +361,7 @@ def mean_sample_size(
     if low is not None and high is not None:
         half = _bounded(first, low, high, upper)
     elif first.cluster_deviation > 0:
-        half = _unbounded(first, upper)
+        half = partial(_unbounded, first, upper)
     else:
         return None
     clusters = smallest(lambda size: half(size) <= half_width, least=2)
@@ -371,15 +369,11 @@ def mean_sample_size(
     return SampleSize(rows, None if single else clusters, half(clusters))
 
 
-def _unbounded(first: Pilot, upper: float) -> Callable[[int], float]:
-    def half(clusters: int) -> float:
-        return t_quantile(upper, _df(first, clusters)) * first.cluster_deviation / sqrt(clusters)
-
-    return half
+def _unbounded(first: Pilot, upper: float, clusters: int) -> float:
+    return t_quantile(upper, _df(first, clusters)) * first.cluster_deviation / sqrt(clusters)
 
 
 def _bounded(first: Pilot, low: float, high: float, upper: float) -> Callable[[int], float]:
-    """Half-width of ``bounded_wilson`` as a function of the number of clusters."""
     span = high - low
     mean = clamp((first.mean - low) / span, 0, 1)
     variance = (first.deviation / span) ** 2 * (first.rows - 1) / first.rows
@@ -401,7 +395,6 @@ def _bounded(first: Pilot, low: float, high: float, upper: float) -> Callable[[i
 
 
 def _df(first: Pilot, clusters: int) -> float:
-    """Degrees of freedom of the variance of this many clusters."""
     return max(1.0, _kish(first, clusters) - 1)
 
 

@@ -74,17 +74,21 @@ def allocate(
 
     Source: Cochran (1977), "Sampling Techniques", chapter 5; Neyman (1934).
     """
-    there = np.asarray(sizes, dtype=np.int64)
-    _check_size(int(there.sum()), size)
-    if size < len(there):
+    totals = np.asarray(sizes, dtype=np.int64)
+    _check_size(int(totals.sum()), size)
+    if size < len(totals):
         raise InputError(
-            f"{len(there)} strata need a sample of at least {len(there)}, one row each, got {size}."
+            f"{len(totals)} strata need a sample of at least {len(totals)} rows, one each, got "
+            f"{size}."
         )
-    wanted = _shares(there, how, deviations)
-    least = np.minimum(there, FEWEST)
+    target = _shares(totals, how, deviations)
+    least = np.minimum(totals, FEWEST)
     if least.sum() > size:
-        least = np.minimum(there, 1)
-    return _whole(_between(wanted, least.astype(np.float64), there.astype(np.float64), size), there)
+        least = np.minimum(totals, 1)
+    return _whole(
+        _between(target, least.astype(np.float64), totals.astype(np.float64), size),
+        totals,
+    )
 
 
 def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generator) -> Drawn:
@@ -97,15 +101,15 @@ def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generato
     Raises:
         InputError: A stratum is to give no row, or more rows than it has.
     """
-    place, wanted = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
-    there = np.bincount(place, minlength=len(wanted))
-    if len(there) != len(wanted) or (wanted < 1).any() or (wanted > there).any():
-        raise InputError(f"Strata of {there.tolist()} rows cannot give {wanted.tolist()}.")
+    codes, target = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
+    totals = np.bincount(codes, minlength=len(target))
+    if len(totals) != len(target) or (target < 1).any() or (target > totals).any():
+        raise InputError(f"Strata of {totals.tolist()} rows cannot give {target.tolist()}.")
     picked = [
-        rng.choice(np.flatnonzero(place == one), count, replace=False)
-        for one, count in enumerate(wanted)
+        rng.choice(np.flatnonzero(codes == stratum), count, replace=False)
+        for stratum, count in enumerate(target)
     ]
-    return Drawn(np.sort(np.concatenate(picked)), (wanted / there)[place])
+    return Drawn(np.sort(np.concatenate(picked)), (target / totals)[codes])
 
 
 def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
@@ -125,17 +129,17 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 3.6.1.
     """
-    given = np.asarray(weights, dtype=np.float64)
-    _check_size(len(given), size)
-    if given.ndim != 1 or not np.isfinite(given).all() or not (given > 0).all():
+    values = np.asarray(weights, dtype=np.float64)
+    _check_size(len(values), size)
+    if values.ndim != 1 or not np.isfinite(values).all() or not (values > 0).all():
         raise InputError("Weights must be finite and above 0, one per row.")
     # The heaviest rows are drawn with certainty: as many as exceed probability 1 among the rest.
-    order = np.sort(given)[::-1]
+    order = np.sort(values)[::-1]
     rest = np.cumsum(order[::-1])[::-1]
     certain = int(np.argmax((size - np.arange(len(order))) * order < rest))
-    if size == len(given):
-        return np.ones(len(given))
-    return np.asarray(np.minimum(1.0, (size - certain) * given / rest[certain]))
+    if size == len(values):
+        return np.ones(len(values))
+    return np.asarray(np.minimum(1.0, (size - certain) * values / rest[certain]))
 
 
 def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
@@ -166,22 +170,21 @@ def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
     return Drawn(np.sort(picked), chance)
 
 
-def _shares(there: Ints, how: Allocation, deviations: ArrayLike | None) -> Floats:
+def _shares(totals: Ints, how: Allocation, deviations: ArrayLike | None) -> Floats:
     if how == "equal":
-        return np.ones(len(there))
+        return np.ones(len(totals))
     if how == "proportional":
-        return there.astype(np.float64)
+        return totals.astype(np.float64)
     spread = np.asarray([] if deviations is None else deviations, dtype=np.float64)
-    if spread.shape != there.shape or not (spread >= 0).all() or not spread.any():
+    if spread.shape != totals.shape or not (spread >= 0).all() or not spread.any():
         raise InputError(
             "The neyman allocation needs a standard deviation for each stratum, and one above 0."
         )
     relative = spread / spread.max()
-    return np.asarray(there * np.where(relative < NEGLIGIBLE, 0, relative))
+    return np.asarray(totals * np.where(relative < NEGLIGIBLE, 0, relative))
 
 
 def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
-    """c · shares clipped to [least, most], with c such that they sum to the size."""
 
     def held(factor: float) -> Floats:
         return np.asarray(np.clip(factor * shares, least, most))
@@ -193,22 +196,21 @@ def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if held(middle).sum() < size else (low, middle)
-    found = held(high)
-    short = size - found.sum()
+    rows = held(high)
+    short = size - rows.sum()
     if short > 1e-6:
-        room = most - found
-        found = found + room * (short / room.sum())
-    return found
+        room = most - rows
+        rows = rows + room * (short / room.sum())
+    return rows
 
 
 def _whole(shares: Floats, most: Ints) -> Ints:
     """Round to whole numbers with the same sum by largest remainder, at most ``most``."""
     size = round(float(shares.sum()))
-    found = np.floor(shares + 1e-9).astype(np.int64)
-    remainder = np.where(found < most, shares - found, -1.0)
-    for place in np.argsort(-remainder, kind="stable")[: size - int(found.sum())]:
-        found[place] += 1
-    return np.asarray(found)
+    whole = np.floor(shares + 1e-9).astype(np.int64)
+    remainder = np.where(whole < most, shares - whole, -1.0)
+    whole[np.argsort(-remainder, kind="stable")[: size - int(whole.sum())]] += 1
+    return np.asarray(whole)
 
 
 def _check_size(rows: int, size: int) -> None:
