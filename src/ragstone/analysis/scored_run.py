@@ -49,12 +49,7 @@ class Scored:
     """The scores of one run.
 
     Args:
-        run: A finished run.
         cluster: Field that groups dependent rows; None: as in the run.
-        by: Fields to slice by.
-
-    Raises:
-        InputError: A field that no example has.
     """
 
     def __init__(self, run: Run, *, cluster: str | None = None, by: Sequence[str] = ()) -> None:
@@ -146,9 +141,6 @@ class Scored:
         """The scores of a metric, one row an example, in the order of ``facets``.
 
         Beside its columns ``value``, ``label``, ``status`` (value, undefined, missing), ``reason``.
-
-        Raises:
-            UnknownName: The run has no such metric.
         """
         self._check(metric)
         if metric not in self._scores:
@@ -165,9 +157,6 @@ class Scored:
 
         ``value``, ``status`` as an enum, and ``partly``: whether a composite has its value of a
         part of its components. Null for an example without a score.
-
-        Raises:
-            UnknownName: The run has no such metric.
         """
         self._check(metric)
         partial = pl.col("reason").str.contains("components=", literal=True)
@@ -216,13 +205,7 @@ class Scored:
 
 
 def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> MeanEstimate:
-    """Mean of the scores that have a value, with the interval that suits it.
-
-    Args:
-        scores: Rows of ``Scored.of``.
-        scale: Of the metric.
-        level: Of the interval.
-    """
+    """Mean of the scores that have a value, with the interval that suits it."""
     return mean_at(valued_by_cluster(scores).moments, scale)(level)
 
 
@@ -255,26 +238,12 @@ SHOWN = 12
 
 
 def known_metric(scored: Scored, name: str) -> str:
-    """The text form of a metric of the run, from any form or name of it.
-
-    Raises:
-        UnknownName: The run has no such metric.
-    """
+    """The text form of a metric of the run, from any form or name of it."""
     return metric_among(name, scored.metrics, "metric of this run", run=scored.run.path)
 
 
 def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None = None) -> str:
-    """The text form of a metric among these, from that form, an alias or another spelling.
-
-    Args:
-        name: Any form or name of it.
-        there: The text forms.
-        noun: What none of them is called, where it is none.
-        run: A run that a metric which is not there could be added to.
-
-    Raises:
-        UnknownName: None of them is meant.
-    """
+    """The text form of a metric among these, from that form, an alias or another spelling."""
     written = " ".join(name.split())
     form = _text_form(written)
     for one in (written, form):
@@ -287,11 +256,7 @@ def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None
 
 
 def known_system(scored: Scored, name: str) -> str:
-    """The name, if the run has such a system.
-
-    Raises:
-        UnknownName: It has not.
-    """
+    """The name, if the run has such a system."""
     if name not in scored.systems:
         hint = f"There are {some(scored.systems)}."
         raise UnknownName("system of this run", name, scored.systems, hint=hint)
@@ -324,18 +289,13 @@ class Quantity:
         at: Its interval at a level in (0, 1); None where there is none. The ends never move inwards
             as the level rises.
         n: Rows it rests on, of the sort that ``counted`` names.
-        n_undefined: Rows for which the metric is undefined.
-        n_missing: Rows whose value is missing.
         clusters: Number of independent units among the ``n`` rows.
         low: The least value it can have; None for no end.
-        high: The greatest.
         filled: The quantity with every missing row at the end that makes it lowest or highest; None
             where the range has no such end. Not asked for where nothing is missing.
         least_p: A p below it cannot be told from it, as in a bootstrap of so many draws.
         exact: The binomial tails of a plain rate, which ``at`` is read off too; None for all else.
-        counted: What ``n`` counts.
         n_scored: Rows that have a score, where ``n`` counts something else.
-        reasons: Why rows have no value, and how many.
         not_random: What speaks against a random draw of labelled rows; there is no value then,
             unless they were to be taken as one.
     """
@@ -368,12 +328,7 @@ class Quantity:
 
 
 def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
-    """The mean of the scores that have a value; of a rate with exact tails.
-
-    Args:
-        scores: Rows of ``Scored.of``.
-        scale: Of the metric.
-    """
+    """The mean of the scores that have a value; of a rate with exact tails."""
     tally = dict(scores["status"].value_counts().iter_rows())
     clusters = valued_by_cluster(scores)
     mean = mean_at(clusters.moments, scale)
@@ -405,10 +360,6 @@ def owing(corrected: Quantity, plain: Quantity) -> Quantity:
     Were these all at one end of the range, value and interval would be
 
         (scored · what they are + missing · end) / (scored + missing)
-
-    Args:
-        corrected: Of the rows that have a score.
-        plain: The mean of the scores, which knows how many are missing.
     """
 
     def filled(end: End) -> Quantity | None:

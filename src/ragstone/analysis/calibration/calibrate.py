@@ -42,7 +42,6 @@ class Calibration(Displayable):
         passport: What is known of the judge; valid as long as the judge stays the same.
         scores: The corrected score of each example: ``example_id``, ``system``, ``metric``,
             ``judge``, ``people`` (null if not labelled), ``corrected``.
-        notes: Remarks for the reader.
         assume_random: Whether labels that are not a random sample were used to correct.
         units: What people and the judge said of each unit, by label as ``KIND.COLUMN``:
             ``example_id``, ``system``, ``unit``, ``people``, ``judge``; furthest apart first.

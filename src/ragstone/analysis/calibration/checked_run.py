@@ -49,11 +49,9 @@ class CheckedMetric:
 
     Attributes:
         judges: Whose opinions the metric is made of, people's aside.
-        labels: How many answers people labelled.
         kappa: How far judge and people agree beyond chance; None where it is not known.
         lacks: Why the judges are not to be believed on it, as a reason; None: they are.
         corrected: The corrected means of all answers, and of groups; none from too few labels.
-        asks: The judgements that it is made of.
     """
 
     judges: tuple[str, ...]
@@ -154,7 +152,6 @@ def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
     mean is corrected, and the interval of κ is above 0.
 
     Args:
-        folder: Of a finished run.
         form: What its ``run.json`` says.
     """
     estimates: Sequence[Mapping[str, Any]] = ()
@@ -185,11 +182,7 @@ def checked_by(
     """What corrected estimates, as plain data, show about the judges of a run.
 
     Args:
-        estimates: Those of all answers, and of groups.
-        folder: Of the finished run.
         form: What its ``run.json`` says.
-        labels: How many answers people labelled.
-        lacks: Why a metric without an estimate is not checked.
     """
     judges, metrics, people = _judges(folder, form), {}, []
     for metric in form.metrics:

@@ -142,16 +142,9 @@ def check_column(
 
     Args:
         kind: Of the judgement, or ``metric``.
-        column: Of the judgement, or the metric.
         rows: One row a unit: ``people`` and ``value`` in words, ``people_number`` and ``number``,
             ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``;
             ``weight``, one over the probability of being drawn, null where none is known.
-        criterion: What the best threshold maximises.
-        level: Of the intervals.
-        seed: Of the resampling.
-
-    Raises:
-        InputError: The sampling probability is known for some units and not for others.
     """
     clusters, weights = _codes(rows["cluster"]), known_weights(rows)
     alike: dict[str, Any] = {"weights": weights, "clusters": clusters, "level": level}

@@ -82,11 +82,8 @@ def not_random(
     ``fair_draw_p``; p is adjusted by Bonferroni over these and over the groups.
 
     Args:
-        metric: Whose scores these are.
-        group: Field to value; none for all rows.
         scores: The group's rows that the judge gave a value: ``value``, ``labelled``, ``cluster``,
             ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
-        groups: Number of groups that are tested.
     """
     fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
     tests = (len(fields) + 1) * groups
@@ -173,11 +170,8 @@ class LabelledScores:
     Attributes:
         scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight`` (the
             inverse sampling probability; null if unknown).
-        scale: Of the metric.
         rate: Whether people's values are only 0 and 1, in all groups.
-        method: Of the correction of a rate.
         not_random: Evidence that the labelled rows are not a random sample; None if there is none.
-        assume_random: Correct anyway.
         anytime: Whether the labels are looked at again and again as they come: their mean has an
             interval for that, and nothing is corrected.
     """

@@ -131,9 +131,6 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
 
     Verdicts on claims and statements are left out if the judge made these itself. Intervals treat
     the units of an example as a cluster.
-
-    Raises:
-        InputError: No unit was judged in both.
     """
     first, second = (
         _words(one).select(*KEYS, "value", "number").rename({"value": name, "number": f"n {name}"})
@@ -158,11 +155,7 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
 
 
 def same_data(run: Run, again: Run) -> None:
-    """Check that two runs are of the same data.
-
-    Raises:
-        InputError: The data differ.
-    """
+    """Check that two runs are of the same data."""
     if run.form.settings.data != again.form.settings.data:
         raise InputError(
             f"{again.path} has different data from {run.path}. To see how often a judge changes "
@@ -173,11 +166,7 @@ def same_data(run: Run, again: Run) -> None:
 
 
 def same_judge(run: Run, again: Run) -> None:
-    """Check that two runs have the same judge.
-
-    Raises:
-        InputError: A model, a prompt or the plan differs.
-    """
+    """Check that two runs have the same judge."""
     changed = changes(identity(run.form), identity(again.form))
     if changed:
         listed = "".join(f"\n  {line}" for line in changed)
@@ -222,13 +211,7 @@ class Passport:
     """What is known of a judge that was checked against people.
 
     Attributes:
-        judge: Its models, prompts and plan.
-        date: Date of the check, ISO 8601.
         data: Fingerprint of the data, and its name as ``source``.
-        labels: Fingerprint of the labels.
-        annotators: Number of annotators.
-        n_examples: Number of examples they labelled.
-        agreement: The checks, as plain data.
         estimates: The corrected estimates, over all examples and by group, as plain data.
         flips: How often the judge changed its verdict when asked again; empty if not measured.
         order: How often the order of two answers decided; None if not measured.

@@ -49,18 +49,9 @@ class LabelledRun:
     """The scores of a run with people's beside them.
 
     Args:
-        run: A finished run.
         labels: People's labels, see ``labels_for``.
-        metrics: Only these metrics of the run; empty: all.
-        by: Fields to group by, in addition to the system.
         cluster: Field whose rows are not independent; by default the run's own.
-        method: How rates are corrected.
         assume_random: Correct even with labels that are clearly not a random sample.
-        anytime: The labels are looked at repeatedly while they arrive.
-
-    Raises:
-        InputError: No label is for an example of the run.
-        UnknownName: A metric that the run does not have.
     """
 
     def __init__(
@@ -306,13 +297,7 @@ class LabelledRun:
 
 
 def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFrame:
-    """People's scores of a metric: ``example_id``, ``people``, ``weight``; one row per label.
-
-    Raises:
-        DataError: Label files that cannot be read, with every fault.
-        InputError: No label is of the metric, or of an example of the run.
-        UnknownName: A metric that the run does not have.
-    """
+    """People's scores of a metric: ``example_id``, ``people``, ``weight``; one row per label."""
     of = LabelledRun(run, labels_for(labels, run, None), metrics=[metric])
     if not of.scores:
         raise of.nothing_in_common()
@@ -326,12 +311,7 @@ def labels_for(
     columns: Mapping[str, str] | None,
     scales: Mapping[str, Ends] | None = None,
 ) -> LabelTable:
-    """The labels in these files, or else in the run's examples, with ratings as values.
-
-    Raises:
-        DataError: Files that cannot be read, with every fault.
-        InputError: Neither files nor labels in the data.
-    """
+    """The labels in these files, or else in the run's examples, with ratings as values."""
     if isinstance(labels, LabelTable):
         return labels
     paths = [labels] if isinstance(labels, str | Path) else list(labels)

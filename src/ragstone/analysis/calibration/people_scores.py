@@ -138,8 +138,6 @@ def people_scores(
     these by logic is derived as in any run.
 
     Args:
-        examples: The labelled examples.
-        labels: People's labels.
         metrics: Metrics; the name alone of one that is not loaded, which has only values given.
         units: How many claims and statements each example has, where people were asked about the
             judge's. An example labelled in part has no value by rule: what is known of it might
@@ -238,11 +236,7 @@ def weights_of(labels: LabelTable) -> pl.DataFrame:
 
 
 def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
-    """The weights of labelled rows; None if no sampling probability is known.
-
-    Raises:
-        InputError: It is known for some rows and not for others.
-    """
+    """The weights of labelled rows; None if no sampling probability is known."""
     unknown = rows[WEIGHT].null_count()
     if unknown == rows.height:
         return None

@@ -85,11 +85,7 @@ def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) ->
 
 
 def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: bool) -> list[str]:
-    """Check that metrics are measured alike in both runs; returns tolerated differences.
-
-    Raises:
-        InputError: It is one, unless forced; all of it is listed.
-    """
+    """Check that metrics are measured alike in both runs; returns tolerated differences."""
     found = measured_otherwise(first, second, metrics)
     if not found or force:
         return [one.reason("compared_all_the_same") for one in found]

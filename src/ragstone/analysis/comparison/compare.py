@@ -317,11 +317,7 @@ def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple
 
 
 def check_margin(margin: float) -> None:
-    """Refuse what is no margin.
-
-    Raises:
-        InputError: It is not a finite number above 0.
-    """
+    """Refuse what is no margin."""
     if not 0 < margin < float("inf"):
         raise InputError(f"A margin is a number above 0 in the metric's unit, got {margin}.")
 
@@ -343,12 +339,7 @@ def _check(
 
 
 def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) -> list[str]:
-    """The metrics by the names that the runs have for them.
-
-    Raises:
-        UnknownName: The runs do not have it.
-        InputError: They have none at all.
-    """
+    """The metrics by the names that the runs have for them."""
     if not there:
         raise InputError("The runs have no metric in common.")
     if not metrics:

@@ -38,8 +38,6 @@ class ComparedQuestions:
     """The questions of all runs that are compared.
 
     Attributes:
-        ids: Each once, in the order of the data.
-        clusters: For each its cluster, numbered from 0.
         several: How many stand in several clusters, and are counted in their first.
     """
 
@@ -110,9 +108,6 @@ class Side:
 
     Attributes:
         name: What it is called in the comparison; with two runs ``RUN/system``.
-        scored: The run's scores.
-        system: Its name in the run.
-        questions: Those of all sides.
     """
 
     name: str
@@ -158,12 +153,7 @@ class Side:
         )
 
     def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
-        """The number of each question's value of a field, that of its first row.
-
-        Args:
-            name: The field.
-            known: The number of each value so far; new ones are added.
-        """
+        """The number of each question's value of a field, that of its first row."""
         found = np.full(len(self.questions.ids), NO_PLACE)
         column = self.scored.facets[f"by {name}"].gather(self.rows)
         for value in column.unique(maintain_order=True):
@@ -178,12 +168,7 @@ Match = tuple[Side, Side]
 
 
 def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
-    """Every pair of systems of a run, or each against the baseline.
-
-    Raises:
-        InputError: One system alone.
-        UnknownName: No system is called like the baseline.
-    """
+    """Every pair of systems of a run, or each against the baseline."""
     systems = scored.systems
     if len(systems) < 2:
         raise InputError(
@@ -203,14 +188,7 @@ def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
 
 
 def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[str]]:
-    """Equally named systems of two runs; if each run has only one system, these two.
-
-    Returns:
-        The pairs, and which systems have none, in words.
-
-    Raises:
-        InputError: No system has one to be compared with.
-    """
+    """Equally named systems of two runs; if each run has only one system, these two."""
     labels = run_labels(first.run.path, second.run.path)
     questions = ComparedQuestions.of([first, second])
     shared = [name for name in first.systems if name in second.systems]
@@ -251,11 +229,7 @@ def run_labels(first: Path, second: Path) -> tuple[str, str]:
 
 
 def unpaired(matches: Sequence[Match]) -> list[str]:
-    """Which questions only one side of a pair has, as notes.
-
-    Raises:
-        InputError: No pair of systems shares a question.
-    """
+    """Which questions only one side of a pair has, as notes."""
     if not any((a.there & b.there).any() for a, b in matches):
         a, b = matches[0]
         raise InputError(
@@ -299,11 +273,7 @@ NAMES = {0: "value", 1: "undefined", 2: "missing"}
 
 
 def has_gaps(scores: pl.DataFrame) -> bool:
-    """Whether a composite's score anywhere lacks a component and is made of the rest.
-
-    Args:
-        scores: Of ``Scored.outcomes``.
-    """
+    """Whether a composite's score anywhere lacks a component and is made of the rest."""
     return bool(scores["partly"].any())
 
 
@@ -311,9 +281,6 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
     """The scores of its components, by the names in its weights, in the order of the examples.
 
     Those of the run; where it did not keep one, the stored judgements are scored again, in memory.
-
-    Raises:
-        InputError: The stored judgements are gone or damaged.
     """
     components = composite.components()
     kept = {name: scored.outcomes(str(one)) for name, one in components.items()
@@ -340,13 +307,6 @@ def over_common(
 ) -> tuple[Values, Values, Bools]:
     """Both sides' composites, question by question over the components that both have.
 
-    Args:
-        composite: One that leaves components without a value out.
-        a: The first side's components.
-        b: The second's.
-        whole: The sides' composites as scored, which say what is missing.
-
-    Returns:
         The composites, and on which questions a component was left out that one side has.
     """
     columns: dict[str, Floats] = {}
@@ -379,11 +339,6 @@ def values_of(
     """The values of a metric for each pair of systems; none for pairs that are not compared.
 
     Of a composite that leaves out components without a value, over those that both sides have.
-
-    Args:
-        matches: The pairs.
-        metric: Its text form.
-        notes: Takes what was left out, and why.
     """
     runs = runs_of(matches)
     composite = runs[0].metric(metric)

@@ -36,8 +36,6 @@ def verdict_of(
         p_equivalence: Of two one-sided tests that it lies inside ±margin, adjusted for all that are
             looked at; None without a margin or an interval.
         p: Two-sided, adjusted likewise; None where there is no test.
-        better: Which way the metric points.
-        alpha: The share of false findings that is put up with.
 
     Source: Schuirmann (1987), the two one-sided tests procedure, for equivalence.
     """

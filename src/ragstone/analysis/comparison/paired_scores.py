@@ -53,11 +53,8 @@ class Pairs:
 
     Attributes:
         a: Shape (n,). Of the first system.
-        b: Of the second.
-        cluster: Whole numbers from 0.
         undefined: Questions that both answered and of which one has no value by definition.
         partly: Pairs that rest on a part of a side's rows, for a judge owes the others.
-        missing: Those of which a judge owes one.
     """
 
     a: Floats
@@ -353,17 +350,6 @@ def question_changes(
     better, worse, same, or failed where one of them has no value. They are the pairs that
     ``compare`` counts as wins, ties and losses, so of a metric without a better end, better is
     higher.
-
-    Args:
-        run: That of system a, and of b unless there is another run.
-        other: That of system b.
-        a: As a comparison of these runs calls it.
-        b: Likewise.
-        metric: Its text form.
-
-    Raises:
-        InputError: There is nothing to pair, or the metric has no score a question.
-        UnknownName: No such systems are compared, or there is no such metric.
     """
     match = _match(run, other, a, b)
     notes: list[str] = []

@@ -136,10 +136,6 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
     """One entry for each pair, or example, of a run: the mean over its annotators.
 
     A pair that one annotator saw as a, b and another as b, a is one pair.
-
-    Raises:
-        DataError: Lists every row about an example that the run does not have, and every annotator
-            with two opinions of the same pair or example.
     """
     facets = scored.facets
     ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
@@ -297,11 +293,7 @@ class WeighingTable:
 
 
 def composite_terms(start: str) -> dict[str, float]:
-    """The metrics of a composite and their weights.
-
-    Raises:
-        InputError: It is not a composite, or not a weighted mean of an example's scores.
-    """
+    """The metrics of a composite and their weights."""
     metric = parse_metric(start)
     if not isinstance(metric, Composite) or metric.kind != "arithmetic" or metric.over_means:
         raise InputError(
@@ -320,14 +312,7 @@ def weighable(
     """The metrics to weight, why others are excluded, and a sign: -1 if less is better in all.
 
     Args:
-        scored: The run.
-        asked: Metrics that the user named.
         begin: Metrics and weights of the starting composite; None for equal weights.
-        pairs: People's opinions.
-
-    Raises:
-        UnknownName: The run does not have such a metric.
-        InputError: No metric is left, or the starting composite has one that cannot be weighted.
     """
     named = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *asked])]
     excluded: dict[str, str] = {}
@@ -378,12 +363,6 @@ def score_table(
     scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
 ) -> tuple[WeighingTable, dict[str, int], int]:
     """The rows with all scores, the rows without a score by metric, and the rows left out in total.
-
-    Args:
-        scored: The run.
-        names: Metrics of the run.
-        pairs: People's opinions.
-        turn: -1 if less is better, otherwise 1.
     """
     values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
 
@@ -429,12 +408,9 @@ def concordance(
     """Share of pairs put in people's order, with its interval; the composite's ties count half.
 
     Args:
-        sort: Whether people gave preferences or ratings.
         placed: Shape (n,). The composite's difference for a pair, or its value for a rating.
         said: Shape (n,). People's preference or rating.
         cluster: Shape (n,). The question of each row.
-        level: Confidence level of the interval.
-        rng: Draws a subset of many ratings.
 
     Every rating is compared with every other: a U-statistic, whose standard error is twice that of
     the mean over its rows (Hoeffding, 1948).

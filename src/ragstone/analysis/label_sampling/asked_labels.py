@@ -72,13 +72,8 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     vary, m (1 - m) of a rate. Where it has no score either, nothing is known: 0.
 
     Args:
-        scored: The run.
-        metric: Of the run.
         people: ``example_id``, ``people`` and ``weight`` (one over the chance of being drawn, null
             for equal ones) of those that are labelled already.
-
-    Returns:
-        Shape (examples,), above 0 but where nothing varies.
     """
     rows = scored.of(metric)
     values = rows["value"].cast(pl.Float64)
@@ -113,7 +108,6 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
     Args:
         errors: Shape (N,). e, how far people's score may lie from what is expected of it.
         probability: Shape (N,). π, in (0, 1]: how likely each example is to be drawn.
-        level: Of the interval, in (0, 1).
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 6.4, for
     draws that hardly depend on each other.
@@ -151,14 +145,7 @@ def shared_out(
     others goes to one annotator, as evenly as possible.
 
     Args:
-        units: How many.
         annotators: Their names; of nobody named, everything is one annotator's without a name.
-        overlap: Share in [0, 1]; above 0 it is one unit at least.
-        rng: Seeded by the caller.
-
-    Raises:
-        InputError: A share out of its range, a name that is empty or occurs twice, an overlap
-            without several annotators.
     """
     faults = []
     if not 0 <= overlap <= 1:
@@ -215,9 +202,6 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
         labels: Names of labels: of the taxonomy, ``support`` and ``agreement`` (of claims, or of
             what the metric needs), a metric, or a word of one's own.
         metric: What the sample was drawn for; its name alone where it is not loaded.
-
-    Raises:
-        InputError: Neither labels nor a metric, or a name that a column of the sheet has.
     """
     needed = labels_settling(metric) if isinstance(metric, Metric) else []
     if not labels:
@@ -243,12 +227,6 @@ def labels_settling(metric: Metric) -> list[AskedLabel]:
     """What people must say for the metric's rule; nothing where it needs more than people's word.
 
     The outcome of an answer is one word, which is asked for itself.
-
-    Args:
-        metric: Any.
-
-    Returns:
-        The labels, by what of an example they are about.
     """
     if isinstance(metric, RubricScore):
         return [AskedLabel(f"rating.{metric.criterion}", "answer")]
@@ -276,9 +254,6 @@ def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
     Args:
         tasks: ``retrieval``, ``grounding``, ``generation``, ``claims``, ``statements``, or a kind
             of judgements that people label, such as ``preference`` or one of the user's own.
-
-    Raises:
-        UnknownName: There is no such task.
     """
     known = tasks_known()
     for one in tasks:
@@ -318,12 +293,7 @@ def instructions_of(
     Empty where that is a word of the user's own.
 
     Args:
-        asked: From ``labels_asked``.
         language: A kind without a guideline in this language has its English one.
-        folder: With translations of the user's own.
-
-    Raises:
-        UnknownName: No guideline is in this language.
     """
     language, there = language.capitalize(), languages(folder)
     if language not in there:

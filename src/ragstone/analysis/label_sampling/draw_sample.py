@@ -65,9 +65,7 @@ class Sample:
         rows: In random order, with whole questions together: ``example_id``, ``question_id``,
             ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who are to label
             it.
-        strata: Empty unless stratified.
         settings: The arguments and the seed; the same settings give the same sample.
-        examples: Number of examples in the run.
         questions: Number of whole questions, or values of the cluster field, drawn; None if
             examples were drawn.
         unit: What was drawn, in words: examples, questions, values of document_id.
@@ -75,7 +73,6 @@ class Sample:
         widths: Expected widths of the interval of the metric's mean from as many labels, by design,
             the one used first. Empty without a metric, and for whole questions, because their
             examples may err together.
-        notes: Remarks for the user.
     """
 
     rows: pl.DataFrame

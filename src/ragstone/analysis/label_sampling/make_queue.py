@@ -64,15 +64,10 @@ def make_queue(
     """Make a queue of items.
 
     Args:
-        database: The store.
-        form: What is asked, of how many people, in which order.
         items: Those without a part to label are left out. Each task of an example becomes an item
             of its own, and unless the form puts them together, each part of it.
         risk: By example, for the order of that name: the riskiest come first.
         doubt: By example, how much the judge is in doubt, from 0 to 1, for the route of that name.
-
-    Raises:
-        InputError: Nothing can be labelled, a share out of its range, or a name that is taken.
     """
     kept = labelled_items(form, items, risk, doubt)
     return Queue.make(database, form, placed(form, kept, risk, doubt))
@@ -84,11 +79,7 @@ def labelled_items(
     risk: Mapping[str, float] = NOTHING,
     doubt: Mapping[str, float] = NOTHING,
 ) -> list[QueueItem]:
-    """The items with a part to label, if a queue can be made of them.
-
-    Raises:
-        InputError: All that is wrong with it.
-    """
+    """The items with a part to label, if a queue can be made of them."""
     faults = []
     kept = [one for one in items if one.parts]
     if not kept:
@@ -179,8 +170,6 @@ class QueueSource:
     """What a queue is made of.
 
     Attributes:
-        items: What can be labelled.
-        said: The labels that a sheet has already.
         risk: By example, how bad its score is, from 0 to 1; 1 where the judge failed.
         doubt: By example, how near its score is to where yes becomes no, from 0 to 1.
     """
@@ -289,11 +278,7 @@ def annotate(
 
 
 def more_examples(queue: Queue, source: str | PathLike[str], by: str = "") -> int:
-    """Add the examples of a source that a queue does not have yet; returns how many items.
-
-    Raises:
-        InputError: There is no such source, or nothing of it to label.
-    """
+    """Add the examples of a source that a queue does not have yet; returns how many items."""
     form = queue.form
     asked = tuple(dict.fromkeys(one.label for one in form.asked))
     found = _source(Path(source), (), asked, None, 0.5, None, form.seed)
@@ -374,11 +359,7 @@ def _of_sheet(
 def _questions(
     tasks: Sequence[str], asked: Sequence[str], metric: Metric | str | None
 ) -> tuple[AskedLabel, ...]:
-    """The labels of tasks and those that are named, or that the metric needs.
-
-    Raises:
-        InputError: Nothing is asked, or pairs are to be labelled with something else.
-    """
+    """The labels of tasks and those that are named, or that the metric needs."""
     found = task_labels(tasks)
     if asked or not found:
         if not asked and metric is None:
@@ -413,11 +394,7 @@ def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
 
 
 def _check_guidelines(folder: Path | None) -> None:
-    """Refuse a folder of translations that is not there or cannot be read.
-
-    Raises:
-        InputError: Which file.
-    """
+    """Refuse a folder of translations that is not there or cannot be read."""
     if folder is None:
         return
     if not folder.is_dir():

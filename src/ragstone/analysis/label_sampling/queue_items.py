@@ -38,13 +38,7 @@ Propositions = Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]]
 
 
 def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> list[QueueItem]:
-    """The examples of a sample in its order, whose systems and verdicts are not in them.
-
-    Args:
-        sample: Drawn from the run.
-        run: Whose examples, claims and statements are shown.
-        asked: From ``labels_asked``.
-    """
+    """The examples of a sample in its order, whose systems and verdicts are not in them."""
     drawn = dict(sample.rows.select("example_id", "inclusion_probability").iter_rows())
     found = {one.id: one for one in run_items(run, asked, drawn, drawn)}
     return [found[id] for id in drawn]
@@ -60,9 +54,7 @@ def run_items(
 
     Args:
         run: Whose claims and statements are those of the judge who spoke first.
-        asked: From ``labels_asked``.
         ids: Of the examples; None: all.
-        probabilities: That a sample contains them.
     """
     run = run.without_corrections()
     where = None if ids is None else pl.col("id").is_in(list(ids))
@@ -82,9 +74,6 @@ def data_items(
     """The examples of data, with their claims and statements.
 
     Args:
-        examples: In their order.
-        asked: From ``labels_asked``.
-        probabilities: That a sample contains them.
         propositions: Number and text of the claims and statements of each; None: those that the
             data list.
     """
@@ -168,12 +157,7 @@ def pair_items(
     """Every two answers of different systems to one question.
 
     Args:
-        examples: Those without an answer are left out.
         ids: Only pairs in which one of these examples is; None: all.
-        seed: Of which answer is shown first.
-
-    Raises:
-        InputError: No question has answers of two systems.
     """
     rng = np.random.default_rng(seed)
     questions: dict[str, list[Example]] = {}
@@ -236,11 +220,7 @@ def sheet_labels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
-    """The rows of a sheet.
-
-    Raises:
-        DataError: Rows that cannot be read.
-    """
+    """The rows of a sheet."""
     rows: list[Mapping[str, Any]] = []
     faults = []
     for line, row in source_of(path, str(path)).rows(Meter()):
@@ -255,11 +235,7 @@ def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
 
 
 def sheet_items(rows: Iterable[Mapping[str, Any]], source: str) -> list[QueueItem]:
-    """An item for each example, with the parts that the sheet has rows for.
-
-    Raises:
-        DataError: A row without an id, or with a probability that is none.
-    """
+    """An item for each example, with the parts that the sheet has rows for."""
     faults = []
     found: dict[str, QueueItem] = {}
     parts: dict[str, dict[ItemPart, None]] = {}
@@ -325,9 +301,7 @@ class LabelSheet:
     """Rows to be filled in.
 
     Attributes:
-        frame: The rows.
         asked: Which of its columns are empty to be filled in.
-        notes: What is not in it.
         guideline: What is asked, in Markdown, for the people who fill it in; empty where that is a
             word of the user's own.
     """
@@ -351,13 +325,7 @@ def label_sheet(
     Each annotator's rows stand together, examples in the random order of the sample.
 
     Args:
-        sample: Drawn from the run.
-        run: Whose examples, claims and statements are shown.
-        asked: From ``labels_asked``.
         language: Of the guideline; a kind without one in this language has its English one.
-
-    Raises:
-        UnknownName: No guideline is in this language.
     """
     guideline, remarks = instructions_of(asked, language)
     items = {one.id: one for one in sample_items(sample, run, asked)}
@@ -388,12 +356,7 @@ def label_sheet(
 
 
 def write_sheet(sheet: LabelSheet, path: Path) -> None:
-    """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it.
-
-    Raises:
-        InputError: Another ending, a sheet that is there, for it may hold labels, or another
-            guideline that is there.
-    """
+    """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it."""
     if not path.name.endswith(WRITTEN):
         raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.exists():

@@ -28,12 +28,7 @@ from .asked_labels import ExpectedWidth, expected_errors, expected_widths
 
 
 def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
-    """The range of each example's scores over the runs; null if fewer than two have one.
-
-    Raises:
-        UnknownName: A run lacks the metric.
-        InputError: A run has none of these examples.
-    """
+    """The range of each example's scores over the runs; null if fewer than two have one."""
     wide = scored.of(metric).select("example_id", pl.col("value").alias("0"))
     for number, other in enumerate(others, start=1):
         if metric not in other.metrics:
@@ -53,9 +48,6 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
 
     Votes are those of a panel's members, repeats of a critique, both orders of a preference. Of
     ratings it is the greatest minus the least. Null where nobody voted.
-
-    Raises:
-        InputError: No votes in this run, or a metric that is not loaded.
     """
     known = scored.metric(metric)
     if known is None:
@@ -124,9 +116,6 @@ def stratum_names(
 
     Args:
         scored: The run, made with ``by=`` the fields.
-        metric: Whose verdict.
-        threshold: Where its scores turn from no to yes.
-        strata: Fields, and ``verdict``.
     """
     columns = []
     for name in dict.fromkeys(strata):
@@ -142,11 +131,7 @@ def stratum_names(
 
 
 def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
-    """Refuse a threshold that no score can lie on both sides of.
-
-    Raises:
-        InputError: It lies outside of the metric's range, or is no number.
-    """
+    """Refuse a threshold that no score can lie on both sides of."""
     scale = scored.scale(metric)
     low = -inf if scale.low is None else scale.low
     high = inf if scale.high is None else scale.high
@@ -162,9 +147,6 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
     """What the judge said of each example, as a word: a label, 0 or 1, or a side of the threshold.
 
     ``undefined`` and ``missing`` are words of their own.
-
-    Raises:
-        InputError: The threshold is needed and lies outside of the metric's range.
     """
     scores, cut = scored.of(metric), f"{threshold:g}"
     value = pl.col("value")
@@ -186,14 +168,8 @@ def deviations(
     """How much the judge's scores vary in each stratum, between its units.
 
     Args:
-        scored: The run.
-        metric: Whose scores.
         units: Shape (rows,). The unit that each example belongs to.
         place: Shape (units,). The stratum of each unit.
-        strata: How many there are.
-
-    Raises:
-        InputError: No metric, or one that does not vary inside any stratum.
     """
     if metric is None:
         needed = argument("metric", "METRIC")
@@ -289,12 +265,7 @@ class DrawnUnits:
 
 
 def check_design(design: SampleDesign) -> None:
-    """Refuse arguments that do not fit together, all at once.
-
-    Raises:
-        InputError: Which of them.
-        UnknownName: There is no such way of sampling.
-    """
+    """Refuse arguments that do not fit together, all at once."""
     by, metric, strata = design.by, design.metric, design.strata
     if by not in WAYS:
         raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
@@ -318,11 +289,7 @@ def check_design(design: SampleDesign) -> None:
 
 
 def without_undefined(design: SampleDesign) -> tuple[SampleDesign, int]:
-    """The same for a run without the examples for which the metric is undefined, and how many.
-
-    Raises:
-        InputError: It is undefined for all.
-    """
+    """The same for a run without the examples for which the metric is undefined, and how many."""
     scored, metric = design.scored, design.metric
     if metric is None:
         return design, 0
@@ -333,11 +300,7 @@ def without_undefined(design: SampleDesign) -> tuple[SampleDesign, int]:
 
 
 def units_of(design: SampleDesign) -> RunUnits:
-    """The units to draw from.
-
-    Raises:
-        InputError: There are fewer than are to be drawn, or none is to be.
-    """
+    """The units to draw from."""
     scored, n = design.scored, design.n
     if n < 1:
         raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
@@ -349,11 +312,7 @@ def units_of(design: SampleDesign) -> RunUnits:
 
 
 def draw_units(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
-    """Draw units as the design says.
-
-    Raises:
-        InputError: The run does not have what it goes by.
-    """
+    """Draw units as the design says."""
     if design.by == "random":
         return DrawnUnits(draw_random(units.size, design.n, rng))
     if design.by == "stratified":

@@ -74,17 +74,8 @@ def read_checks(
     """The requirements to decide, and notes on them.
 
     Args:
-        run: A finished run.
-        require: ``METRIC OP BAR``.
-        no_worse_than: ``BASELINE:MARGIN``.
-        system: Only these systems; none for all.
-        corrected: In place of the judge's means.
         only: Of ``no_worse_than`` only these metrics; none for all.
         cluster: Field whose rows are not independent; by default the run's own.
-        faults: Further faults, reported together with those found here.
-
-    Raises:
-        InputError: Every fault; a single one as it is, such as ``UnknownName``.
     """
     scored = Scored(run, cluster=cluster)
     unknown = list(_unknown(system, scored.systems))
@@ -224,13 +215,7 @@ class Standing:
 
 
 def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing]:
-    """Decide all requirements together, because their p-values are adjusted as one family.
-
-    Args:
-        checks: The requirements.
-        level: One-sided, in (0, .5).
-        on: What decides.
-    """
+    """Decide all requirements together, because their p-values are adjusted as one family."""
     quantities = [one.quantity for one in checks]
     ps = [_p(check, one, on) for check, one in zip(checks, quantities, strict=True)]
     return _standings(checks, quantities, ps, level, on)

@@ -105,10 +105,6 @@ class GateRequirement:
 
 def read_requirement(text: str, scored: Scored) -> GateRequirement:
     """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent.
-
-    Raises:
-        UnknownName: The run has no such metric.
-        InputError: The text cannot be read, or the bar lies outside of the metric's range.
     """
     written = _written(text)
     if written["op"] == "==":
@@ -130,9 +126,6 @@ def metric_in(text: str) -> str:
 
     >>> metric_in('critique(aspect="a >= b") >= 80%')
     'critique(aspect="a >= b")'
-
-    Raises:
-        InputError: The text cannot be read.
     """
     return _written(text)["metric"]
 
@@ -272,11 +265,7 @@ class NoWorse:
     """A baseline with its margin.
 
     Attributes:
-        text: As the user wrote it.
-        margin: In the unit of each metric, 0 or more.
-        matches: Each system with its baseline.
         metrics: Those that both have, with a direction and scores of their own.
-        notes: What is left out.
     """
 
     text: str
@@ -293,7 +282,6 @@ class Gain:
     Attributes:
         quantity: The mean difference of the pairs in the metric's direction.
         differences: That of each pair: ``example_id`` and ``value``.
-        equal: Whether both have the same scores.
     """
 
     quantity: Quantity
@@ -304,19 +292,7 @@ class Gain:
 def read_no_worse(
     text: str, scored: Scored, systems: Sequence[str], only: Sequence[str] = ()
 ) -> NoWorse:
-    """``BASELINE:MARGIN``: a system of the run or a run's folder, and a number or percentage.
-
-    Args:
-        text: As the user wrote it.
-        scored: The run that is decided on.
-        systems: Which of its systems.
-        only: Which metrics; none for all.
-
-    Raises:
-        UnknownName: The baseline is neither a system nor a folder, or it has no such metric.
-        InputError: The text cannot be read, or the baseline cannot stand beside the run: other
-            systems or questions, or metrics that were judged otherwise under the same name.
-    """
+    """``BASELINE:MARGIN``: a system of the run or a run's folder, and a number or percentage."""
     name, colon, written = text.strip().rpartition(":")
     margin = read_number(written)
     if not (colon and name) or margin is None or margin < 0:

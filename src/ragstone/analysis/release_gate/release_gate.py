@@ -53,21 +53,13 @@ class Decided:
     """A requirement, decided for one system.
 
     Attributes:
-        text: The requirement as it was written.
-        metric: Its metric.
-        group: The system it was decided for.
-        decision: What comes of it.
         state: What the scores that are there say: ``holds`` if the interval clears the bar,
             ``broken`` if the opposite is shown, else ``open``. ``decision`` may be ``missing`` all
             the same.
-        op: How the truth must stand to the bar.
-        bar: In the unit of ``value``.
         better: The metric's direction: ``+``, ``-`` or ``0``.
         value: The estimate; of ``no worse than`` the difference to the baseline in the metric's
             direction. None where there is none.
         low: Of the interval, None where there is none.
-        high: Of the interval.
-        level: Of the interval, 1 - 2 · the gate's.
         method: Of the interval; exact for a rate, and then not the one of the report.
         p: One-sided, for the truth being on the wrong side of the bar; small means broken. None
             where there is no interval, or the value alone decides.
@@ -76,13 +68,9 @@ class Decided:
             decided, and where no number would.
         n_needed_reason: Why there is no such number; None where there is.
         n: Rows with a value: examples, pairs or labels, as ``counted`` says.
-        n_undefined: Rows to which the definition gives none.
-        n_missing: Rows whose value a judge owes.
-        counted: What ``n`` counts.
         reason: Why it came out like this, see ``ragstone.core.messages``.
         same: Whether a system and its baseline were judged on the same inputs by the same judge,
             and alike, so that it holds and nothing is estimated.
-        notes: What to know beside.
         worst: The examples furthest on the wrong side, where it does not pass: id and score.
         relevance_by: Who judged relevance, where not all metrics have that from the same source.
     """
@@ -151,7 +139,6 @@ class GateResult(Displayable):
     """The decision of a gate: the first that applies of fail, missing, cannot tell, pass.
 
     Attributes:
-        run: The run that was checked.
         checked: What people's labels show about the judges of the metrics it is decided on.
         corrected: The metrics that enough labels correct, for every system.
         without_corrections: The decision on the numbers as the judges left them; None where people

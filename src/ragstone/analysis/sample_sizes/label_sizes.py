@@ -203,18 +203,8 @@ def known_of_run(
     Gladen). The design effect is that of the judge's scores.
 
     Args:
-        scored: The judged run.
-        metric: A metric of the run.
         system: A system of the run; None: all rows.
-        labels: People's labels of some of its examples.
-        rate: The true rate, if known.
-        sensitivity: Of the judge; if given, no labels are needed.
-        specificity: Of the judge.
         correlation: Between the judge's scores and people's, for a metric that is not a rate.
-
-    Raises:
-        UnknownName: The run does not have such a metric or system.
-        InputError: Too few labels, or nothing given about the judge.
     """
     scored = scored.without_corrections()
     metric = known_metric(scored, metric)
@@ -259,7 +249,6 @@ def accuracy(
         scores: Shape (N,). The judge's scores, in [0, 1] for a rate.
         clusters: Shape (N,). Rows with the same value are not independent.
         both: ``judge``, ``people`` and ``weight`` of the labelled rows; None if there are none.
-        of_a_rate: Whether people's labels are yes or no.
     """
     values = (scores >= MIDDLE).astype(np.float64) if of_a_rate else scores
     first = pilot(values, clusters)

@@ -42,11 +42,9 @@ class LabelsLeft:
     """How many labels a mean still needs.
 
     Attributes:
-        label: Its name in files.
         half_width: Of the interval that is wanted, in the unit of the label.
         so_far: How many examples, or parts of them, have a label on which people are not split.
         needed: How many it takes in all; None if that cannot be told.
-        why: The reason why it cannot.
     """
 
     label: str
@@ -85,12 +83,7 @@ def labels_left(
     Args:
         table: The labels so far; those on which people are split are left out.
         half_width: Of the interval that is wanted; of numbers the share of their range.
-        clusters: Maps an example to its cluster, such as its question.
         ends: For a label that is a number the least and the greatest that can be said.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        InputError: A half-width or a level beyond its range.
     """
     combined = table.adjudicated().filter(~pl.col("tie"))
     found = []
@@ -332,11 +325,7 @@ def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
 
 
 def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
-    """The named metrics of the run, or by default all that have a value.
-
-    Raises:
-        UnknownName: The run does not have such a metric.
-    """
+    """The named metrics of the run, or by default all that have a value."""
     named = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
     return list(named) or [
         metric for metric in scored.metrics if scored.of(metric)["value"].count()
@@ -344,11 +333,7 @@ def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
 
 
 def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
-    """The named systems of the run, or by default all.
-
-    Raises:
-        UnknownName: The run does not have such a system.
-    """
+    """The named systems of the run, or by default all."""
     for system in systems:
         known_system(scored, system)
     return list(dict.fromkeys(systems)) or scored.systems

@@ -50,7 +50,6 @@ class FailureStage:
     """A stage of the pipeline.
 
     Attributes:
-        code: Its name for programs.
         metrics: Those that tell; none where the example itself tells.
         fails: Whether an answer fails at this stage, null where that is not known.
         bad: Whether an answer that fails here looks bad.
@@ -107,13 +106,11 @@ class Faults:
 
     Attributes:
         judged: Answers of which a metric tells whether they look bad.
-        bad: Those that do.
         partial: Those of the others that say only part of the reference.
         unsupported: Answers, bad or not, with a claim that is not supported; None if no metric
             tells.
         stage: The stage at which most of those that look bad failed first, the earliest of several;
             empty if there are none.
-        at_stage: How many failed there.
     """
 
     judged: int
@@ -144,15 +141,7 @@ def stages(run: Run) -> pl.DataFrame:
 
 
 def faults_of(run: Run, leaving_out: Collection[str] = ()) -> Faults | None:
-    """How many answers look bad, counted a shard at a time, to bound memory.
-
-    Args:
-        run: A finished run.
-        leaving_out: Systems that are not counted.
-
-    Returns:
-        The numbers; None if no metric tells.
-    """
+    """How many answers look bad, counted a shard at a time, to bound memory."""
     if set(JUDGED_BY).isdisjoint(run.form.metrics):
         return None
     counts, unsupported = Counter[str](), Counter[bool]()
@@ -195,9 +184,7 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
             ``retrieved``, null if it does not retrieve, the ``best_grade`` of its judged context
             ids, null if there are none, the ``first_reference``, and the number of the answer's
             claims, ``n_claims``.
-        scores: Of the metrics that tell.
 
-    Returns:
         One row an example, in order: ``example_id``, ``system``, a column for each stage: whether
         it failed there, null where that is not known; ``stage``: the code of the first, if it looks
         bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how doubtful
@@ -279,7 +266,6 @@ class StageFailures:
     """The answers of a group at one stage.
 
     Attributes:
-        stage: Its code.
         first: Answers that look bad and failed here first, as a share of all judged answers; None
             if it is not known.
         why: The reason why it is not known, which ``ragstone.explain`` puts into words.
@@ -305,12 +291,9 @@ class GroupFailures:
         group: The system and slice; empty for all answers together.
         judged: Answers of which a metric tells whether they look bad.
         clusters: Questions, or what else groups dependent answers.
-        bad: Those that look bad.
         partial: Those of the others that say only part of the reference.
-        fine: The rest.
         survived: Answers that do not look bad, though they failed at a stage of retrieval.
         unsupported: Answers with a claim that is not supported; None if no metric tells.
-        stages: In the order of the pipeline.
     """
 
     group: Mapping[str, str]
@@ -336,12 +319,8 @@ class FailureGroups:
     """How many answers of a run went wrong at which stage.
 
     Attributes:
-        run: The folder.
         groups: All answers, each system, each slice, and each system within it.
         themselves: Systems whose answers are the references; they count in none but their own.
-        by: The fields of the slices.
-        cluster: What groups dependent answers.
-        level: Of the intervals.
         checked: What people's labels show about the judges that tell.
     """
 
@@ -355,9 +334,6 @@ class FailureGroups:
 
     def of(self, **group: str) -> GroupFailures:
         """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``.
-
-        Raises:
-            UnknownName: There is no such group.
         """
         found = next((one for one in self.groups if dict(one.group) == group), None)
         if found is None:
@@ -389,10 +365,6 @@ class Failures(FailureGroups, Displayable):
 
         Args:
             stage: The code of a stage, ``partial`` or ``no_fault``; None: all that look bad.
-            system: Only its answers.
-
-        Raises:
-            UnknownName: There is no such stage or system.
         """
         if stage is not None and stage not in PLACES:
             raise UnknownName("stage", stage, PLACES)
@@ -462,9 +434,6 @@ def group_failures(
     Args:
         answers: One row an answer: ``system``, ``cluster``, a ``by_column`` for each field, and
             what ``laid`` gives.
-        metrics: Those of the run.
-        by: The fields.
-        themselves: Systems whose answers count in none but their own groups.
     """
     laid = _Laid(answers, metrics)
     others = ~pl.col("system").is_in(themselves)

@@ -42,11 +42,8 @@ class Summary:
     """A run in a few facts. The verdicts are those of ``compare`` on the run.
 
     Attributes:
-        examples, questions: How many there are.
         answered: How many examples have an answer; rankings have none.
         null: How many answers are null, of systems that answer elsewhere.
-        systems: In the order of the data.
-        metrics: How many metrics have a value.
         themselves: The systems whose answers are the references, each with the metrics that would
             compare it with itself.
         same: Metrics on which all systems have the same inputs, so that they share the scores.
@@ -57,9 +54,7 @@ class Summary:
         wins: Which system is better than which on metrics where nobody leads.
         pair: Of two systems that are compared, the comparisons; empty if there are more.
         alike: Pairs of systems that were tested, neither of them better on any metric.
-        apart: Pairs of systems that share no question.
         faults: What looks bad, without ``themselves``; None if no metric tells.
-        missing: How many scores are missing.
         possible: How many scores there are, with the missing ones.
         conversations: The sessions of several turns; None if no example names its session.
         checked: What people's labels show about the judges.
@@ -333,10 +328,8 @@ def repeats(rows: pl.DataFrame, metrics: Sequence[str], decides: str = "") -> pl
     Args:
         rows: One row an answer: ``question_id``, ``system``, a column for each metric, and ``label
             METRIC`` for the one that decides.
-        metrics: Their names.
         decides: The metric whose labels are the outcomes; empty if there is none.
 
-    Returns:
         One row a question and system with several answers: ``question_id``, ``system``, ``n``;
         ``mean METRIC``, ``low METRIC`` and ``high METRIC``; ``flips``, null without two outcomes.
     """
@@ -360,11 +353,6 @@ def split_estimates(run: Run, field: str, sets: Mapping[str, Collection[str]]) -
 
     A composite of dataset means, which no example has a score of, is left out. They have no
     signature, no bounds and no counts of words and flags.
-
-    Args:
-        run: A finished run.
-        field: What the sets are called together.
-        sets: The ids of the examples in each, by its name.
     """
     scored = Scored(run)
     whole = {one.metric: one for one in run.estimate_list if not one.group}

@@ -40,18 +40,11 @@ class ConversationFigure:
     """A figure of the conversations of a system.
 
     Attributes:
-        figure: Which.
-        system: Of whose conversations.
         metric: Of whose scores; for ``resolved`` the one that has a bar, None where an answer is
             enough.
         bar: The score of the last turn that will do; None without one.
-        better: Which end of the figure is better.
         value: The mean over the conversations, or the share of them; None if none has the figure.
         low: Of the interval, in which conversations are independent; None where there is none.
-        high: Of the interval.
-        level: Of the interval.
-        method: Of the interval.
-        n: Conversations with the figure.
         n_undefined: Sessions without it by definition; those of a single turn among them.
         n_missing: Conversations in which missing turns leave it open.
         worst: The value if every missing turn were as bad as can be; None if that has no bound.
@@ -84,11 +77,8 @@ class ConversationCounts:
     """How many conversations a system has.
 
     Attributes:
-        system: The system.
-        n: Conversations.
         single: Sessions of a single turn, which are none.
         shortest: Turns of the shortest conversation; 0 if there is none.
-        longest: Turns of the longest.
     """
 
     system: str
@@ -103,9 +93,7 @@ class ConversationFigures:
     """The figures of a run's conversations.
 
     Attributes:
-        run: The folder.
         counts: By system; empty if no example names its session.
-        figures: By figure, metric and system.
         unresolved: The reason why no conversation is known to be resolved or not; empty if any is.
     """
 
@@ -121,11 +109,7 @@ class ConversationFigures:
     def of(
         self, figure: Figure, metric: str | None = None, system: str | None = None
     ) -> ConversationFigure:
-        """A figure; of the only system if none is named.
-
-        Raises:
-            InputError: There is no such figure, or there are several.
-        """
+        """A figure; of the only system if none is named."""
         found = [
             one
             for one in self.figures
@@ -169,11 +153,7 @@ class Conversations(ConversationFigures, Displayable):
         return ConversationFigures(self.run, self.counts, self.figures, self.unresolved)
 
     def worst(self, metric: str) -> pl.DataFrame:
-        """The rows of ``sessions`` whose worst turn is known, the worst first.
-
-        Raises:
-            InputError: There is no such figure.
-        """
+        """The rows of ``sessions`` whose worst turn is known, the worst first."""
         better = next((one.better for one in self.figures
                        if (one.figure, one.metric) == ("worst_turn", metric)), None)  # fmt: skip
         if better is None:
