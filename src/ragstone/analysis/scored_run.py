@@ -37,7 +37,7 @@ KEY = pl.col("example_id").hash()
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """Where the values of a metric lie; None for an end that is not known."""
+    """The range of a metric's values; None for an end that is not known."""
 
     low: float | None
     high: float | None
@@ -59,7 +59,7 @@ class Scored:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """That questions are the same under several ids, or a document or session field is coarser.
+        """Remarks on questions with several ids, and on a coarser document or session field.
 
         The latter as the run remarked.
         """
@@ -71,7 +71,7 @@ class Scored:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """Their text forms, in the order of the run's report."""
+        """The metrics' text forms, in the order of the run's report."""
         return tuple(dict.fromkeys(one.metric for one in self.run.estimate_list))
 
     @cached_property
@@ -111,7 +111,6 @@ class Scored:
 
     @cached_property
     def _asked(self) -> RepeatedQuestions | None:
-        """Which questions are the same under several ids, where these are the clusters."""
         if self.cluster != QUESTION:
             return None
         there = self.run.examples(["question_id", question_hash()])
@@ -132,7 +131,6 @@ class Scored:
         return found
 
     def _fields(self) -> list[str]:
-        """The fields that the first examples can be grouped by."""
         places = self.run.examples(["slices", "meta", "labels"]).head(100)
         there = {name for row in places.iter_rows() for text in row for name in json.loads(text)}
         return ["system", "question_id", *sorted(there - {"system", "question_id"})]
@@ -185,7 +183,7 @@ class Scored:
 
     @cached_property
     def _scores(self) -> dict[str, pl.DataFrame]:
-        """Those that were asked for: all together take several times the memory."""
+        """The scores that were looked at: all together take several times the memory."""
         return {}
 
     def metric(self, name: str) -> Metric | None:
@@ -224,7 +222,7 @@ def by_cluster(valued: pl.DataFrame) -> Clusters:
 
 
 def mean_at(clusters: ClusterMoments, scale: ValueRange) -> Callable[[float], MeanEstimate]:
-    """As ``mean_of``, for many levels."""
+    """Return ``mean_of`` as a function of the level."""
 
     def mean(level: float) -> MeanEstimate:
         return mean_of_clusters(
@@ -270,7 +268,6 @@ def some(names: Sequence[str]) -> str:
 
 
 def _text_form(name: str) -> str | None:
-    """The text form as runs write it; None if no loaded metric has that name."""
     try:
         return str(parse_metric(name))
     except RagstoneError:

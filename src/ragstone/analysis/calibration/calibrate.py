@@ -34,7 +34,7 @@ from .labelled_run import LabelledRun, labels_for
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Displayable):
-    """What human labels show about a judge and its numbers.
+    """The evidence of human labels about a judge and its numbers.
 
     Attributes:
         estimates: For each labelled metric and group: judge, labels only, corrected.
@@ -60,7 +60,7 @@ class Calibration(Displayable):
 
     @property
     def not_random(self) -> tuple[NotRandom, ...]:
-        """Where the labels are clearly not a random sample, so nothing is corrected."""
+        """The evidence that labels are no random sample, so that nothing is corrected."""
         return tuple(one.not_random for one in self.estimates if one.not_random is not None)
 
     def __repr__(self) -> str:
@@ -176,7 +176,7 @@ class CorrectedQuantities:
         return labelled.quantity() if labelled.n_labels else None
 
     def checked(self) -> CheckedRun:
-        """What the labels show about the judges; on metrics without labels, what a passport shows.
+        """Check the judges by the labels; on metrics without labels, by a passport.
 
         Labels that are looked at as they come correct nothing: their mean is people's own.
         """
@@ -246,7 +246,6 @@ def _calibration(
 
 
 def _estimates(of: LabelledRun, level: float) -> tuple[CorrectedEstimate, ...]:
-    """The estimates of each metric that people labelled, over all examples and by group."""
     parts = (
         of.labelled(metric, group, scores)
         for metric, scores in of.scores.items()

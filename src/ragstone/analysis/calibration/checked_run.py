@@ -45,7 +45,7 @@ class CorrectedMean:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMetric:
-    """What people's labels show about the judges of one metric.
+    """The evidence of people's labels about the judges of one metric.
 
     Attributes:
         judges: Whose opinions the metric is made of, people's aside.
@@ -63,11 +63,11 @@ class CheckedMetric:
 
     @property
     def few(self) -> bool:
-        """Whether people labelled it, but the labels do not correct its mean well enough."""
+        """True if people labelled it, but the labels do not correct its mean well enough."""
         return self.lacks is not None and Reason.read(self.lacks).code in NOT_ENOUGH
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "judges": list(self.judges),
             "labels": self.labels,
@@ -79,7 +79,7 @@ class CheckedMetric:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """What people's labels show about the judges of a run, by the metrics made of their opinions.
+    """The evidence of people's labels about a run's judges, by the metrics made of their opinions.
 
     What is counted or measured is no opinion, and what people labelled themselves needs no check.
     ``labels`` is how many answers people labelled, ``systems`` how many gave them, ``people`` the
@@ -98,7 +98,7 @@ class CheckedRun:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Who judged, people first."""
+        """The judges, people first."""
         others = (name for one in self.metrics.values() for name in one.judges)
         return tuple(dict.fromkeys([*([HUMAN] if self.people else []), *others]))
 
@@ -146,7 +146,7 @@ class CheckedRun:
 
 
 def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
-    """What the passport in a run's folder shows about its judges.
+    """Check a run's judges by the passport in its folder.
 
     The judges of a metric are checked if as many answers are labelled as the correction needs, its
     mean is corrected, and the interval of κ is above 0.
@@ -179,7 +179,7 @@ def checked_by(
     labels: int,
     lacks: str = "no_label_checked",
 ) -> CheckedRun:
-    """What corrected estimates, as plain data, show about the judges of a run.
+    """Check a run's judges by corrected estimates, as plain data.
 
     Args:
         form: What its ``run.json`` says.
@@ -197,7 +197,6 @@ def checked_by(
 
 
 def _judges(folder: Path, form: Manifest) -> dict[str, list[str]]:
-    """By ask, who gave an opinion on it; people are ``human``, whatever file they wrote in."""
     judges: dict[str, list[str]] = {}
     for ask, judge, status, _ in form.judged:
         is_opinion = ask in ASKS and {"people", "model"} & {*ASKS[ask].by}
@@ -207,7 +206,7 @@ def _judges(folder: Path, form: Manifest) -> dict[str, list[str]]:
 
 
 def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
-    """Those with a row; of several, some may have found nothing of the kind.
+    """Return the judges with a row; of several, some may have found nothing of the kind.
 
     Where people labelled every claim, the judge after them is left with answers that make none.
     """
@@ -245,7 +244,6 @@ def _checked(
 
 
 def _too_few(corrected: Mapping[str, Any], form: Manifest) -> str | None:
-    """Why a metric's mean is not corrected, or not by enough labels."""
     labels = corrected["n_labels"]
     if FEW_LABELS in corrected["flags"]:
         return reason(FEW_CHECKED, n=labels, enough=ENOUGH)
@@ -258,7 +256,6 @@ def _too_few(corrected: Mapping[str, Any], form: Manifest) -> str | None:
 
 
 def _no_agreement(labels: int, kappa: Mapping[str, float | None]) -> str | None:
-    """Why judge and people are not shown to agree beyond chance."""
     value, low, high = (kappa[name] for name in ("value", "low", "high"))
     if value is None or low is None or high is None:
         return reason("agreement_unknown", n=labels)

@@ -61,7 +61,7 @@ class Bias:
     of: GroupBias
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         group = self.of.group
         name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
         return {
@@ -103,7 +103,7 @@ class JudgeCheck:
     """Krippendorff's alpha and Gwet's AC1 on the same; none where chances are unequal."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         yes = self.yes
         return {
             "kind": self.kind,
@@ -205,7 +205,6 @@ def _beside(
     level: float,
     seed: int,
 ) -> Mapping[CoefficientName, AgreementCoefficient]:
-    """What is told beside kappa; both count every unit alike."""
     if weights is not None and np.ptp(weights) > 0:
         return {}
     return agreement_coefficients(
@@ -221,7 +220,6 @@ def _beside(
 def _yes(
     kind: str, column: str, rows: pl.DataFrame, *, numbers: bool
 ) -> tuple[NDArray[np.int64] | None, Floats | None]:
-    """Which units people call positive, and the judge's score for that; None if not applicable."""
     if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
         truth = rows["people_number"].to_numpy().astype(np.int64)
         scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
@@ -235,13 +233,11 @@ def _yes(
 
 
 def _positive(kind: str, column: str) -> tuple[str, ...]:
-    """Which values count as positive if a column has more than two."""
     known = KINDS[kind].columns if kind in KINDS else {}
     return known[column].positive if column in known else ()
 
 
 def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
-    """The judge's binary verdicts: as given, or whether its score is at least the middle."""
     if positive := _positive(kind, column):
         return rows["value"].is_in(positive).to_numpy().astype(np.int64)
     said = rows["number"].to_numpy()
@@ -251,7 +247,6 @@ def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDA
 
 
 def _span(people: Floats, judge: Floats) -> float | None:
-    """How far apart two numbers can lie, as far as it is known: from 0 to 1, where all do."""
     both = np.concatenate([people, judge])
     return 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
 
@@ -265,7 +260,6 @@ def _difference(
 
 
 def _probable(scores: Floats) -> bool:
-    """Whether the judge's scores may be probabilities and are not just 0 and 1."""
     return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
 
 
@@ -364,7 +358,7 @@ def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
 
 
 def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
-    """What both said of each unit, in the words of the confusion matrix, furthest apart first.
+    """Set both words on each unit side by side, as in the confusion matrix, furthest apart first.
 
     A judge's score beside people's yes or no is a yes from the middle on, as in the matrix.
     """

@@ -64,7 +64,7 @@ class NotRandom:
         return reason("unlike", of=of, differences="\n".join(self.differences), below=f"{BELOW:g}")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "metric": self.metric,
             "group": dict(self.group),
@@ -111,7 +111,6 @@ def _is_kind(values: pl.Series) -> bool:
 
 
 def _fifths(values: pl.Series) -> pl.Series:
-    """The values themselves if there are few, otherwise bins of about equal size."""
     if values.n_unique() <= BINS:
         return values
     quantiles = [values.quantile(part / BINS, "lower") for part in range(1, BINS)]
@@ -120,7 +119,6 @@ def _fifths(values: pl.Series) -> pl.Series:
 
 
 def _difference(scores: pl.DataFrame, name: str) -> str:
-    """How labelled and other rows differ in a field, as a reason."""
     labelled, rest = scores.filter(LABELLED), scores.filter(~pl.col(LABELLED))
     if name == "value":
         mean, other = (_mean(part["value"]) for part in (labelled, rest))
@@ -188,7 +186,7 @@ class LabelledScores:
 
     @property
     def withheld(self) -> bool:
-        """Whether the correction is withheld."""
+        """True if the correction is withheld."""
         return self.not_random is not None and not self.assume_random
 
     @property
@@ -198,12 +196,12 @@ class LabelledScores:
 
     @property
     def n_labels(self) -> int:
-        """How many of these people labelled."""
+        """The number of these that people labelled."""
         return self.judged[PEOPLE].count()
 
     @property
     def n_open(self) -> int:
-        """How many of these people left open."""
+        """The number of these that people left open."""
         return int(self.judged[LEFT_OPEN].sum())
 
     def if_open(self) -> tuple[float, float] | None:
@@ -276,7 +274,6 @@ class LabelledScores:
         )
 
     def _as_they_come(self) -> MeanCorrection:
-        """The estimate for labels that are looked at repeatedly; or why there is none."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
         weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
@@ -354,7 +351,7 @@ class CorrectedEstimate:
     not_random: NotRandom | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "metric": self.metric,
             "group": dict(self.group),
@@ -381,7 +378,7 @@ class CorrectedEstimate:
 
 
 def is_rate(scores: pl.DataFrame, scale: ValueRange) -> bool:
-    """Whether people's values of a metric from 0 to 1 are only 0 and 1, so its mean is a rate."""
+    """Return whether people's values of a metric from 0 to 1 are only 0 and 1."""
     if scale.rate:
         return True
     labels = scores[PEOPLE].drop_nulls()
@@ -433,12 +430,10 @@ class _Refused:
     n: int
 
     def at(self, level: float) -> Corrected:  # noqa: ARG002  (as every correction)
-        """No interval, at any level."""
         return Corrected(None, None, "labels_only", self.n, None, reason=self.reason)
 
 
 def _of_whole_clusters(judged: pl.DataFrame) -> bool:
-    """Whether each cluster is labelled completely or not at all, and some have several rows."""
     clusters = judged.group_by("cluster").agg(pl.len(), share=pl.col(PEOPLE).is_not_null().mean())
     several = clusters.filter((pl.col("len") > 1) & (pl.col("share") > 0))
     partly = clusters.filter((pl.col("share") > 0) & (pl.col("share") < 1))
@@ -450,7 +445,6 @@ def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:
 
 
 def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
-    """The number of each row's cluster; None if every row is its own."""
     codes = rows["cluster"].rank("dense").to_numpy().astype(np.int64)
     return None if len(np.unique(codes)) == len(codes) else codes
 

@@ -57,12 +57,12 @@ class JudgeIdentity(BaseModel):
         return fingerprint(json.dumps(self.to_dict(), sort_keys=True))[:12]
 
     def to_dict(self) -> dict[str, Any]:
-        """As a passport has it."""
+        """Return the identity in the form of a passport."""
         return self.model_dump(exclude_unset=True)
 
 
 def identity(form: Manifest) -> JudgeIdentity:
-    """Who the judges of a run are."""
+    """Identify the judges of a run."""
     settings = form.settings
     spoke = [judge.name for judge in form.judges if judge.kinds]
     chat = settings.llm
@@ -124,7 +124,7 @@ class FlipRate:
 
 
 def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
-    """How often the second run's verdicts on the same units differ.
+    """Measure how often the second run's verdicts on the same units differ.
 
     That nothing else differs between the runs is for the caller to check: ``same_data``,
     ``same_judge``.
@@ -208,7 +208,7 @@ NAME = "judge_passport"
 
 @dataclass(frozen=True, slots=True)
 class Passport:
-    """What is known of a judge that was checked against people.
+    """The record of a judge that was checked against people.
 
     Attributes:
         data: Fingerprint of the data, and its name as ``source``.
@@ -237,7 +237,7 @@ class Passport:
         return self.judge.id
 
     def void_for(self, run: Run) -> list[str]:
-        """What changed between the passport's judge and a run's; empty if it is valid."""
+        """List the changes between the passport's judge and a run's; empty if it is valid."""
         return changes(self.judge, identity(run.form))
 
     def to_dict(self) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class LabelledRun:
 
     @cached_property
     def judged(self) -> Excerpt:
-        """What the run's judges said of these examples."""
+        """The judgements of these examples by the run's judges."""
         return self.run.excerpt([one.id for one in self.examples])
 
     @cached_property
@@ -104,7 +104,7 @@ class LabelledRun:
 
     @cached_property
     def units(self) -> Units:
-        """How many claims and statements the run's judges found in each of them."""
+        """The numbers of claims and statements that the run's judges found in each of them."""
         return units_of(self.judged)
 
     @cached_property
@@ -136,7 +136,6 @@ class LabelledRun:
         return found
 
     def _asked(self, metric: Metric | str) -> pl.Series:
-        """Examples with labels that the metric depends on."""
         rows = self.labels.counted
         valued = (pl.col("kind") == METRIC) & (pl.col("column") == str(metric))
         asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
@@ -144,12 +143,10 @@ class LabelledRun:
         return rows.filter(valued | pl.col("kind").is_in(kinds))["example_id"].unique()
 
     def _left_open(self) -> pl.Series:
-        """Examples of which a row is empty, or whose label somebody discarded."""
         gone = self.labels.frame.filter(pl.col("discarded").is_not_null())
         return pl.concat([self.labels.blank["example_id"], gone["example_id"]]).unique()
 
     def _slices(self) -> list[pl.Series]:
-        """The fields in the examples' slices, ``slice FIELD`` each, in the order of the scores."""
         ids = self.scored.facets.select("example_id")
         given = self.run.examples(["id", "slices"])
         # Many examples have the same.
@@ -198,7 +195,6 @@ class LabelledRun:
     def _not_random(
         self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
     ) -> NotRandom | None:
-        """Evidence against a random sample, if sampling probabilities are not known."""
         judged = scores.filter(pl.col("status") == "value")
         if judged.filter(LABELLED)[WEIGHT].count() or not judged[LABELLED].any():
             return None
@@ -220,7 +216,7 @@ class LabelledRun:
         return self.scored.facets.drop("question_id").join(lengths, on="example_id")
 
     def notes(self) -> Iterator[str]:
-        """What the reader should know of the labels, as reasons."""
+        """Yield remarks on the labels for the reader, as reasons."""
         yield from self.scored.remarks
         yield from self.labels.notes
         if broken := len(self.labels.broken_rules()):
@@ -250,7 +246,6 @@ class LabelledRun:
                 )  # fmt: skip
 
     def _own_words(self) -> Iterator[str]:
-        """Metrics that the labels are about, and for which people are the run's own judge."""
         labelled = {one.id for one in self.examples}
         about = {column if kind == METRIC else kind for kind, column in self.labels.columns}
         for metric in (one for one in self.metrics if isinstance(one, Metric)):
@@ -265,7 +260,6 @@ class LabelledRun:
         return answers_of_people(self.judged)
 
     def _by_people(self, metric: Metric) -> pl.Series:
-        """Those of them for which people gave what the metric needs."""
         asks = needed_asks([metric])
         return self._people.filter(pl.col("ask").is_in(asks))["example_id"].unique()
 

@@ -66,21 +66,18 @@ def judged_units(run: JudgedRows) -> pl.DataFrame:
 
 
 def _labelled(kind: type[Kind]) -> list[str]:
-    """The columns that people label too; one for each topic, such as a criterion."""
     if kind.about not in ABOUT:
         return []
     return list(kind.labels()) or (kind.having("verdict", "number") if kind.having("topic") else [])
 
 
 def _nameable(rows: pl.DataFrame, kind: type[Kind]) -> pl.DataFrame:
-    """Only the units that label files can name: claims, and statements of the first reference."""
     if kind.about != "proposition":
         return rows
     return rows.filter(pl.col("origin").cast(pl.String) != "evidence", pl.col("reference") == 0)
 
 
 def _one_word_a_unit(rows: pl.DataFrame, kind: type[Kind], columns: Sequence[str]) -> pl.DataFrame:
-    """The majority vote of a judge that voted several times; none if it is a tie."""
     if not kind.having("vote"):
         return rows
     unit = ["example_id", "judge", *kind.having("unit", "topic")]
@@ -177,7 +174,6 @@ def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozense
 
 
 def _labels(ask: Ask) -> list[str]:
-    """The labels that decide: the verdict, or the grade if there is no verdict."""
     columns = [column for column in kind_of(ask.name).filled_by(ask) if column.label]
     verdicts = [column.label for column in columns if column.role == "verdict"]
     return verdicts or [column.label for column in columns]

@@ -140,7 +140,6 @@ def measured_by(scored: Scored, name: str) -> dict[str, str]:
 
 
 def _in_words(what: Sequence[str]) -> list[str]:
-    """What judges did in one phrase, everything else in another."""
     asks = [word.removeprefix(JUDGE_OF) for word in what if word.startswith(JUDGE_OF)]
     rest = [word for word in what if not word.startswith(JUDGE_OF) and word != "judge"]
     found = [", ".join(rest)] if rest else []
@@ -150,7 +149,6 @@ def _in_words(what: Sequence[str]) -> list[str]:
 
 
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
-    """What the metric's values depend on, in words; unknown parts are left out."""
     form = scored.run.form
     metric = scored.metric(name)
     if name in form.settings.definitions:
@@ -183,7 +181,6 @@ def _judged(form: Manifest, metric: Metric) -> dict[str, str]:
 
 
 def _instructed(chat: ChatSettings, said: Mapping[str, set[str]]) -> dict[str, str]:
-    """The models that were asked, their prompts and their plan."""
     by_model = [ask for ask, who in said.items() if not who.isdisjoint(chat.judges)]
     if not by_model:
         return {}
@@ -261,7 +258,6 @@ class Inputs:
         return self._prints[key]
 
     def _corrected(self, asks: Sequence[str]) -> list[pl.Series]:
-        """For each example what people corrected of these asks, where they corrected any."""
         corrected = self.scored.run.corrected_examples()
         if not any(one.ask in asks for those in corrected.values() for one in those):
             return []
@@ -274,7 +270,6 @@ class Inputs:
 
     @cached_property
     def _authors(self) -> Counter[str]:
-        """How many judges answered each ask."""
         return Counter(ask for ask, _, status, _ in self.scored.run.form.judged if status == "ok")
 
     @cached_property
@@ -300,7 +295,6 @@ class Inputs:
         return self.scored.run.examples([texts]).to_series()
 
     def _judged(self, several: Sequence[str]) -> pl.Series:
-        """Which judge judged each example, of asks that several judges answered."""
         ids = self.scored.facets.select("example_id")
         if not several:
             return pl.repeat(0, len(ids), dtype=pl.UInt64, eager=True)
@@ -315,7 +309,7 @@ class Inputs:
 
 
 class SameInputs:
-    """Whether both sides of a pair were judged on identical inputs, by metric."""
+    """The test if both sides of a pair were judged on identical inputs, by metric."""
 
     def __init__(self) -> None:
         self._inputs: dict[int, Inputs] = {}
@@ -329,7 +323,7 @@ class SameInputs:
         return np.asarray(a.there & b.there & (first == second))
 
     def everywhere(self, match: Match, name: str) -> bool:
-        """Whether this is so for all common questions, of which there must be at least one."""
+        """Return whether this is so for all common questions, of which there must be at least one."""
         both = match[0].there & match[1].there
         return bool(both.any()) and bool(self.where(match, name)[both].all())
 
@@ -371,7 +365,7 @@ class SelfReference:
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """Those of whose answers every one is, character by character, one of its references.
+        """The systems of whose answers every one is, letter by letter, one of its references.
 
         Answers without a reference are not looked at, nor is a system with answers of fewer than
         ``LEAST_WORDS`` words in the median.
@@ -394,12 +388,11 @@ class SelfReference:
         return tuple(kept["system"])
 
     def on(self, metric: Metric | None) -> tuple[str, ...]:
-        """Those that a metric would compare with themselves."""
+        """Return the systems that a metric would compare with themselves."""
         return self.systems if metric is not None and _against_reference(metric) else ()
 
 
 def _against_reference(metric: Metric) -> bool:
-    """Whether the metric, or a component of it, reads answers beside their references."""
     if isinstance(metric, Composite):
         return any(_against_reference(part) for part in metric.components().values())
     asks = [ASKS[name] for name in needed_asks([metric])]

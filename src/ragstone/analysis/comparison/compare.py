@@ -124,7 +124,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is compared, and how."""
+    """The plan of a comparison."""
 
     matches: Sequence[Match]
     metrics: Sequence[str]
@@ -207,7 +207,6 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
 
 
 def _checked(plan: _Plan) -> dict[str, CheckedRun]:
-    """By the name of the system."""
     of = {
         id(scored): checked_against_people(scored.run.path, scored.run.form).on(plan.metrics)
         for scored in runs_of(plan.matches)
@@ -217,7 +216,6 @@ def _checked(plan: _Plan) -> dict[str, CheckedRun]:
 
 
 def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int]:
-    """On how many questions, everywhere or of a slice, only the one or the other has a value."""
     a, b = (one.valued if where is None else one.valued & where for one in values)
     return int((a & ~b).sum()), int((b & ~a).sum())
 
@@ -242,7 +240,6 @@ def _judged(
 
 
 def _tested(found: Sequence[Comparison]) -> int:
-    """The number of comparisons with a test, for a difference or for equivalence."""
     return sum(one.p is not None or one.p_equivalence is not None for one in found)
 
 
@@ -296,7 +293,6 @@ ANSWERS_ARE_REFERENCES = "answers_are_references"
 
 
 def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:
-    """All shared questions, and those of each value of each field."""
     a, b = match
     both = a.there & b.there
     yield None, both
@@ -339,7 +335,6 @@ def _check(
 
 
 def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) -> list[str]:
-    """The metrics by the names that the runs have for them."""
     if not there:
         raise InputError("The runs have no metric in common.")
     if not metrics:

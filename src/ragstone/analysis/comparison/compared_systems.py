@@ -57,7 +57,7 @@ class ComparedQuestions:
         return cls(first["question_id"], clusters, several)
 
     def places(self, ids: pl.Series) -> NDArray[np.int64]:
-        """Where each id stands."""
+        """Return the index of each id."""
         numbered = pl.DataFrame({"id": self.ids}).with_row_index("place")
         joined = pl.DataFrame({"id": ids}).join(
             numbered, on="id", how="left", maintain_order="left"
@@ -117,7 +117,7 @@ class Side:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """Which examples of the run are the system's."""
+        """The examples of the run that are the system's."""
         return (self.scored.facets["system"] == self.system).arg_true().cast(pl.Int64).to_numpy()
 
     @cached_property
@@ -127,11 +127,11 @@ class Side:
 
     @cached_property
     def there(self) -> Bools:
-        """Which questions it has."""
+        """The questions that it has."""
         return np.bincount(self.places, minlength=len(self.questions.ids)) > 0
 
     def values(self, scores: pl.DataFrame) -> Values:
-        """What it scored on each question.
+        """Return its score on each question.
 
         Args:
             scores: ``value`` and ``status`` of each example of its run, in order.
@@ -229,7 +229,7 @@ def run_labels(first: Path, second: Path) -> tuple[str, str]:
 
 
 def unpaired(matches: Sequence[Match]) -> list[str]:
-    """Which questions only one side of a pair has, as notes."""
+    """Note the questions that only one side of a pair has."""
     if not any((a.there & b.there).any() for a, b in matches):
         a, b = matches[0]
         raise InputError(
@@ -254,7 +254,6 @@ def _named(side: Side, chosen: Bools, code: str, shown: int = 5) -> str:
 
 
 def _words(side: Side, ids: Sequence[str]) -> list[str]:
-    """The ids as they stand; in place of a hash, which nobody knows, the question's words."""
     if not any(HASHED.fullmatch(one) for one in ids):
         return list(ids)
     asking = pl.col("question_id").is_in(ids)
@@ -273,7 +272,7 @@ NAMES = {0: "value", 1: "undefined", 2: "missing"}
 
 
 def has_gaps(scores: pl.DataFrame) -> bool:
-    """Whether a composite's score anywhere lacks a component and is made of the rest."""
+    """Return whether a composite's score anywhere lacks a component and is made of the rest."""
     return bool(scores["partly"].any())
 
 
@@ -307,7 +306,7 @@ def over_common(
 ) -> tuple[Values, Values, Bools]:
     """Both sides' composites, question by question over the components that both have.
 
-        The composites, and on which questions a component was left out that one side has.
+    The composites, and on which questions a component was left out that one side has.
     """
     columns: dict[str, Floats] = {}
     uneven = np.zeros(len(whole[0].valued), dtype=bool)

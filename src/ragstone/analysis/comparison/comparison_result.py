@@ -47,7 +47,7 @@ def verdict_of(
 
 
 def winner(a: float, b: float, *, better: Better = "+") -> Literal["a", "b", "tie"]:
-    """Which of two values is better; a tie if they are equal up to rounding.
+    """Return the better of two values; a tie if they are equal up to rounding.
 
     Where the metric has no better end, the higher one is.
 
@@ -86,7 +86,7 @@ class Ranked:
     reason: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -213,12 +213,12 @@ class Comparison:
 
     @property
     def leaves_zero_out(self) -> bool:
-        """Whether 0 lies outside the interval."""
+        """True if 0 lies outside the interval."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
     @property
     def needed_for(self) -> Literal["difference", "equivalence"]:
-        """What ``n_needed`` pairs are for.
+        """The purpose of ``n_needed`` pairs.
 
         ``difference``: to show this difference, where the interval leaves 0 out or p before
         correction is small enough. If the values stay as they are, p is then small enough after
@@ -235,7 +235,7 @@ class Comparison:
         return reason("few_pairs", n=self.n_pairs)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; absent values are null."""
+        """Return plain data; absent values are null."""
         record = {name: getattr(self, name) for name in self.__slots__}
         rate = self.win_rate
         shown = None if rate is None else {"value": rate.value, "low": rate.low, "high": rate.high}
@@ -275,7 +275,7 @@ class Comparisons(Displayable):
         return f"Comparisons({list(self.runs)}, {pairs} pairs of systems, {metrics} metrics)"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "comparisons": [one.to_dict() | self._corrected(one) for one in self.comparisons],
             "ranking": [one.to_dict() for one in self.ranking],

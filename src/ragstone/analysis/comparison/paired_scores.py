@@ -82,7 +82,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSettings:
-    """How the numbers are made."""
+    """The settings of a comparison."""
 
     level: float
     margin: float | None
@@ -96,13 +96,13 @@ class ComparisonSettings:
 
     @property
     def equivalence_level(self) -> float:
-        """Of the interval that has to lie inside the margin: both its ends are a test at alpha."""
+        """The level of the interval inside the margin, both ends of which are a test at alpha."""
         return 1 - 2 * self.alpha
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is compared with what."""
+    """The subject of a comparison."""
 
     metric: str
     family: str
@@ -236,11 +236,9 @@ class _ByCluster:
 
     @property
     def noun(self) -> str:
-        """The name of the independent units."""
         return "pair" if self.number is None else "cluster"
 
     def sums(self, values: Floats) -> Floats:
-        """Of values of the pairs, by cluster."""
         if self.number is None:
             return values
         return np.bincount(self.number, values).astype(np.float64)
@@ -249,7 +247,6 @@ class _ByCluster:
 def _needed(
     by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings, *, differ: bool
 ) -> tuple[int | None, str | None]:
-    """The number of pairs for equivalence, or why there is none."""
     if asked.margin is None:
         return None, "no_margin"
     if len(by.counts) < 2:
@@ -314,7 +311,6 @@ def _reasons(
     *,
     interval: bool,
 ) -> tuple[str, ...]:
-    """The reasons for what cannot be computed."""
     if not len(d):
         undefined, missing = pairs.undefined or None, pairs.missing or None
         return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
@@ -379,7 +375,7 @@ def question_changes(
 
 
 def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Series]:
-    """What a side scored on each question, whether it did, and why not.
+    """Return each question's score on one side, whether it has one, and why not.
 
     Of several answers to a question a missing one says why, otherwise the first without a value.
     """

@@ -57,7 +57,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well some weights predict people, on questions they were not fitted on.
+    """The quality of some weights' predictions, on questions they were not fitted on.
 
     ``loss`` is the mean log loss of a pair in nats, or the mean squared error of a rating.
     ``concordance`` is the share of pairs that the composite puts in people's order, where a tie of
@@ -71,7 +71,7 @@ class Fit:
     high: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "composite": self.composite,
             "loss": self.loss,
@@ -120,7 +120,7 @@ class FittedWeights(Displayable):
         return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "run": self.run,
             "people": self.source,
@@ -236,7 +236,6 @@ def _validated(
     n_left_out: int,
     excluded: Mapping[str, str],
 ) -> FittedWeights:
-    """Cross-validate the weights, and decide which to keep."""
     sort = opinions.sort
     held = _held_out(sort, table, first, folds, seed)
     whole = _fitted(sort, table.x, table.said)
@@ -298,7 +297,6 @@ class _HeldOut:
 
 
 def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed: int) -> _HeldOut:
-    """Cross-validate over whole questions, so that no question is in the fit that it tests."""
     _, cluster = np.unique(table.cluster, return_inverse=True)
     questions = int(cluster.max()) + 1
     folds = min(folds, questions)
@@ -356,7 +354,6 @@ def _verdict(
 
 
 def _rounded(weights: Floats | None) -> Floats | None:
-    """The weights rounded to two decimals so that they sum to 1, by largest remainder."""
     if weights is None:
         return None
     parts = weights * 10**PLACES
@@ -367,7 +364,6 @@ def _rounded(weights: Floats | None) -> Floats | None:
 
 
 def _composite(names: Sequence[str], weights: Floats) -> str:
-    """The text form of the composite; equal weights are written as 1, zero weights are left out."""
     used = [(name, weight) for name, weight in zip(names, weights, strict=True) if weight > 0]
     equal = all(abs(a - b) < 1e-12 for (_, a), (_, b) in pairwise(used))
     terms = [

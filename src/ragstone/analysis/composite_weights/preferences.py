@@ -362,8 +362,7 @@ def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
 def score_table(
     scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
 ) -> tuple[WeighingTable, dict[str, int], int]:
-    """The rows with all scores, the rows without a score by metric, and the rows left out in total.
-    """
+    """The rows with all scores, the rows without a score by metric, and the rows left out in total."""
     values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
 
     def mean(rows: Sequence[int]) -> Floats:
@@ -444,7 +443,6 @@ def concordance(
 def _against_each_other(
     placed: Floats, said: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """For each rated example: its correctly ordered pairs, its pairs in all, its question."""
     if len(said) > MOST_RATED:
         rows = rng.choice(len(said), MOST_RATED, replace=False)
         placed, said, cluster = placed[rows], said[rows], cluster[rows]

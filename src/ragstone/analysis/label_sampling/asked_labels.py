@@ -53,18 +53,18 @@ PEOPLE = "people"
 
 @dataclass(frozen=True, slots=True)
 class ExpectedWidth:
-    """Of the 95 % interval of a metric's mean, from as many labels drawn in one way."""
+    """The width of a mean's 95 % interval, from as many labels drawn in one way."""
 
     by: str
     width: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {"by": self.by, "width": self.width}
 
 
 def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
-    """How far people's score may lie from what the judge's verdict leads to expect, by example.
+    """Expect how far people's score lies from what the judge's verdict says, by example.
 
     With labels: the standard deviation of people's scores among what the judge calls alike, in the
     strata of ``joined_strata``, moved to that of all labels as by one label more. Without, nobody
@@ -121,7 +121,7 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
 
 
 def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
-    """Of each design, by the chances that it gives the examples."""
+    """Return the width of each design, by the chances that it gives the examples."""
     return tuple(ExpectedWidth(by, expected_width(errors, own)) for by, own in designs.items())
 
 
@@ -130,7 +130,6 @@ def _variance(labels: Floats, mass: Floats) -> float:
 
 
 def _moved(labels: Floats, mass: Floats, overall: float) -> float:
-    """Variance of a stratum's labels and of one more that varies as all of them do."""
     n = len(labels)
     own = _variance(labels, mass) if n else 0.0
     return (n * own + overall) / (n + 1)
@@ -224,7 +223,7 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
 
 
 def labels_settling(metric: Metric) -> list[AskedLabel]:
-    """What people must say for the metric's rule; nothing where it needs more than people's word.
+    """List what people must say for the metric's rule; nothing where it needs more than their word.
 
     The outcome of an answer is one word, which is asked for itself.
     """
@@ -288,7 +287,7 @@ def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
 def instructions_of(
     asked: Sequence[AskedLabel], language: str, folder: Path | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """What is asked, in Markdown, for the people who say it; and remarks on it.
+    """Write the guideline in Markdown for the people who are asked, with remarks on it.
 
     Empty where that is a word of the user's own.
 
@@ -308,7 +307,6 @@ def instructions_of(
 
 
 def _usual_unit(label: str) -> Unit:
-    """Of the first ask that people can answer with it; the answer for a word of one's own."""
     units = [
         ask.over.unit
         for name, ask in ASKS.items()
@@ -331,7 +329,7 @@ def kinds_asked(asked: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
 
 
 def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
-    """What is to be read: what the judges of these kinds read, all of it for a user's own word."""
+    """Return the texts that the judges of these kinds read, all of them for a user's own word."""
     kinds = kinds_asked(asked)
     known = {label for kind in kinds for label in kind.labels().values()}
     if not all(one.label in known for one in asked):
@@ -355,7 +353,6 @@ def by_task(asked: Sequence[AskedLabel]) -> dict[str, list[AskedLabel]]:
 
 
 def _task(label: str) -> str:
-    """The task of a label."""
     kind = next(iter(kinds_asked([AskedLabel(label, "answer")])), None)
     if kind is None:
         return "own"
@@ -394,7 +391,6 @@ def _with_choices(asked: AskedLabel) -> AskedLabel:
 
 
 def _when_yes(kind: type[Kind], column: Column) -> str:
-    """When a label is yes: what it says, or, if that follows from a grade, what the grades mean."""
     grades = [one.values for one in kind.columns.values() if one.role == "grade"]
     if not (least := column.at_least) or not grades:
         return column.doc

@@ -32,7 +32,7 @@ GAIN = 0.98
 
 @dataclass(frozen=True, slots=True)
 class SampleSettings:
-    """How a sample is drawn: the same settings give the same sample.
+    """The settings of a sample: the same settings give the same sample.
 
     What a way of drawing does not go by is None or empty.
     """
@@ -50,7 +50,7 @@ class SampleSettings:
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -92,7 +92,7 @@ class Sample:
         return float(weights.sum() ** 2 / (weights @ weights))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         strata = [
             {"name": one.name, "there": one.there, "drawn": one.drawn,
              "inclusion_probability": one.probability}
@@ -218,7 +218,6 @@ def _notes(
 
 
 def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
-    """Which design would give a narrower interval of the mean."""
     of = {one.by: one.width for one in widths}
     taken = widths[0]
     best = min(of, key=lambda by: of[by])

@@ -138,7 +138,6 @@ def placed(
 
 
 def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterator[QueueItem]:
-    """An item for each task, with the texts that its guideline allows to be seen."""
     if item.hidden:
         yield item
         return
@@ -154,7 +153,6 @@ def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterat
 
 
 def _alone(item: QueueItem) -> Iterator[QueueItem]:
-    """An item for each part; a passage is read beside what is asked of it, and not among all."""
     for part in item.parts:
         left_out = {"contexts"} if part.unit == "context" else set()
         shown = {name: text for name, text in item.shown.items() if name not in left_out}
@@ -167,7 +165,7 @@ AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
 
 @dataclass(frozen=True, slots=True)
 class QueueSource:
-    """What a queue is made of.
+    """The content of a queue to be made.
 
     Attributes:
         risk: By example, how bad its score is, from 0 to 1; 1 where the judge failed.
@@ -359,7 +357,6 @@ def _of_sheet(
 def _questions(
     tasks: Sequence[str], asked: Sequence[str], metric: Metric | str | None
 ) -> tuple[AskedLabel, ...]:
-    """The labels of tasks and those that are named, or that the metric needs."""
     found = task_labels(tasks)
     if asked or not found:
         if not asked and metric is None:
@@ -381,7 +378,6 @@ def _of_pairs(asked: Sequence[AskedLabel]) -> bool:
 
 
 def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
-    """Whether a queue was made as it is wanted now; what was changed in it since does not count."""
     as_made = {one: getattr(wanted, one) for one in AS_MADE}
     first = there.asked[: len(wanted.asked)]
     return (
@@ -394,7 +390,6 @@ def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
 
 
 def _check_guidelines(folder: Path | None) -> None:
-    """Refuse a folder of translations that is not there or cannot be read."""
     if folder is None:
         return
     if not folder.is_dir():
@@ -423,7 +418,7 @@ def _name(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> str:
 
 
 def _risk(scored: Scored, metric: str) -> dict[str, float]:
-    """How bad each score is, from 0 to 1; where the judge failed nobody knows, which is 1.
+    """Rank each score from 0 to 1, the worst; where the judge failed nobody knows, which is 1.
 
     Where there is no answer there is nothing to label, which is 0.
     """

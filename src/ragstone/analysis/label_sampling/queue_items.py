@@ -109,7 +109,6 @@ def _item(
     seen: set[str],
     probability: float | None,
 ) -> QueueItem:
-    """What a person has to read of an example, and its parts that are labelled."""
     contexts = example.contexts or ()
     texts: dict[str, Any] = {
         "question": example.question,
@@ -138,7 +137,6 @@ def _item(
 
 
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
-    """Number and text of the claims or statements of each example, of the judge who spoke first."""
     rows = run.judgements(kind)
     if "reference" in rows.columns:
         rows = rows.filter(pl.col("reference") == 0)
@@ -201,7 +199,7 @@ TURN = re.compile(r"^([^\s:]{1,40}): ", re.MULTILINE)
 
 
 def is_sheet(path: Path) -> bool:
-    """Whether a file is a label sheet: its rows name an annotator and have room for labels."""
+    """Return whether a file is a label sheet: its rows name an annotator and have room for labels."""
     if not path.is_file():
         return False
     rows = source_of(path, str(path)).rows(Meter())
@@ -284,7 +282,6 @@ def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split(head: re.Pattern[str], text: str, name: str) -> list[dict[str, str]]:
-    """A text in the pieces that a sheet joined, each with what stands before it."""
     before, *rest = head.split(text)
     pieces = [{name: "", "text": before.strip()}] if before.strip() else []
     heads, texts = rest[::2], rest[1::2]
@@ -380,12 +377,11 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
 
 
 def guideline_file(path: Path) -> Path:
-    """Where the guideline of a sheet stands: ``labels.csv`` has ``labels.guideline.md``."""
+    """Return the path of a sheet's guideline: ``labels.csv`` has ``labels.guideline.md``."""
     return path.with_suffix(".guideline.md")
 
 
 def _rows(item: QueueItem) -> Iterator[dict[str, Any]]:
-    """One row for each part, with what a person has to read."""
     shown = item.shown
     texts = {name: shown.get(name) for name in ("question", "policy", "answer")}
     texts["history"] = "\n".join(
@@ -401,7 +397,6 @@ def _rows(item: QueueItem) -> Iterator[dict[str, Any]]:
 
 
 def _blind(strata: pl.Series) -> list[str | None]:
-    """Names of strata in which a letter stands for what the judge said."""
     known = sorted({part for name in strata.drop_nulls() for part in name.split(", ")
                     if part.startswith(f"{VERDICT}=")})  # fmt: skip
     letters = {part: f"{VERDICT} {chr(ord('A') + at)}" for at, part in enumerate(known)}

@@ -70,12 +70,10 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
 
 
 def _decided(kind: type[Kind]) -> list[str]:
-    """The columns that are voted on: verdicts, or the numbers of a kind that has none."""
     return [] if kind.made else kind.having("verdict") or kind.having("number")
 
 
 def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataFrame:
-    """One row per unit and column with two votes or more."""
     unit = kind.having("unit", "topic")
     one_judge_votes = kind.having("vote")
     statuses = ["vote", "ok"] if one_judge_votes else ["vote"]
@@ -144,7 +142,7 @@ def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
 
 
 def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
-    """What the judge said of each example, as a word: a label, 0 or 1, or a side of the threshold.
+    """Return the judge's word on each example: a label, 0 or 1, or a side of the threshold.
 
     ``undefined`` and ``missing`` are words of their own.
     """
@@ -165,7 +163,7 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
 def deviations(
     scored: Scored, metric: str | None, units: Whole, place: Whole, strata: int
 ) -> NDArray[np.float64]:
-    """How much the judge's scores vary in each stratum, between its units.
+    """Measure how much the judge's scores vary in each stratum, between its units.
 
     Args:
         units: Shape (rows,). The unit that each example belongs to.
@@ -211,13 +209,13 @@ class SampleStratum:
 
     @property
     def probability(self) -> float:
-        """Of each unit."""
+        """The probability of each unit."""
         return self.drawn / self.there
 
 
 @dataclass(frozen=True, eq=False)
 class SampleDesign:
-    """What is drawn from a run, how and by what; see ``draw_sample``."""
+    """The arguments of ``draw_sample``."""
 
     scored: Scored
     n: int
@@ -233,7 +231,7 @@ class SampleDesign:
 
 @dataclass(frozen=True, eq=False)
 class RunUnits:
-    """What is drawn: examples, or clusters with all theirs. ``place`` is each example's unit."""
+    """The units to draw: examples, or whole clusters. ``place`` is each example's unit."""
 
     place: NDArray[np.int64]
     size: int
@@ -250,7 +248,7 @@ class RunUnits:
         return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
 
     def mean(self, values: Floats) -> Floats:
-        """Of each unit the mean of its examples."""
+        """Average the values of each unit's examples."""
         return np.bincount(self.place, weights=values) / np.bincount(self.place)
 
 
@@ -330,7 +328,7 @@ def draw_units(design: SampleDesign, units: RunUnits, rng: np.random.Generator) 
 
 
 def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
-    """How wide the interval of the metric's mean is going to be, by this design and by others.
+    """Expect how wide the interval of the metric's mean is going to be, by this and other designs.
 
     Empty without a metric, where nothing varies, and for whole questions, whose examples may err
     together.
@@ -353,7 +351,6 @@ def _floored(errors: Floats) -> Floats:
 
 
 def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
-    """The chances that other designs of as many examples would give, to compare with."""
     rows = len(scored.facets)
     near = closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
     return {
@@ -369,7 +366,6 @@ def closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
 
 
 def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
-    """How much a label of each example tells, from 0, also where nothing is known, to 1."""
     assert design.metric is not None
     scored, metric, others = design.scored, design.metric, design.others
     notes = []

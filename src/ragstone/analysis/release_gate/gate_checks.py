@@ -113,7 +113,6 @@ def read_checks(
 def _misfits(
     require: Sequence[str], no_worse_than: Sequence[str], only: Sequence[str]
 ) -> Iterator[InputError]:
-    """Arguments that do not fit together."""
     if not require and not no_worse_than:
         yield InputError(
             "A gate needs something to decide, such as "
@@ -132,7 +131,6 @@ def _unknown(system: Sequence[str], known: Sequence[str]) -> Iterator[UnknownNam
 
 
 def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
-    """What the texts say; those that cannot be read are faults."""
     found = []
     for text in texts:
         try:
@@ -224,7 +222,7 @@ def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing
 def turned_by_missing(
     checks: Sequence[Check], before: Sequence[Standing], *, level: float, on: On
 ) -> list[str]:
-    """How missing scores could change the state of each requirement; empty if they cannot.
+    """Tell how missing scores could change the state of each requirement; empty if they cannot.
 
     As ``low:open``, the end of the range and the state there, or ``no_end``.
 

@@ -78,7 +78,7 @@ class Bound:
         return "below" if self.side == "above" else "above"
 
     def met(self, value: float) -> bool:
-        """Whether a number satisfies it."""
+        """Return whether a number satisfies it."""
         match self.op:
             case ">=":
                 return value >= self.at
@@ -90,7 +90,7 @@ class Bound:
                 return value < self.at
 
     def cleared(self, interval: Interval) -> bool:
-        """Whether every number of the interval satisfies it."""
+        """Return whether every number of the interval satisfies it."""
         return self.met(interval.low if self.side == "above" else interval.high)
 
 
@@ -104,8 +104,7 @@ class GateRequirement:
 
 
 def read_requirement(text: str, scored: Scored) -> GateRequirement:
-    """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent.
-    """
+    """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent."""
     written = _written(text)
     if written["op"] == "==":
         raise InputError(f"{text!r}: a requirement cannot test for equality. Write >=, >, <= or <.")
@@ -160,7 +159,6 @@ def _written(text: str) -> re.Match[str]:
 
 
 def _idle(bar: Bound, scale: ValueRange) -> str:
-    """The fault of a bar that is always or never met; empty for any other."""
     low, high = scale.low, scale.high
     if low is not None and bar.at < low:
         return f"is never below {low:g}, so the data cannot decide this."
@@ -246,12 +244,10 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
 
 
 def _counts(part: pl.DataFrame) -> tuple[int, int]:
-    """Scores that have a value, and that are missing."""
     return int((part["status"] == "value").sum()), int((part["status"] == "missing").sum())
 
 
 def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
-    """The sort key for the component with most missing scores; of equals, that with fewest rows."""
     n, missing = counts
     return (missing / (n + missing) if n + missing else 0.0), -n
 
@@ -371,7 +367,6 @@ class _Pairs:
 
     @property
     def missing(self) -> Bools:
-        """Questions with a missing row whose other side has a value or is missing too."""
         a, b = self.values
         owed = (a.owed > 0) | (b.owed > 0)
         return self.there & owed & (a.valued | a.missing) & (b.valued | b.missing)
@@ -407,7 +402,6 @@ class _Pairs:
         )
 
     def _sums(self) -> tuple[Floats, Floats, Floats]:
-        """Of each cluster with a pair: the sums of both sides, and the pairs."""
         chosen = self.valued
         clusters = self.clusters[chosen]
         counts = np.bincount(clusters)
@@ -429,7 +423,6 @@ class _Pairs:
         )  # fmt: skip
 
     def _filled(self, own: float, others: float) -> "_Pairs":
-        """The values with missing ones set to ``own``, those of the baseline to ``others``."""
         a, b = self.values
         return replace(self, values=(a.filled(own), b.filled(others)))
 
@@ -466,7 +459,6 @@ def _values(match: Match, metric: str) -> tuple[Values, Values]:
 
 
 def _examples(side: Side) -> pl.Series:
-    """For each question the side's first example of it."""
     rows = pl.DataFrame(
         {"place": side.places, "id": side.scored.facets["example_id"].gather(side.rows)}
     ).unique("place", keep="first")
@@ -475,7 +467,6 @@ def _examples(side: Side) -> pl.Series:
 
 
 def _reasons(match: Match, metric: str) -> dict[str, int]:
-    """The reasons why rows of either side have no value, the most frequent first."""
     counts: Counter[str] = Counter()
     for side in match:
         rows = side.scored.of(metric)[side.rows].filter(pl.col("status") != "value")

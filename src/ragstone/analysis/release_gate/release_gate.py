@@ -103,7 +103,7 @@ class Decided:
     relevance_by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; what is not there is null."""
+        """Return plain data; absent values are null."""
         return {
             "text": self.text,
             "group": dict(self.group),
@@ -174,7 +174,7 @@ class GateResult(Displayable):
         return EXIT_STATUS[self.decision]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "decision": self.decision,
             "exit_status": self.exit_status,
@@ -314,7 +314,6 @@ def gate(
 
 
 def _any_corrected(run: Run, no_worse_than: Sequence[str]) -> bool:
-    """Whether people corrected anything in the run, or in a run that is a baseline."""
     folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
     others = (Run.open(one) for one in folders if one and Path(one).is_dir())
     return any(one.n_corrected for one in (run, *others))
@@ -388,7 +387,6 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
 
 
 def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> int | None:
-    """The number of rows with a value at which the p-value of a side would reach the level."""
     if quantity.exact is not None:
         times = quantity.exact.needed(bar.at, beyond=side, level=level)
         return None if times is None else ceil(quantity.n * times * (1 - SIZE_ROUNDING))
@@ -433,7 +431,6 @@ def _why_no_value(check: Check) -> str:
 
 
 def _owed(check: Check, turned: str, max_missing: float) -> str:
-    """Why too many scores are missing; empty if they are not."""
     quantity = check.quantity
     missing, possible = quantity.n_missing, quantity.n_possible
     if quantity.missing_share > max_missing:

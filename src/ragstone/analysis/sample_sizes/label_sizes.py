@@ -54,7 +54,7 @@ class VerdictGroup:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """What is known about the judge and about the rows it judged.
+    """The accuracy of a judge, and the rows it judged.
 
     A rate is described by ``rate``, ``sensitivity`` and ``specificity``, a mean by ``deviation``
     and ``correlation``; the fields of the other are None. ``labels`` is the number of labels they
@@ -79,7 +79,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class LabelSize:
-    """How many labels are needed, with the judge and without.
+    """The number of labels that are needed, with the judge and without.
 
     ``labels`` is None if even all judged rows are too few; ``reason`` then says so. ``questions``
     is the number of whole questions that contain the labels, None if rows are independent.
@@ -107,7 +107,7 @@ class LabelSize:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         record = asdict(self)
         known = record.pop("known")
         pilot_labels = known.pop("labels")
@@ -309,7 +309,6 @@ def _needed(
 
 
 def _judged(known: Accuracy) -> JudgedRate | None:
-    """The judged rate to plan with; None if not enough is known about a rate."""
     if known.verdicts:
         verdicts = known.verdicts
         return JudgedRate(
@@ -332,7 +331,6 @@ def _too_few(known: Accuracy, found: LabelsNeeded, assurance: float | None) -> s
 
 
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:
-    """The judge's and people's value of each example with both, and its ``weight``: 1 / chance."""
     known = scored.metric(metric)
     labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
     ids = labels.counted["example_id"].unique()
@@ -357,7 +355,6 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
 
 
 def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
-    """Sensitivity and specificity of the judge."""
     weight = both["weight"].to_numpy()
     true, said = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
     if true.all() or not true.any():
@@ -375,7 +372,6 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
 def _verdicts(
     scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
 ) -> tuple[VerdictGroup, ...]:
-    """One group for each stratum of the judge's scores; without labels it has the overall rate."""
     strata = strata_of(scores)
     place = dict(zip(scores.tolist(), strata.tolist(), strict=True))
     own = np.array([place[score] for score in both["judge"]])
@@ -397,7 +393,6 @@ def _verdicts(
 
 
 def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
-    """Deviation, correlation with the judge, and kurtosis of the residuals of people's scores."""
     people, judge, weight = both.select("people", "judge", "weight").to_numpy().T
     if np.ptp(people) == 0:
         raise InputError("People gave all examples one score, so nothing can be said of others.")
@@ -414,7 +409,6 @@ def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
 
 
 def _corrected(judged: float, sensitivity: float | None, specificity: float | None) -> float:
-    """The true rate, estimated by correcting the judge's rate."""
     if sensitivity is None or specificity is None:
         return judged
     youden = sensitivity + specificity - 1

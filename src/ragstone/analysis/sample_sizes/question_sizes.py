@@ -39,7 +39,7 @@ from .label_sizes import FEWEST
 
 @dataclass(frozen=True, slots=True)
 class LabelsLeft:
-    """How many labels a mean still needs.
+    """The number of labels that a mean still needs.
 
     Attributes:
         half_width: Of the interval that is wanted, in the unit of the label.
@@ -55,11 +55,11 @@ class LabelsLeft:
 
     @property
     def left(self) -> int | None:
-        """How many are still to be labelled; None if that cannot be told."""
+        """The number still to be labelled; None if that cannot be told."""
         return None if self.needed is None else max(0, self.needed - self.so_far)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {**asdict(self), "left": self.left}
 
 
@@ -71,7 +71,7 @@ def labels_left(
     ends: Mapping[str, Ends] | None = None,
     level: float = 0.95,
 ) -> tuple[LabelsLeft, ...]:
-    """How many labels the mean of each label still needs, without a judge's help.
+    """Count the labels that the mean of each label still needs, without a judge's help.
 
     With a judge's scores of all examples it takes fewer, see ``label_size``.
 
@@ -103,7 +103,6 @@ def labels_left(
 
 
 def _shares(said: pl.Series) -> pl.Series:
-    """Whether each is the label whose share is nearest to a half, and so needs the most."""
     counts = said.value_counts()
     apart = (pl.col("count") - len(said) / 2).abs()
     nearest = counts.sort(apart, "value").head(1)["value"]
@@ -156,7 +155,7 @@ class RateSize:
     """Pairs of rows and half-width, including the wanted one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         steps = [{"rows": rows, "half_width": half} for rows, half in self.steps]
         return {"plan": "rate", **asdict(self), "steps": steps}
 
@@ -317,7 +316,6 @@ def paired_sizes(
 
 
 def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
-    """How many tests ``compare`` makes: one for each metric and pair of systems that differ."""
     found = (
         differences(scored, metric, a, b)[0] for metric in chosen(scored, ()) for a, b in pairs
     )
@@ -458,7 +456,6 @@ def _by_mcnemar(
     power: float,
     level: float,
 ) -> Planned:
-    """By McNemar's test; a difference above the share of differing pairs raises that share."""
 
     def factor(by: float) -> float:
         doubt = doubt_of_share(round(differing * first.rows), first.rows, least=by)
@@ -486,7 +483,7 @@ def _by_sign_flips(
     power: float,
     level: float,
 ) -> Planned:
-    """As a t test, with at least as many clusters as a permutation test needs for so small a p."""
+    """Plan a t test, with at least as many clusters as a permutation test needs for so small a p."""
     spread, each = first.cluster_deviation, first.rows_per_cluster
     least = ceil((1 + log2(1 / (1 - level))) / min(1.0, differing * each))
     factor = inflation(doubt_of_deviation(first.clusters), power=power, level=level)

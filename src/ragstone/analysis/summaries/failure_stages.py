@@ -102,7 +102,7 @@ METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics)
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How many answers look bad, and at which stage most of them first failed.
+    """The number of answers that look bad, and the stage at which most of them first failed.
 
     Attributes:
         judged: Answers of which a metric tells whether they look bad.
@@ -141,7 +141,7 @@ def stages(run: Run) -> pl.DataFrame:
 
 
 def faults_of(run: Run, leaving_out: Collection[str] = ()) -> Faults | None:
-    """How many answers look bad, counted a shard at a time, to bound memory."""
+    """Count the answers that look bad, a shard at a time, to bound memory."""
     if set(JUDGED_BY).isdisjoint(run.form.metrics):
         return None
     counts, unsupported = Counter[str](), Counter[bool]()
@@ -162,7 +162,7 @@ def faults_of(run: Run, leaving_out: Collection[str] = ()) -> Faults | None:
 
 
 def retrieval(run: Run, shards: Collection[int] | None = None) -> pl.DataFrame:
-    """What the examples, or those of some shards, tell beside their scores, for ``laid``."""
+    """Return what the examples, or those of some shards, tell beside their scores, for ``laid``."""
     grades = pl.col("reference_contexts").list.eval(pl.element().struct.field("grade"))
     columns: list[str | pl.Expr] = [
         "id",
@@ -249,7 +249,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many of the judged answers, with the interval of the share.
+    """A number of the judged answers, with the interval of the share.
 
     ``share`` is None if no answer was judged, ``low`` and ``high`` if there is no interval.
     """
@@ -316,7 +316,7 @@ class GroupFailures:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroups:
-    """How many answers of a run went wrong at which stage.
+    """The numbers of answers of a run that went wrong at each stage.
 
     Attributes:
         groups: All answers, each system, each slice, and each system within it.
@@ -333,8 +333,7 @@ class FailureGroups:
     checked: CheckedRun
 
     def of(self, **group: str) -> GroupFailures:
-        """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``.
-        """
+        """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``."""
         found = next((one for one in self.groups if dict(one.group) == group), None)
         if found is None:
             there = [_named(one.group) for one in self.groups if one.group]
@@ -393,7 +392,7 @@ class Failures(FailureGroups, Displayable):
 
 
 def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
-    """Where the answers of a run went wrong: each that looks bad counts at its first stage.
+    """Find the stage at which each answer of a run that looks bad went wrong first.
 
     Args:
         run: A finished run, or its folder.
@@ -459,7 +458,6 @@ class _Laid:
         self.unsupported = answers["unsupported_claim"]
 
     def of(self, group: Mapping[str, str], chosen: pl.Expr) -> GroupFailures:
-        """The failures of the judged answers among these."""
         rows = self.answers.select(chosen).to_series().to_numpy() & self.judged
         counts = np.bincount(self.clusters[rows])
         failed = np.any([self.failed[code] for code in RETRIEVAL], axis=0)

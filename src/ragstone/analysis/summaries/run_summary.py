@@ -89,7 +89,7 @@ class Summary:
 
     @property
     def checked_faults(self) -> CheckedRun:
-        """What people's labels show about the judges that tell what is wrong with answers."""
+        """The checks of the judges that tell what is wrong with answers."""
         return self.checked.resting_on(TOLD)
 
     def leaders(self, metric: str) -> tuple[str, ...]:
@@ -152,16 +152,11 @@ def summarise(run: Run) -> Summary:
 
 
 def _uneven(one: Comparison) -> bool:
-    """Whether both systems have scores, and not on the same questions."""
     both = one.n_pairs + one.n_only_a and one.n_pairs + one.n_only_b
     return bool(both and one.n_only_a + one.n_only_b)
 
 
 def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
-    """The questions that a system did not answer and another did, and those that it alone did.
-
-    Not of a system without answers.
-    """
     every, systems = np.unique(np.concatenate(list(answered.values())), return_counts=True)
     single = every[systems == 1]
     there = {name: ids for name, ids in answered.items() if len(ids)}
@@ -178,7 +173,6 @@ def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison
 
 
 def _same(found: Sequence[Comparison], systems: int) -> tuple[str, ...]:
-    """The metrics on which every pair of the systems has the same inputs."""
     verdicts: dict[str, list[str]] = {}
     for one in found:
         verdicts.setdefault(one.metric, []).append(one.verdict)
@@ -197,7 +191,6 @@ def _leads(found: Sequence[Comparison]) -> tuple[Lead, ...]:
 
 
 def _leaders(found: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The systems that nobody beats, if each of them beats everybody else, and everybody else."""
     beats = {_who(one) for one in found if one.verdict in DECIDED}
     systems = dict.fromkeys(name for one in found for name in (one.a, one.b))
     unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
@@ -210,7 +203,6 @@ DECIDED = ("better", "worse")
 
 
 def _who(one: Comparison) -> tuple[str, str]:
-    """The better system of a pair, then the worse."""
     return (one.a, one.b) if one.verdict == "better" else (one.b, one.a)
 
 
@@ -234,7 +226,6 @@ def _largest_first(
 def _apart(
     systems: Sequence[str], asked: Asked, found: Sequence[Comparison]
 ) -> tuple[tuple[str, str], ...]:
-    """The pairs of systems that share no question; who is compared on one does share it."""
     shared = {(one.a, one.b) for one in found if one.n_pairs}
     return tuple(
         pair
@@ -244,7 +235,6 @@ def _apart(
 
 
 def _asked(run: Run, systems: Sequence[str]) -> tuple[Asked, Asked]:
-    """The questions that each system was asked, and those that it answered, each once."""
     question = pl.col("question_id").hash(seed=0).alias("question")
     system, answered = pl.col("system").cast(pl.Enum(systems)), pl.col("answer").is_not_null()
     rows = run.examples([question, system, answered])
@@ -268,7 +258,7 @@ Histograms = Mapping[tuple[str, str], tuple[int, ...]]
 
 
 def histograms(scores: pl.DataFrame) -> Histograms:
-    """How the single scores lie, by metric and system.
+    """Count the single scores in parts of their range, by metric and system.
 
     Args:
         scores: ``metric``, ``system``, ``value`` and ``status``, a row a score.
@@ -303,7 +293,6 @@ def histograms(scores: pl.DataFrame) -> Histograms:
 
 
 def _ends(metrics: list[str]) -> pl.DataFrame:
-    """The range of each metric that is known and has two ends."""
     rows = []
     for name in metrics:
         try:

@@ -74,7 +74,7 @@ class ConversationFigure:
 
 @dataclass(frozen=True, slots=True)
 class ConversationCounts:
-    """How many conversations a system has.
+    """The number of conversations of a system.
 
     Attributes:
         single: Sessions of a single turn, which are none.
@@ -103,7 +103,7 @@ class ConversationFigures:
     unresolved: str
 
     def __bool__(self) -> bool:
-        """Whether there is a conversation."""
+        """Return whether there is a conversation."""
         return any(one.n for one in self.counts)
 
     def of(
@@ -195,13 +195,12 @@ def conversations(
 
 
 def has_sessions(run: Run) -> bool:
-    """Whether an example of the run names its session."""
+    """Return whether an example of the run names its session."""
     named = pl.col("slices").str.contains(f'"{SESSION}":', literal=True)
     return bool(run.examples([named.alias("named")])["named"].any())
 
 
 def _turns(run: Run) -> pl.DataFrame:
-    """The examples with a session: its row among all, ids, and what the turns are ordered by."""
     if not has_sessions(run):
         return pl.DataFrame()
     number = pl.coalesce(
@@ -230,7 +229,6 @@ class _Conversations:
         self.answered, self.unresolved = _answered(run, turns)
 
     def all(self, metrics: Sequence[str], bar: float | None) -> Conversations:
-        """The figures of all systems for these metrics."""
         scores = {name: self._scores(name) for name in metrics}
         counts, figures, tables = [], [], []
         for system in self.turns["system"].unique(maintain_order=True):
@@ -281,7 +279,6 @@ class _OfSystem:
 
     @property
     def counts(self) -> ConversationCounts:
-        """How many there are."""
         sizes = self.sessions.sizes
         several = sizes[sizes >= FEWEST_TURNS]
         return ConversationCounts(
@@ -291,13 +288,11 @@ class _OfSystem:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row a conversation, as far as figures were asked for."""
         return pl.DataFrame(self.columns).filter(pl.col("turns") >= FEWEST_TURNS)
 
     def figures(
         self, scores: Mapping[str, _Scores], answered: TurnScores | None, bar: float | None
     ) -> list[ConversationFigure]:
-        """All figures of these metrics."""
         found = []
         own = None if answered is None else self._own(answered)
         if own is not None:
@@ -364,7 +359,9 @@ class _OfSystem:
 
 
 def _answered(run: Run, turns: pl.DataFrame) -> tuple[TurnScores | None, str]:
-    """Whether each turn is answered, by the first judge that says so; else why nothing tells."""
+    """Return whether each turn is answered, by the first judge that says so; else why nothing
+    tells.
+    """
     said = run.judgements(Response.name).filter(pl.col("response_type").is_not_null())
     if said.is_empty():
         return None, ASKS[Response.name].not_judged
