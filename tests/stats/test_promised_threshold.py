@@ -128,5 +128,5 @@ def test_what_is_no_score_is_refused(scores: list[float], among: list[float]) ->
 
 
 def test_clusters_of_another_length_are_refused() -> None:
-    with pytest.raises(InputError, match="2 scores have 1 clusters"):
+    with pytest.raises(InputError, match="2 rows have 1 clusters"):
         highest_of_clusters([0.1, 0.2], ["a"])

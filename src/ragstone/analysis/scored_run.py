@@ -63,16 +63,19 @@ class Scored:
 
         The latter as the run remarked.
         """
-        asked = () if self._asked is None or self._asked.note is None else (self._asked.note,)
+        repeated = () if self._asked is None or self._asked.note is None else (self._asked.note,)
         if self.cluster != self.run.form.cluster:
-            return asked
-        said = self.run.form.remarks
-        return (*asked, *(one for one in said if Reason.read(one).code == NOT_INDEPENDENT))
+            return repeated
+        remarks = self.run.form.remarks
+        return (
+            *repeated,
+            *(remark for remark in remarks if Reason.read(remark).code == NOT_INDEPENDENT),
+        )
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics' text forms, in the order of the run's report."""
-        return tuple(dict.fromkeys(one.metric for one in self.run.estimate_list))
+        return tuple(dict.fromkeys(estimate.metric for estimate in self.run.estimate_list))
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -88,33 +91,33 @@ class Scored:
         """
         fields = [self.cluster, *self.by]
         own_fields = [name for name in fields if name in OWN_COLUMNS]
-        there = self.run.examples([*dict.fromkeys([*IDS, *own_fields])])
-        values: dict[str, pl.Series] = {name: there[name] for name in own_fields}
+        examples = self.run.examples([*dict.fromkeys([*IDS, *own_fields])])
+        values: dict[str, pl.Series] = {name: examples[name] for name in own_fields}
         if others := [name for name in dict.fromkeys(fields) if name not in OWN_COLUMNS]:
             values |= looked_up(self.run.examples, others)
-        lacking = [name for name in fields if values[name].null_count() == len(there)]
-        if lacking and len(there):
+        lacking = [name for name in fields if values[name].null_count() == len(examples)]
+        if lacking and len(examples):
             raise InputError(
                 f"No example of {self.run.path} has a field {', '.join(lacking)}. "
                 f"There are: {', '.join(self._fields())}."
             )
-        ids = there.select(example_id="id", question_id="question_id", system="system")
-        own = pl.format("\0{}", pl.col("question_id"))
+        ids = examples.select(example_id="id", question_id="question_id", system="system")
+        by_question = pl.format("\0{}", pl.col("question_id"))
         return ids.with_columns(
             values[self.cluster].alias("cluster"),
             *(values[name].fill_null(NO_VALUE).alias(f"by {name}") for name in self.by),
         ).with_columns(
-            pl.col("cluster").fill_null(own)
+            pl.col("cluster").fill_null(by_question)
             if self._asked is None
-            else self._asked.clusters(there["question_id"]).alias("cluster")
+            else self._asked.clusters(examples["question_id"]).alias("cluster")
         )
 
     @cached_property
     def _asked(self) -> RepeatedQuestions | None:
         if self.cluster != QUESTION:
             return None
-        there = self.run.examples(["question_id", question_hash()])
-        return repeated_questions(there["question_id"], there["asked"])
+        examples = self.run.examples(["question_id", question_hash()])
+        return repeated_questions(examples["question_id"], examples["asked"])
 
     def without_corrections(self) -> "Scored":
         """The same scores as the judges left them, for whatever measures judges or draws labels."""
@@ -124,16 +127,16 @@ class Scored:
 
     def without(self, examples: pl.Series) -> "Scored":
         """The same run without these examples."""
-        found = Scored(self.run, cluster=self.cluster, by=self.by)
+        scored = Scored(self.run, cluster=self.cluster, by=self.by)
         rest = self.facets.filter(~pl.col("example_id").is_in(examples.implode()))
-        there = tuple(rest["system"].unique(maintain_order=True))
-        found.__dict__ |= {"facets": rest, "systems": there, "_scores": self._scores}
-        return found
+        systems = tuple(rest["system"].unique(maintain_order=True))
+        scored.__dict__ |= {"facets": rest, "systems": systems, "_scores": self._scores}
+        return scored
 
     def _fields(self) -> list[str]:
         places = self.run.examples(["slices", "meta", "labels"]).head(100)
-        there = {name for row in places.iter_rows() for text in row for name in json.loads(text)}
-        return ["system", "question_id", *sorted(there - {"system", "question_id"})]
+        names = {name for row in places.iter_rows() for text in row for name in json.loads(text)}
+        return ["system", "question_id", *sorted(names - {"system", "question_id"})]
 
     def of(self, metric: str) -> pl.DataFrame:
         """The scores of a metric, one row an example, in the order of ``facets``.
@@ -158,7 +161,7 @@ class Scored:
         """
         self._check(metric)
         partial = pl.col("reason").str.contains("components=", literal=True)
-        found = self.run.scores(
+        scores = self.run.scores(
             [metric],
             [
                 KEY,
@@ -167,11 +170,11 @@ class Scored:
                 (partial & (pl.col("status") == "value")).alias("partly"),
             ],
         )
-        if not found["example_id"].equals(self._keys):
-            found = self._keys.to_frame().join(
-                found, on="example_id", how="left", maintain_order="left"
+        if not scores["example_id"].equals(self._keys):
+            scores = self._keys.to_frame().join(
+                scores, on="example_id", how="left", maintain_order="left"
             )
-        return found.drop("example_id")
+        return scores.drop("example_id")
 
     @cached_property
     def _keys(self) -> pl.Series:
@@ -198,7 +201,9 @@ class Scored:
         metric = self.metric(name)
         if metric is not None:
             return ValueRange(*metric.range.ends, metric.range.better, metric.range.rate)
-        better = next(one.better for one in self.run.estimate_list if one.metric == name)
+        better = next(
+            estimate.better for estimate in self.run.estimate_list if estimate.metric == name
+        )
         return ValueRange(None, None, better, rate=False)
 
 
@@ -240,17 +245,17 @@ def known_metric(scored: Scored, name: str) -> str:
     return metric_among(name, scored.metrics, "metric of this run", run=scored.run.path)
 
 
-def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None = None) -> str:
+def metric_among(name: str, known: Sequence[str], noun: str, *, run: Path | None = None) -> str:
     """The text form of a metric among these, from that form, an alias or another spelling."""
     written = " ".join(name.split())
     form = _text_form(written)
-    for one in (written, form):
-        if one is not None and one in there:
-            return one
-    hint = f"There are {some(there)}."
+    for text in (written, form):
+        if text is not None and text in known:
+            return text
+    hint = f"There are {some(known)}."
     if run is not None and form is not None:
         hint += f" To add it: {call('rescore', argument('run', run), argument('metrics', form))}"
-    raise UnknownName(noun, written, there, hint=hint)
+    raise UnknownName(noun, written, known, hint=hint)
 
 
 def known_system(scored: Scored, name: str) -> str:
@@ -382,8 +387,10 @@ def _moved(corrected: Quantity, plain: Quantity, to: float) -> Quantity:
         return (scored * value + plain.n_missing * to) / rows
 
     def at(level: float) -> Interval | None:
-        one = corrected.at(level)
-        return one and Interval(moved(one.low), moved(one.high), level, one.method)
+        interval = corrected.at(level)
+        return interval and Interval(
+            moved(interval.low), moved(interval.high), level, interval.method
+        )
 
     value = None if corrected.value is None else moved(corrected.value)
     return replace(corrected, value=value, at=at, n_missing=0, filled=None)

@@ -24,6 +24,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import PurePath
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, quote_plus
 
@@ -324,6 +325,17 @@ _load_renderer: list[Callable[[], Renderer]] = []
 def rendered_by(load: Callable[[], Renderer]) -> None:
     """Register the function that imports the renderer; called for each page."""
     _load_renderer[:] = [load]
+
+
+def plain(value: Any) -> Any:
+    """Return a result as JSON has it: dataclasses and mappings as objects, tuples as lists."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return str(value) if isinstance(value, PurePath) else value
 
 
 class Displayable:

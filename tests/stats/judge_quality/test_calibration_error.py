@@ -51,7 +51,7 @@ def test_calibrated_judge_has_the_error_that_chance_gives() -> None:
 def test_undefined_and_wrong_input_are_said() -> None:
     nothing = calibration_error([], [])
     assert (nothing.value, nothing.n, nothing.reason) == (None, 0, "no_rows")
-    with pytest.raises(InputError, match="bins >= 1"):
+    with pytest.raises(InputError, match="at least one bin"):
         calibration_error([0.2], [0], bins=0)
     with pytest.raises(InputError, match=r"\[0, 1\]"):
         calibration_error([1.2], [1])

@@ -12,7 +12,7 @@ from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import UnknownName
-from ragstone.core.messages import Displayable
+from ragstone.core.messages import Displayable, plain
 from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.judge_quality.confusion import Criterion
@@ -61,7 +61,9 @@ class Calibration(Displayable):
     @property
     def not_random(self) -> tuple[NotRandom, ...]:
         """The evidence that labels are no random sample, so that nothing is corrected."""
-        return tuple(one.not_random for one in self.estimates if one.not_random is not None)
+        return tuple(
+            estimate.not_random for estimate in self.estimates if estimate.not_random is not None
+        )
 
     def __repr__(self) -> str:
         return f"Calibration({self.run!r}, {len(self.estimates)} estimates)"
@@ -72,12 +74,12 @@ class Calibration(Displayable):
             "run": self.run,
             "level": self.level,
             "seed": self.seed,
-            "not_random": [one.to_dict() for one in self.not_random],
+            "not_random": plain(self.not_random),
             "assume_random": self.assume_random,
-            "estimates": [one.to_dict() for one in self.estimates],
-            "agreement": [one.to_dict() for one in self.checks],
+            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "agreement": [check.to_dict() for check in self.checks],
             "passport": self.passport.to_dict(),
-            "notes": list(self.notes),
+            "notes": plain(self.notes),
         }
 
 
@@ -151,12 +153,12 @@ def calibrate(
         assume_random=assume_random,
         anytime=anytime,
     )
-    again = [Run.of(one).without_corrections() for one in repeats]
+    again = [Run.of(repeat).without_corrections() for repeat in repeats]
     moved = None if injected is None else Run.of(injected).without_corrections()
-    for one in again:
-        same_data(first, one)
-    for one in [*again, *([] if moved is None else [moved])]:
-        same_judge(first, one)
+    for repeat in again:
+        same_data(first, repeat)
+    for repeat in [*again, *([] if moved is None else [moved])]:
+        same_judge(first, repeat)
     return _calibration(of, goal, again, moved, level, seed)
 
 
@@ -184,9 +186,9 @@ class CorrectedQuantities:
         before = checked_against_people(run.path, run.form)
         if self.of.anytime:
             return before
-        found = [one.to_dict() for one in _estimates(self.of, 0.95)]
-        now = checked_by(found, run.path, run.form, labels=len(self.of.examples))
-        labelled = {name: one for name, one in now.metrics.items() if one.labels}
+        estimates = [row.to_dict() for row in _estimates(self.of, 0.95)]
+        now = checked_by(estimates, run.path, run.form, labels=len(self.of.examples))
+        labelled = {name: metric for name, metric in now.metrics.items() if metric.labels}
         return replace(now, metrics={**before.metrics, **labelled})
 
 
@@ -241,7 +243,10 @@ def _calibration(
         pl.concat(scores) if scores else pl.DataFrame(),
         tuple(of.notes()),
         of.assume_random,
-        {f"{one.kind}.{one.column}": said_of(one, units[one.kind, one.column]) for one in checks},
+        {
+            f"{check.kind}.{check.column}": said_of(check, units[check.kind, check.column])
+            for check in checks
+        },
     )
 
 
@@ -270,9 +275,9 @@ def _passport(
         labels=fingerprint_of_labels(of.labels),
         annotators=len(of.labels.annotators),
         n_examples=len(of.examples),
-        agreement=tuple(one.to_dict() for one in checks),
-        estimates=tuple(one.to_dict() for one in estimates),
-        flips=tuple(rate for one in repeats for rate in flip_rates(of.run, one, level=level)),
+        agreement=tuple(check.to_dict() for check in checks),
+        estimates=tuple(estimate.to_dict() for estimate in estimates),
+        flips=tuple(rate for repeat in repeats for rate in flip_rates(of.run, repeat, level=level)),
         order=order_sensitivity(of.run, level=level),
         injection=() if injected is None else tuple(flip_rates(of.run, injected, level=level)),
     )

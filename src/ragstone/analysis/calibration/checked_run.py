@@ -94,12 +94,12 @@ class CheckedRun:
     @property
     def earned(self) -> tuple[str, ...]:
         """The metrics on which the judges are checked."""
-        return tuple(name for name, one in self.metrics.items() if one.lacks is None)
+        return tuple(name for name, metric in self.metrics.items() if metric.lacks is None)
 
     @property
     def judges(self) -> tuple[str, ...]:
         """The judges, people first."""
-        others = (name for one in self.metrics.values() for name in one.judges)
+        others = (name for metric in self.metrics.values() for name in metric.judges)
         return tuple(dict.fromkeys([*([HUMAN] if self.people else []), *others]))
 
     @property
@@ -107,13 +107,13 @@ class CheckedRun:
         """Why the judges are not to be believed on any metric; None where they are on some."""
         if self.earned or not self.metrics:
             return None
-        lacks = max(self.metrics.values(), key=lambda one: one.labels).lacks or ""
+        lacks = max(self.metrics.values(), key=lambda metric: metric.labels).lacks or ""
         few = self.labels < ENOUGH and Reason.read(lacks).code == FEW_CHECKED
         return reason(FEW_CHECKED, n=self.labels, enough=ENOUGH) if few else lacks
 
     def on(self, metrics: Collection[str]) -> "CheckedRun":
         """The same for some of the metrics alone."""
-        chosen = {metric: one for metric, one in self.metrics.items() if metric in metrics}
+        chosen = {metric: checked for metric, checked in self.metrics.items() if metric in metrics}
         people = tuple(metric for metric in self.people if metric in metrics)
         return replace(self, metrics=chosen, people=people)
 
@@ -122,27 +122,31 @@ class CheckedRun:
 
         Labels of either check the same judges.
         """
-        asks = frozenset[str]().union(*(one.asks for one in self.on(metrics).metrics.values()))
-        also = (name for name, one in self.metrics.items() if one.asks and one.asks <= asks)
+        asks = frozenset[str]().union(
+            *(metric.asks for metric in self.on(metrics).metrics.values())
+        )
+        also = (
+            name for name, metric in self.metrics.items() if metric.asks and metric.asks <= asks
+        )
         return self.on({*metrics, *also})
 
     def of_system(self, system: str) -> "CheckedRun":
         """The same for one system alone, whose corrected means then are the whole's."""
         metrics = {}
-        for metric, one in self.metrics.items():
+        for metric, checked in self.metrics.items():
             mean = self.corrected(metric, {"system": system})
-            metrics[metric] = replace(one, corrected=(({}, mean),) if mean else ())
+            metrics[metric] = replace(checked, corrected=(({}, mean),) if mean else ())
         return replace(self, metrics=metrics, systems=1)
 
     def to_dict(self) -> dict[str, Any]:
         """By metric, as plain data."""
-        return {metric: one.to_dict() for metric, one in self.metrics.items()}
+        return {metric: checked.to_dict() for metric, checked in self.metrics.items()}
 
     def corrected(self, metric: str, group: Mapping[str, str]) -> CorrectedMean | None:
         """The corrected mean of a metric in a group; None if there is none."""
         means = self.metrics[metric].corrected if metric in self.metrics else ()
-        wanted = {} if self.systems == 1 and set(group) == {"system"} else group
-        return next((mean for of, mean in means if of == wanted), None)
+        key = {} if self.systems == 1 and set(group) == {"system"} else group
+        return next((mean for of, mean in means if of == key), None)
 
 
 def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
@@ -191,8 +195,8 @@ def checked_by(
         if HUMAN in names:
             people.append(metric)
         if others := tuple(name for name in names if name != HUMAN):
-            own = [one for one in estimates if one["metric"] == metric]
-            metrics[metric] = replace(_checked(others, own, lacks, form), asks=asks)
+            of_metric = [estimate for estimate in estimates if estimate["metric"] == metric]
+            metrics[metric] = replace(_checked(others, of_metric, lacks, form), asks=asks)
     return CheckedRun(metrics, labels, form.data.systems, tuple(people))
 
 
@@ -226,16 +230,18 @@ def _checked(
     lacks: str,
     form: Manifest,
 ) -> CheckedMetric:
-    whole = next((one for one in estimates if not one["group"]), None)
+    whole = next((estimate for estimate in estimates if not estimate["group"]), None)
     if whole is None or not whole["corrected"]["n_labels"]:
         return CheckedMetric(judges, 0, None, lacks)
     means = (
         (
-            one["group"],
-            CorrectedMean(of["value"], of["low"], of["high"], of["n_labels"], one["judge"]["n"]),
+            estimate["group"],
+            CorrectedMean(
+                of["value"], of["low"], of["high"], of["n_labels"], estimate["judge"]["n"]
+            ),
         )
-        for one in estimates
-        if (of := one["corrected"])["value"] is not None and of["low"] is not None
+        for estimate in estimates
+        if (of := estimate["corrected"])["value"] is not None and of["low"] is not None
     )
     labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"], form)
     kappa = whole.get("kappa", {})

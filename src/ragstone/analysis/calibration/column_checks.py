@@ -127,10 +127,10 @@ class JudgeCheck:
             "confusion": None
             if self.words is None
             else {
-                "labels": [str(one) for one in self.words.labels],
+                "labels": [str(label) for label in self.words.labels],
                 "people_by_judge": [list(row) for row in self.words.counts],
             },
-            "bias": [one.to_dict() for one in self.bias],
+            "bias": [bias.to_dict() for bias in self.bias],
             "reason": self.kappa.reason,
         }
 
@@ -155,10 +155,10 @@ def check_column(
     verdicts = None if scores is None else _verdicts(scores, rows, kind, column)
     graded = numbers and not _only(people, 0, 1)
     words: Codes = people if numbers else rows["people"].to_list()
-    said: Codes = judge if numbers else rows["value"].to_list()
+    verdict_words: Codes = judge if numbers else rows["value"].to_list()
     measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
     compared: tuple[Codes, Codes] = (
-        verdicts if measured and verdicts is not None else said,
+        verdicts if measured and verdicts is not None else verdict_words,
         truth if measured and truth is not None else words,
     )
     kappa = kappa_with_interval(
@@ -182,7 +182,7 @@ def check_column(
         column,
         rows.height,
         kish_size(row_weights(weights, rows.height)),
-        None if measured else confusion(said, words, positive=1.0, **alike),
+        None if measured else confusion(verdict_words, words, positive=1.0, **alike),
         yes_or_no,
         kappa,
         "quadratic" if graded else "nominal",
@@ -208,7 +208,7 @@ def _beside(
     if weights is not None and np.ptp(weights) > 0:
         return {}
     return agreement_coefficients(
-        [np.asarray(one).tolist() for one in compared],
+        [np.asarray(codes).tolist() for codes in compared],
         scale="interval" if graded else "nominal",
         clusters=clusters.tolist(),
         seed=seed,
@@ -228,8 +228,8 @@ def _yes(
     if not positive:
         return None, None
     truth = rows["people"].is_in(positive).to_numpy().astype(np.int64)
-    said = rows["value"].is_in(positive).cast(pl.Float64)
-    return truth, rows["probability"].fill_null(said).to_numpy().astype(np.float64)
+    verdict = rows["value"].is_in(positive).cast(pl.Float64)
+    return truth, rows["probability"].fill_null(verdict).to_numpy().astype(np.float64)
 
 
 def _positive(kind: str, column: str) -> tuple[str, ...]:
@@ -240,9 +240,9 @@ def _positive(kind: str, column: str) -> tuple[str, ...]:
 def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
     if positive := _positive(kind, column):
         return rows["value"].is_in(positive).to_numpy().astype(np.int64)
-    said = rows["number"].to_numpy()
-    if _only(said, 0, 1):
-        return said.astype(np.int64)
+    numbers = rows["number"].to_numpy()
+    if _only(numbers, 0, 1):
+        return numbers.astype(np.int64)
     return (scores >= MIDDLE).astype(np.int64)
 
 
@@ -276,12 +276,12 @@ def _biases(
     for field in fields:
         if rows[field].n_unique() > 1:
             groups = bias_by_group(difference, rows[field].to_list(), **alike)
-            yield from (Bias(field.removeprefix("by "), one) for one in groups)
+            yield from (Bias(field.removeprefix("by "), group) for group in groups)
     for name, column in (("length", rows["length"]), ("position", _position(rows))):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
-        yield from (Bias(name, one) for one in bias_along(difference, numbers, **alike).parts)
+        yield from (Bias(name, part) for part in bias_along(difference, numbers, **alike).parts)
 
 
 def _position(rows: pl.DataFrame) -> pl.Series:
@@ -299,25 +299,30 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
 
 def _found(
     name: str,
-    found: ShareEstimate | AgreementCoefficient | Auroc | RankCorrelation | CalibrationError | None,
+    measure: ShareEstimate
+    | AgreementCoefficient
+    | Auroc
+    | RankCorrelation
+    | CalibrationError
+    | None,
 ) -> dict[str, float | None]:
-    if found is None:
+    if measure is None:
         return {name: None, **ends_of(None, f"{name}_")}
-    return {name: found.value, **ends_of(found.interval, f"{name}_")}
+    return {name: measure.value, **ends_of(measure.interval, f"{name}_")}
 
 
-def _threshold(found: Threshold | None) -> dict[str, Any] | None:
-    if found is None:
+def _threshold(threshold: Threshold | None) -> dict[str, Any] | None:
+    if threshold is None:
         return None
     return {
-        "value": found.value,
-        "criterion": found.criterion,
-        "in_sample": found.in_sample,
-        "cross_validated": found.cross_validated,
-        **ends_of(found.interval),
-        "folds": found.folds,
-        "seed": found.seed,
-        "reason": found.reason,
+        "value": threshold.value,
+        "criterion": threshold.criterion,
+        "in_sample": threshold.in_sample,
+        "cross_validated": threshold.cross_validated,
+        **ends_of(threshold.interval),
+        "folds": threshold.folds,
+        "seed": threshold.seed,
+        "reason": threshold.reason,
     }
 
 
@@ -338,9 +343,9 @@ def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
     )
     for (kind, column), rows in both.group_by("kind", "column", maintain_order=True):
         yield str(kind), str(column), rows.join(facts, on="example_id", maintain_order="left")
-    given = people.filter(pl.col("kind") == METRIC)
+    values = people.filter(pl.col("kind") == METRIC)
     for metric, scores in of.scores.items():
-        if given.filter(pl.col("column") == metric).is_empty():
+        if values.filter(pl.col("column") == metric).is_empty():
             continue
         rows = scores.filter((pl.col("status") == "value") & pl.col(PEOPLE).is_not_null())
         words = rows.select(
@@ -370,7 +375,7 @@ def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
     else:
         apart = (people - judge).abs()
     verdicts = numbers and check.words is None and check.yes is not None
-    said = rows.select(
+    words = rows.select(
         "example_id",
         "system",
         "unit",
@@ -378,12 +383,12 @@ def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
         judge=(judge >= MIDDLE).cast(pl.String) if verdicts else judge.cast(pl.String),
         apart=apart,
     )
-    both = pl.concat([said["people"], said["judge"]]).unique()
+    both = pl.concat([words["people"], words["judge"]]).unique()
     if both.is_in(list(YES_NO)).all():
-        said = said.with_columns(pl.col("people", "judge").replace(YES_NO))
-    return said.sort("apart", descending=True, maintain_order=True).drop("apart")
+        words = words.with_columns(pl.col("people", "judge").replace(YES_NO))
+    return words.sort("apart", descending=True, maintain_order=True).drop("apart")
 
 
 def label_words(labels: list[str]) -> list[str]:
     """The labels of a confusion matrix, as ``said_of`` has them."""
-    return [YES_NO[one] for one in labels] if set(labels) <= set(YES_NO) else labels
+    return [YES_NO[label] for label in labels] if set(labels) <= set(YES_NO) else labels

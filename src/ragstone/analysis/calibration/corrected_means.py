@@ -63,15 +63,6 @@ class NotRandom:
         of = " of ".join(filter(None, [self.metric, ", ".join(self.group.values())]))
         return reason("unlike", of=of, differences="\n".join(self.differences), below=f"{BELOW:g}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "metric": self.metric,
-            "group": dict(self.group),
-            "differences": list(self.differences),
-            "p": self.p,
-        }
-
 
 def not_random(
     metric: str, group: Mapping[str, str], scores: pl.DataFrame, *, groups: int
@@ -88,18 +79,18 @@ def not_random(
     fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
     tests = (len(fields) + 1) * groups
     chosen, clusters = scores[LABELLED].to_numpy(), scores["cluster"].rank("dense").to_numpy()
-    found: list[tuple[float, str]] = []
+    unlike: list[tuple[float, str]] = []
     for name in ["value", *fields]:
         levels = _fifths(scores["value"]) if name == "value" else scores[name]
         p = tests * fair_draw_p(
             levels.rank("dense").to_numpy() - 1, chosen, clusters=clusters, below=BELOW / tests
         )
         if p < BELOW:
-            found.append((p, _difference(scores, name)))
-    if not found:
+            unlike.append((p, _difference(scores, name)))
+    if not unlike:
         return None
-    found.sort(key=lambda one: one[0])
-    return NotRandom(metric, group, tuple(why for _, why in found[:MOST_SHOWN]), found[0][0])
+    unlike.sort(key=lambda item: item[0])
+    return NotRandom(metric, group, tuple(why for _, why in unlike[:MOST_SHOWN]), unlike[0][0])
 
 
 def _is_field(name: str) -> bool:
@@ -124,10 +115,10 @@ def _difference(scores: pl.DataFrame, name: str) -> str:
         mean, other = (_mean(part["value"]) for part in (labelled, rest))
         return reason("judges_mean_differs", labelled=f"{mean:.3g}", others=f"{other:.3g}")
     field = None if name == "system" else name.partition(" ")[2]
-    there = set(labelled[name].drop_nulls())
+    labelled_values = set(labelled[name].drop_nulls())
     levels = scores[name].drop_nulls().unique(maintain_order=True)
-    if len(there) <= MOST_SHOWN and len(there) < len(levels):
-        some = "\n".join(level for level in levels if level in there)
+    if len(labelled_values) <= MOST_SHOWN and len(labelled_values) < len(levels):
+        some = "\n".join(level for level in levels if level in labelled_values)
         return reason("only_some_labelled", field=field, values=some)
     share = {level: (_share(labelled, name, level), _share(rest, name, level)) for level in levels}
     most = max(levels, key=lambda level: abs(share[level][0] - share[level][1]))
@@ -234,17 +225,17 @@ class LabelledScores:
     def corrected(self) -> MeanCorrection:
         """The estimate from the judge's scores and people's labels, in prepared form."""
         judged = self.judged
-        there = judged[PEOPLE].is_not_null().to_numpy()
+        labelled = judged[PEOPLE].is_not_null().to_numpy()
         rows = judged.filter(pl.col(PEOPLE).is_not_null())
         labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(judged)
         scores = judged["value"].to_numpy()
         method: str = self.method
         if self.rate and method == "by_design":
-            method = favoured(scores, there, weights=weights, clusters=clusters)
+            method = favoured(scores, labelled, weights=weights, clusters=clusters)
         if not self.rate or method == "ppi_plus_plus":
             return prediction_powered(
                 scores,
-                there,
+                labelled,
                 labels,
                 low=self.scale.low,
                 high=self.scale.high,
@@ -254,9 +245,9 @@ class LabelledScores:
             )
         if method == "rogan_gladen":
             positive = scores >= MIDDLE
-            return error_corrected(positive, there, labels, weights=weights, clusters=clusters)
+            return error_corrected(positive, labelled, labels, weights=weights, clusters=clusters)
         return poststratify(
-            verdicts(judged, self.n_labels), there, labels, weights=weights, clusters=clusters
+            verdicts(judged, self.n_labels), labelled, labels, weights=weights, clusters=clusters
         )
 
     def agreement(self, level: float) -> AgreementCoefficient:
@@ -364,14 +355,14 @@ class CorrectedEstimate:
                 **_as_dict(self.corrected),
                 "strata": [
                     {
-                        "verdict": str(one.verdict),
-                        "share": one.share,
-                        "n_judged": one.n_judged,
-                        "n_labels": one.n_labels,
-                        "rate": one.rate,
-                        **ends_of(one.interval),
+                        "verdict": str(stratum.verdict),
+                        "share": stratum.share,
+                        "n_judged": stratum.n_judged,
+                        "n_labels": stratum.n_labels,
+                        "rate": stratum.rate,
+                        **ends_of(stratum.interval),
                     }
-                    for one in self.corrected.strata
+                    for stratum in self.corrected.strata
                 ],
             },
         }  # fmt: skip
@@ -449,13 +440,13 @@ def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
     return None if len(np.unique(codes)) == len(codes) else codes
 
 
-def _as_dict(found: Corrected) -> dict[str, Any]:
+def _as_dict(estimate: Corrected) -> dict[str, Any]:
     return {
-        "value": found.value,
-        **ends_of(found.interval),
-        "method": None if found.interval is None else found.interval.method,
-        "n_labels": found.n_labels,
-        "effective_labels": found.effective_labels,
-        "reason": found.reason,
-        "flags": list(found.flags),
+        "value": estimate.value,
+        **ends_of(estimate.interval),
+        "method": None if estimate.interval is None else estimate.interval.method,
+        "n_labels": estimate.n_labels,
+        "effective_labels": estimate.effective_labels,
+        "reason": estimate.reason,
+        "flags": list(estimate.flags),
     }

@@ -133,8 +133,8 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     the units of an example as a cluster.
     """
     first, second = (
-        _words(one).select(*KEYS, "value", "number").rename({"value": name, "number": f"n {name}"})
-        for one, name in ((run, "before"), (again, "after"))
+        _words(of).select(*KEYS, "value", "number").rename({"value": name, "number": f"n {name}"})
+        for of, name in ((run, "before"), (again, "after"))
     )
     both = first.join(second, on=KEYS, how="inner", nulls_equal=True)
     if both.is_empty():
@@ -147,11 +147,11 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
         .otherwise(pl.col("before") != pl.col("after"))
     )
     flagged = both.with_columns(changed=changed.cast(pl.Float64))
-    found = []
+    rates = []
     for (kind, column), rows in flagged.group_by("kind", "column", maintain_order=True):
         clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
-        found.append(_rate(f"{kind}.{column}", clusters, level))
-    return found
+        rates.append(_rate(f"{kind}.{column}", clusters, level))
+    return rates
 
 
 def same_data(run: Run, again: Run) -> None:
@@ -198,9 +198,9 @@ def _words(run: Run) -> pl.DataFrame:
 
 def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:
     sums, counts = clusters["changed"].to_numpy(), clusters["len"].cast(pl.Float64).to_numpy()
-    found = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
-    ends = ends_of(found.interval)
-    return FlipRate(what, found.value, **ends, n=int(np.sum(counts)))
+    mean = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
+    ends = ends_of(mean.interval)
+    return FlipRate(what, mean.value, **ends, n=int(np.sum(counts)))
 
 
 NAME = "judge_passport"
@@ -246,8 +246,8 @@ class Passport:
             "id": self.id,
             **asdict(self),
             "judge": self.judge.to_dict(),
-            "flips": [asdict(one) for one in self.flips],
-            "injection": [asdict(one) for one in self.injection],
+            "flips": [asdict(rate) for rate in self.flips],
+            "injection": [asdict(rate) for rate in self.injection],
         }
 
     def write(self, folder: Path) -> Path:

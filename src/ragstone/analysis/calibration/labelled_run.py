@@ -84,13 +84,13 @@ class LabelledRun:
     @cached_property
     def examples(self) -> list[Example]:
         """The examples of the run that people labelled."""
-        wanted = self.given.frame["example_id"].unique()
-        return from_frame(self.run.examples(where=pl.col("id").is_in(wanted.to_list())))
+        ids = self.given.frame["example_id"].unique()
+        return from_frame(self.run.examples(where=pl.col("id").is_in(ids.to_list())))
 
     @cached_property
     def judged(self) -> Excerpt:
         """The judgements of these examples by the run's judges."""
-        return self.run.excerpt([one.id for one in self.examples])
+        return self.run.excerpt([example.id for example in self.examples])
 
     @cached_property
     def labels(self) -> LabelTable:
@@ -113,27 +113,29 @@ class LabelledRun:
         values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
         fields, ids = self._slices(), self.scored.facets.select("example_id")
-        found = {}
+        tables = {}
         for metric in self.metrics:
-            own = values.filter(pl.col("metric") == str(metric)).select(
+            of_people = values.filter(pl.col("metric") == str(metric)).select(
                 "example_id", people="value"
             )
             if isinstance(metric, Metric):
-                own = own.filter(~pl.col("example_id").is_in(self._by_people(metric).implode()))
-            if own.height:
-                asked = self._asked(metric)
-                seen = pl.concat([asked, self._left_open()])
-                said = own.join(weights, on="example_id", how="full", coalesce=True)
-                beside = ids.join(said, on="example_id", how="left", maintain_order="left")
-                found[str(metric)] = self.scored.of(str(metric)).with_columns(
+                of_people = of_people.filter(
+                    ~pl.col("example_id").is_in(self._by_people(metric).implode())
+                )
+            if of_people.height:
+                ids_asked = self._asked(metric)
+                seen = pl.concat([ids_asked, self._left_open()])
+                weighted = of_people.join(weights, on="example_id", how="full", coalesce=True)
+                beside = ids.join(weighted, on="example_id", how="left", maintain_order="left")
+                tables[str(metric)] = self.scored.of(str(metric)).with_columns(
                     *beside.drop("example_id"),
                     *fields,
-                    (beside[PEOPLE].is_not_null() | beside["example_id"].is_in(asked.implode()))
+                    (beside[PEOPLE].is_not_null() | beside["example_id"].is_in(ids_asked.implode()))
                     .alias(LABELLED),
                     (beside[PEOPLE].is_null() & beside["example_id"].is_in(seen.implode()))
                     .alias(LEFT_OPEN),
                 )  # fmt: skip
-        return found
+        return tables
 
     def _asked(self, metric: Metric | str) -> pl.Series:
         rows = self.labels.counted
@@ -148,18 +150,18 @@ class LabelledRun:
 
     def _slices(self) -> list[pl.Series]:
         ids = self.scored.facets.select("example_id")
-        given = self.run.examples(["id", "slices"])
+        examples = self.run.examples(["id", "slices"])
         # Many examples have the same.
-        slices = {text: json.loads(text) for text in given["slices"].unique(maintain_order=True)}
-        names = dict.fromkeys(name for one in slices.values() for name in one)
-        rows = given.select(
+        slices = {text: json.loads(text) for text in examples["slices"].unique(maintain_order=True)}
+        names = dict.fromkeys(name for fields in slices.values() for name in fields)
+        rows = examples.select(
             pl.col("id").alias("example_id"),
             *(
                 pl.col("slices")
                 .replace_strict(
                     {
-                        text: None if one.get(name) is None else str(one[name])
-                        for text, one in slices.items()
+                        text: None if fields.get(name) is None else str(fields[name])
+                        for text, fields in slices.items()
                     },
                     return_dtype=pl.String,
                 )
@@ -227,7 +229,9 @@ class LabelledRun:
             yield reason("label_ties", n=ties)
         if discarded := self.labels.n_discarded:
             yield reason("labels_discarded", n=discarded)
-        partly = [labelled_in_part(self.labels.join(one), self.units) for one in self.examples]
+        partly = [
+            labelled_in_part(self.labels.join(example), self.units) for example in self.examples
+        ]
         if count := sum(map(bool, partly)):
             yield reason("labelled_in_part", n=count, examples=len(partly))
         yield from self._own_words()
@@ -246,9 +250,9 @@ class LabelledRun:
                 )  # fmt: skip
 
     def _own_words(self) -> Iterator[str]:
-        labelled = {one.id for one in self.examples}
+        labelled = {example.id for example in self.examples}
         about = {column if kind == METRIC else kind for kind, column in self.labels.columns}
-        for metric in (one for one in self.metrics if isinstance(one, Metric)):
+        for metric in (candidate for candidate in self.metrics if isinstance(candidate, Metric)):
             kinds = {ask.partition("/")[0] for ask in needed_asks([metric])}
             if about.isdisjoint({str(metric), *kinds}):
                 continue
@@ -267,20 +271,24 @@ class LabelledRun:
         """The error if no label is about anything that the run's judges judged."""
         source, run = self.labels.source, self.run.path
         valued = [column for kind, column in self.labels.columns if kind == METRIC]
-        left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
+        left_out = [
+            column
+            for column in valued
+            if column in self.scored.metrics and column not in self.names
+        ]
         if left_out:
-            asked = ", ".join(self.names)
+            names = ", ".join(self.names)
             return InputError(
-                f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
+                f"{source} has labels of {', '.join(left_out)}, and only {names} is asked for."
             )
-        if own := list(self._own_words()):
+        if remarks := list(self._own_words()):
             return InputError(
-                f"The labels in {source} cannot check a judge of {run}.", notes=own[:1]
+                f"The labels in {source} cannot check a judge of {run}.", notes=remarks[:1]
             )
-        there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
+        columns = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
         return InputError(
-            f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
-            f"{run} answers. Name the metric that a column is the value of: "
+            f"{source} has {columns or 'no label that counts'}, which no judgement and no metric "
+            f"of {run} answers. Name the metric that a column is the value of: "
             f"{argument('columns', {'METRIC': 'COLUMN'})}.",
             notes=self.labels.notes,
         )

@@ -47,22 +47,22 @@ def judged_units(run: JudgedRows) -> pl.DataFrame:
     For a panel it is the panel's verdict, for a critique the majority vote. A yes or no, a grade or
     a rating also has a ``number``.
     """
-    said = (
+    by_judges = (
         run.ledger()
         .filter((pl.col("status") == "ok") & ~BY_PEOPLE)
         .select("example_id", "judge", "subject")
         .unique()
     )
-    found = [pl.DataFrame(schema=UNIT_SCHEMA)]
+    frames = [pl.DataFrame(schema=UNIT_SCHEMA)]
     for kind in KINDS.values():
         columns = _labelled(kind)
         if columns:
             rows = run.judgements(kind.name).join(
-                said, on=["example_id", "judge", "subject"], how="semi"
+                by_judges, on=["example_id", "judge", "subject"], how="semi"
             )
             rows = _nameable(_one_word_a_unit(rows, kind, columns), kind)
-            found += [_shaped(rows, kind, column) for column in columns]
-    return pl.concat(found).unique(KEYS, keep="first", maintain_order=True)
+            frames += [_shaped(rows, kind, column) for column in columns]
+    return pl.concat(frames).unique(KEYS, keep="first", maintain_order=True)
 
 
 def _labelled(kind: type[Kind]) -> list[str]:
@@ -141,15 +141,15 @@ def people_scores(
             settle the one outcome and never the other.
     """
     names = [str(metric) for metric in metrics]
-    given = (
+    values = (
         labels.adjudicated()
         .filter((pl.col("kind") == METRIC) & pl.col("column").is_in(names))
         .filter(pl.col("number").is_not_null())
         .select("example_id", metric="column", value="number")
     )
-    ruled = [one for one in metrics if isinstance(one, Metric) and not _over_means(one)]
+    ruled = [metric for metric in metrics if isinstance(metric, Metric) and not _over_means(metric)]
     joined = [labels.join(example) for example in examples]
-    frames = [pl.DataFrame(schema=SCHEMA), given]
+    frames = [pl.DataFrame(schema=SCHEMA), values]
     if joined and ruled:
         frames += _by_rule(joined, ruled, units)
     return pl.concat(frames).unique(["example_id", "metric"], keep="first", maintain_order=True)
@@ -157,20 +157,20 @@ def people_scores(
 
 def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozenset[str]:
     """The asks for which people labelled some units of an example and left others open."""
-    found = set()
+    partly = set()
     for ask in ASKS.values():
         if "people" not in ask.by or ask.over is None or ask.over.unit not in FIELDS:
             continue
         unit = ask.over.unit
-        given = example.labels.get(FIELDS[unit]) or ()
+        rows = example.labels.get(FIELDS[unit]) or ()
         known = units.get(unit, {}).get(example.id, 0)
         if unit == "context":
             known = len(example.contexts or ())
         for label in _labels(ask):
-            said = sum((one or {}).get(label) is not None for one in given)
-            if 0 < said < max(len(given), known):
-                found.add(ask.name)
-    return frozenset(found)
+            n_labels = sum((row or {}).get(label) is not None for row in rows)
+            if 0 < n_labels < max(len(rows), known):
+                partly.add(ask.name)
+    return frozenset(partly)
 
 
 def _labels(ask: Ask) -> list[str]:
@@ -187,12 +187,12 @@ def units_of(run: JudgedRows) -> Units:
         if ask.origin and ask.over is not None
         for maker in ask.over.made_by
     }
-    found: dict[str, Mapping[str, int]] = {}
+    numbers: dict[str, Mapping[str, int]] = {}
     for unit, maker in makers.items():
         rows = run.judgements(ASKS[maker].kind)
         counts = rows.group_by("example_id").agg(pl.col("index").max() + 1)
-        found[unit] = dict(counts.iter_rows())
-    return found
+        numbers[unit] = dict(counts.iter_rows())
+    return numbers
 
 
 def _by_rule(
@@ -201,12 +201,12 @@ def _by_rule(
     judged = judge_block(examples, [HumanJudge(), RulesJudge()], needed_asks(metrics))
     # Labels of whole answers settle others and their claims for some outcomes alone, and so bias
     # a mean.
-    own = {PARTS: judged.tables.of(PARTS).filter(pl.col("reason").ne_missing(FOLLOWS))}
+    replaced = {PARTS: judged.tables.of(PARTS).filter(pl.col("reason").ne_missing(FOLLOWS))}
     for ask in (ask.name for ask in Grounding.asks):
         answers = judged.tables.of(ask)
         labels = [people_labels(row) for row in answers.to_dicts()]
-        own[ask] = pl.DataFrame(labels, schema=answers.schema)
-    scores = score(replace(judged.tables, rows={**judged.tables.rows, **own}), metrics)
+        replaced[ask] = pl.DataFrame(labels, schema=answers.schema)
+    scores = score(replace(judged.tables, rows={**judged.tables.rows, **replaced}), metrics)
     ids = judged.tables.examples.select(
         row=pl.int_range(pl.len(), dtype=pl.UInt32), example_id="id"
     )
@@ -218,10 +218,10 @@ def _by_rule(
         whole = [row for row, asks in enumerate(partly) if asks.isdisjoint(needed)]
         answered = human.filter(pl.col("ask").is_in(needed) & pl.col("row").is_in(whole))
         rows = answered["row"].unique()
-        found = pl.concat([ids, scores[str(metric)]], how="horizontal").filter(
+        valued = pl.concat([ids, scores[str(metric)]], how="horizontal").filter(
             pl.col("row").is_in(rows.implode()) & (pl.col("status") == VALUE)
         )
-        frames.append(found.select("example_id", pl.lit(str(metric)).alias("metric"), "value"))
+        frames.append(valued.select("example_id", pl.lit(str(metric)).alias("metric"), "value"))
     return frames
 
 
@@ -246,8 +246,8 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
 
 def answers_of_people(run: JudgedRows) -> pl.DataFrame:
     """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
-    said = (pl.col("status") == "ok") & BY_PEOPLE
-    return run.ledger().filter(said).select("example_id", "ask")
+    by_people = (pl.col("status") == "ok") & BY_PEOPLE
+    return run.ledger().filter(by_people).select("example_id", "ask")
 
 
 def _over_means(metric: Metric) -> bool:

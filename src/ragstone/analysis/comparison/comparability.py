@@ -53,46 +53,48 @@ class Otherwise:
 
     def reason(self, code: str = "measured_otherwise") -> str:
         """All of it as facts."""
-        one, other = self.runs
+        first, other = self.runs
         return reason(
             code,
             of=self.metric,
             what=self.what,
             first=self.first,
             second=self.second,
-            in_first=one,
+            in_first=first,
             in_second=other,
         )
 
 
 def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
     """All differences of equally named metrics in two runs."""
-    found = []
+    changes = []
     runs = run_labels(first.run.path, second.run.path)
     for name in metrics:
-        one, other = _made_by(first, name), _made_by(second, name)
+        before, other = _made_by(first, name), _made_by(second, name)
         together: dict[tuple[str, str], list[str]] = {}
-        for what, had in one.items():
+        for what, had in before.items():
             has = other.get(what)
             if has is not None and has != had:
                 together.setdefault((had, has), []).append(what)
-        found += [
+        changes += [
             Otherwise(name, words, had, has, runs)
             for (had, has), what in together.items()
             for words in _in_words(what)
         ]
-    return found
+    return changes
 
 
 def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: bool) -> list[str]:
     """Check that metrics are measured alike in both runs; returns tolerated differences."""
-    found = measured_otherwise(first, second, metrics)
-    if not found or force:
-        return [one.reason("compared_all_the_same") for one in found]
-    count = len({one.metric for one in found})
+    differences = measured_otherwise(first, second, metrics)
+    if not differences or force:
+        return [difference.reason("compared_all_the_same") for difference in differences]
+    count = len({difference.metric for difference in differences})
     noun = "metric was" if count == 1 else "metrics were"
-    listed = [one.reason() for one in found[:MOST_LISTED]]
-    more = [f"… and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+    listed = [difference.reason() for difference in differences[:MOST_LISTED]]
+    more = (
+        [f"… and {len(differences) - MOST_LISTED} more"] if len(differences) > MOST_LISTED else []
+    )
     raise InputError(
         f"{count} {noun} measured otherwise in {second.run.path} than in {first.run.path}, so a "
         "difference may be the judge's or the definition's. Evaluate both alike, choose other "
@@ -105,10 +107,10 @@ def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: 
 def only_one_has(first: Scored, second: Scored) -> list[str]:
     """A note for each run that has metrics which the other has not."""
     notes = []
-    for one, other in ((first, second), (second, first)):
-        alone = [name for name in one.metrics if name not in other.metrics]
+    for scored, other in ((first, second), (second, first)):
+        alone = [name for name in scored.metrics if name not in other.metrics]
         if alone:
-            notes.append(reason("only_one_has", run=one.run.path, metrics="\n".join(alone)))
+            notes.append(reason("only_one_has", run=scored.run.path, metrics="\n".join(alone)))
     return notes
 
 
@@ -130,8 +132,8 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
 
 def version_note(first: Scored, second: Scored) -> list[str]:
     """A note if the runs were made by different versions."""
-    one, other = (scored.run.form.ragstone for scored in (first, second))
-    return [] if one == other else [reason("other_version", first=one, second=other)]
+    version, other = (scored.run.form.ragstone for scored in (first, second))
+    return [] if version == other else [reason("other_version", first=version, second=other)]
 
 
 def measured_by(scored: Scored, name: str) -> dict[str, str]:
@@ -142,10 +144,10 @@ def measured_by(scored: Scored, name: str) -> dict[str, str]:
 def _in_words(what: Sequence[str]) -> list[str]:
     asks = [word.removeprefix(JUDGE_OF) for word in what if word.startswith(JUDGE_OF)]
     rest = [word for word in what if not word.startswith(JUDGE_OF) and word != "judge"]
-    found = [", ".join(rest)] if rest else []
+    phrases = [", ".join(rest)] if rest else []
     if asks or "judge" in what:
-        found.append(f"{', '.join(asks)} judged by".lstrip())
-    return found
+        phrases.append(f"{', '.join(asks)} judged by".lstrip())
+    return phrases
 
 
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
@@ -158,47 +160,49 @@ def _made_by(scored: Scored, name: str) -> dict[str, str]:
 
 def _judged(form: Manifest, metric: Metric) -> dict[str, str]:
     asks, settings = needed_asks([metric]), form.settings
-    said: dict[str, set[str]] = {}
+    judges: dict[str, set[str]] = {}
     for ask, judge, status, _ in form.judged:
         if ask in asks and status == "ok":
-            said.setdefault(ask, set()).add(judge)
-    found = {f"{JUDGE_OF}{ask}": " and ".join(sorted(who)) for ask, who in said.items()}
-    who = set().union(*said.values())
+            judges.setdefault(ask, set()).add(judge)
+    facts = {f"{JUDGE_OF}{ask}": " and ".join(sorted(who)) for ask, who in judges.items()}
+    who = set().union(*judges.values())
     if any(judge == "local" or judge.startswith("local:") for judge in who):
-        found["rules of the local judge"] = fingerprint(settings.local)[:12]
+        facts["rules of the local judge"] = fingerprint(settings.local)[:12]
     for identity in settings.nli:
         judge = identity.partition("@")[0]
         if judge in who:
-            found[f"model of {judge}"] = identity
+            facts[f"model of {judge}"] = identity
     if settings.llm is not None:
-        found |= _instructed(settings.llm, said)
+        facts |= _instructed(settings.llm, judges)
     if Citation.name in asks:
-        found["citation marks"] = settings.citations
+        facts["citation marks"] = settings.citations
     for word in form.models.signature(asks):
         what, _, model = word.partition(":")
-        found[what] = model
-    return found
+        facts[what] = model
+    return facts
 
 
-def _instructed(chat: ChatSettings, said: Mapping[str, set[str]]) -> dict[str, str]:
-    by_model = [ask for ask, who in said.items() if not who.isdisjoint(chat.judges)]
+def _instructed(chat: ChatSettings, judges: Mapping[str, set[str]]) -> dict[str, str]:
+    by_model = [ask for ask, who in judges.items() if not who.isdisjoint(chat.judges)]
     if not by_model:
         return {}
     kinds = {ASKS[ask].kind for ask in by_model}
     tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds} & set(chat.prompts))
-    asked = sorted(set().union(*(said[ask] for ask in by_model)) & set(chat.judges))
-    found = {f"model of {judge}": ", ".join(chat.judges[judge]) for judge in asked}
-    found |= {f"prompt {task}": chat.prompts[task] for task in tasks}
-    found["plan"] = chat.plan
+    models = sorted(set().union(*(judges[ask] for ask in by_model)) & set(chat.judges))
+    facts = {f"model of {judge}": ", ".join(chat.judges[judge]) for judge in models}
+    facts |= {f"prompt {task}": chat.prompts[task] for task in tasks}
+    facts["plan"] = chat.plan
     if kinds & BY_RUBRIC:
-        found["rubrics"] = chat.rubrics
-    return found
+        facts["rubrics"] = chat.rubrics
+    return facts
 
 
 def _signed(scored: Scored, name: str) -> dict[str, str]:
-    signature = next(one.signature for one in scored.run.estimate_list if one.metric == name)
+    signature = next(
+        estimate.signature for estimate in scored.run.estimate_list if estimate.metric == name
+    )
     parts = (word.partition(":") for word in signature.split("|")[1:])
-    return {what: SHARE.sub("", said) for what, _, said in parts if what in SIGNED}
+    return {what: SHARE.sub("", value) for what, _, value in parts if what in SIGNED}
 
 
 Output = Literal["answer", "contexts", "rivals"]
@@ -234,9 +238,9 @@ class Inputs:
     def _by_question(side: Side, prints: pl.Series) -> NDArray[np.uint64]:
         frame = pl.DataFrame({"place": pl.Series(side.places), "print": prints[side.rows]})
         by_question = frame.group_by("place").agg(pl.col("print").sort())
-        found = np.zeros(len(side.questions.ids), dtype=np.uint64)
-        found[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
-        return found
+        by_index = np.zeros(len(side.questions.ids), dtype=np.uint64)
+        by_index[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
+        return by_index
 
     def _print(self, name: str) -> pl.Series:
         """For each example what a metric's judgements read; made once for all that read the same.
@@ -252,21 +256,21 @@ class Inputs:
         key = (*sorted(reads), *several, *(asks if self.scored.run.n_corrected else ()))
         self._keys[name] = key
         if key not in self._prints:
-            made = [self._made[one] for one in OUTPUTS if one in reads]
-            said = [self._judged(several), *self._corrected(asks)]
-            self._prints[key] = _joined([self._given, *made, *said])
+            outputs = [self._made[output] for output in OUTPUTS if output in reads]
+            judged = [self._judged(several), *self._corrected(asks)]
+            self._prints[key] = _joined([self._given, *outputs, *judged])
         return self._prints[key]
 
     def _corrected(self, asks: Sequence[str]) -> list[pl.Series]:
         corrected = self.scored.run.corrected_examples()
-        if not any(one.ask in asks for those in corrected.values() for one in those):
+        if not any(correction.ask in asks for those in corrected.values() for correction in those):
             return []
-        said = [
-            repr([(one.ask, one.unit, sorted(one.said.items()))
-                  for one in corrected.get(example, ()) if one.ask in asks])
+        texts = [
+            repr([(correction.ask, correction.unit, sorted(correction.said.items()))
+                  for correction in corrected.get(example, ()) if correction.ask in asks])
             for example in self.scored.facets["example_id"]
         ]  # fmt: skip
-        return [pl.Series(said, dtype=pl.String)]
+        return [pl.Series(texts, dtype=pl.String)]
 
     @cached_property
     def _authors(self) -> Counter[str]:
@@ -323,7 +327,7 @@ class SameInputs:
         return np.asarray(a.there & b.there & (first == second))
 
     def everywhere(self, match: Match, name: str) -> bool:
-        """Return whether this is so for all common questions, of which there must be at least one."""
+        """Return whether this is so for all common questions; False if there are none."""
         both = match[0].there & match[1].there
         return bool(both.any()) and bool(self.where(match, name)[both].all())
 
@@ -334,11 +338,11 @@ class SameInputs:
 def outputs_of(metric: Metric) -> Collection[Output]:
     """The parts of the systems' output that a metric's judgements may read."""
     if isinstance(metric, Composite):
-        return {one for part in metric.components().values() for one in outputs_of(part)}
+        return {output for part in metric.components().values() for output in outputs_of(part)}
     asks = [ASKS[name] for name in needed_asks([metric])]
-    named = {*metric.reads, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
-    named |= {"answer"} if "answer_text" in named else set()
-    return [one for one in OUTPUTS if one in named]
+    names = {*metric.reads, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
+    names |= {"answer"} if "answer_text" in names else set()
+    return [output for output in OUTPUTS if output in names]
 
 
 def same_inputs_reason(differing: int, pairs: int) -> str:
@@ -347,7 +351,7 @@ def same_inputs_reason(differing: int, pairs: int) -> str:
 
 
 def _joined(prints: Sequence[pl.Series]) -> pl.Series:
-    frame = pl.DataFrame({str(place): one for place, one in enumerate(prints)})
+    frame = pl.DataFrame({str(at): series for at, series in enumerate(prints)})
     return frame.select(pl.struct(pl.all()).hash()).to_series()
 
 
@@ -381,11 +385,11 @@ class SelfReference:
             ],
             pl.col("answer").is_not_null() & (pl.col("reference").list.len() > 0),
         )
-        found = rows.group_by("system", maintain_order=True).agg(
+        by_system = rows.group_by("system", maintain_order=True).agg(
             pl.col("equal").all(), pl.col("words").median()
         )
-        kept = found.filter(pl.col("equal") & (pl.col("words") >= LEAST_WORDS))
-        return tuple(kept["system"])
+        alike = by_system.filter(pl.col("equal") & (pl.col("words") >= LEAST_WORDS))
+        return tuple(alike["system"])
 
     def on(self, metric: Metric | None) -> tuple[str, ...]:
         """Return the systems that a metric would compare with themselves."""

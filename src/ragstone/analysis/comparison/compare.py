@@ -139,52 +139,63 @@ class _Plan:
 def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     slices = [list(_slices(match, plan.by, plan.notes)) for match in plan.matches]
     tests = len(plan.metrics) * sum(map(len, slices))
-    asked = ComparisonSettings(
+    settings = ComparisonSettings(
         plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests)
     )
     systems = {side.name for match in plan.matches for side in match}
     everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
-    own = {id(run): SelfReference(run.run) for run in runs_of(plan.matches)}
+    self_references = {id(run): SelfReference(run.run) for run in runs_of(plan.matches)}
     left_out: dict[str, list[str]] = {}
-    found: list[tuple[int, Comparison]] = []
+    numbered: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
     same = SameInputs()
-    sources = relevance_by(one for one in first.run.estimate_list if one.metric in plan.metrics)
+    sources = relevance_by(
+        estimate for estimate in first.run.estimate_list if estimate.metric in plan.metrics
+    )
     for metric in plan.metrics:
         scale = first.scale(metric)
-        made = first.metric(metric)
+        definition = first.metric(metric)
         met = []
-        for place, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
+        for at, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
             a, b = match
-            if itself := [side for side in match if side.system in own[id(side.scored)].on(made)]:
+            if itself := [
+                side
+                for side in match
+                if side.system in self_references[id(side.scored)].on(definition)
+            ]:
                 for side in itself:
                     left_out.setdefault(side.name, []).append(metric)
                 continue
             clusters = a.questions.clusters
             alike = same.where(match, metric)
-            for group, where in slices[place]:
+            for group, where in slices[at]:
                 pairs = Pairs.of(*values, where, clusters)
                 about = About(metric, _family(first, metric), a.name, b.name, group)
                 identical = bool(where.any()) and bool(alike[where].all())
                 equal = identical and bool(values[0].equals(values[1])[where].all())
-                one = (same_pairs if equal else compare_pairs)(about, pairs, scale, asked)
-                if identical and one.wins + one.losses:
-                    differ = same_inputs_reason(one.wins + one.losses, one.n_pairs)
-                    one = replace(one, reasons=(*one.reasons, differ))
+                comparison = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
+                if identical and comparison.wins + comparison.losses:
+                    differ = same_inputs_reason(
+                        comparison.wins + comparison.losses, comparison.n_pairs
+                    )
+                    comparison = replace(comparison, reasons=(*comparison.reasons, differ))
                 only_a, only_b = _alone(values, where if group else None)
-                one = replace(
-                    one, n_only_a=only_a, n_only_b=only_b, relevance_by=sources.get(metric, "")
+                comparison = replace(
+                    comparison,
+                    n_only_a=only_a,
+                    n_only_b=only_b,
+                    relevance_by=sources.get(metric, ""),
                 )
-                found.append((place, one))
+                numbered.append((at, comparison))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
                 if equal and group is None:
                     break
-        rivals = {name for one in met for name in (one.first, one.second)}
+        rivals = {name for pair in met for name in (pair.first, pair.second)}
         if everyone and len(rivals) > 2 and scale.better != "0":
             ranked += ranking(metric, met, level=plan.level)
-    found.sort(key=lambda item: item[0])
-    comparisons = _judged([one for _, one in found], plan.adjust, asked)
+    numbered.sort(key=lambda item: item[0])
+    comparisons = _judged([comparison for _, comparison in numbered], plan.adjust, settings)
     notes += [
         reason(ANSWERS_ARE_REFERENCES, system=name, metrics="\n".join(dict.fromkeys(metrics)))
         for name, metrics in left_out.items()
@@ -201,7 +212,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         level=plan.level,
         margin=plan.margin,
         seed=plan.seed,
-        resamples=asked.resamples,
+        resamples=settings.resamples,
         checked=_checked(plan),
     )
 
@@ -211,79 +222,95 @@ def _checked(plan: _Plan) -> dict[str, CheckedRun]:
         id(scored): checked_against_people(scored.run.path, scored.run.form).on(plan.metrics)
         for scored in runs_of(plan.matches)
     }
-    sides = {side.name: side for match in plan.matches for side in match}
-    return {name: of[id(side.scored)].of_system(side.system) for name, side in sides.items()}
+    side_of = {side.name: side for match in plan.matches for side in match}
+    return {name: of[id(side.scored)].of_system(side.system) for name, side in side_of.items()}
 
 
 def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int]:
-    a, b = (one.valued if where is None else one.valued & where for one in values)
+    a, b = (side.valued if where is None else side.valued & where for side in values)
     return int((a & ~b).sum()), int((b & ~a).sum())
 
 
 def _judged(
-    found: Sequence[Comparison], adjust: Adjust, asked: ComparisonSettings
+    comparisons: Sequence[Comparison], adjust: Adjust, settings: ComparisonSettings
 ) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts.
 
     Differences and equivalence are one family. Of a comparison only one of the two null hypotheses
     can be true, no difference or one beyond the margin, and Holm's needs no more.
     """
-    ps = [one.p for one in found] + [one.p_equivalence for one in found]
+    ps = [comparison.p for comparison in comparisons] + [
+        comparison.p_equivalence for comparison in comparisons
+    ]
     if adjust == "holm":
-        both, family = holm(ps, [*range(len(found))] * 2), _tested(found)
+        both, family = holm(ps, [*range(len(comparisons))] * 2), _tested(comparisons)
     else:
         both, family = benjamini_hochberg(ps), sum(p is not None for p in ps)
     return [
-        one if one.verdict == "same" else _with_verdict(one, p, inside, asked, family)
-        for one, p, inside in zip(found, both, both[len(found) :], strict=False)
+        comparison
+        if comparison.verdict == "same"
+        else _with_verdict(comparison, p, inside, settings, family)
+        for comparison, p, inside in zip(comparisons, both, both[len(comparisons) :], strict=False)
     ]
 
 
-def _tested(found: Sequence[Comparison]) -> int:
-    return sum(one.p is not None or one.p_equivalence is not None for one in found)
+def _tested(comparisons: Sequence[Comparison]) -> int:
+    return sum(
+        comparison.p is not None or comparison.p_equivalence is not None
+        for comparison in comparisons
+    )
 
 
 def _with_verdict(
-    one: Comparison,
+    comparison: Comparison,
     p: float | None,
     p_equivalence: float | None,
-    asked: ComparisonSettings,
+    settings: ComparisonSettings,
     family: int,
 ) -> Comparison:
     verdict = verdict_of(
-        one.difference, p_equivalence=p_equivalence, p=p, better=one.better, alpha=asked.alpha
+        comparison.difference,
+        p_equivalence=p_equivalence,
+        p=p,
+        better=comparison.better,
+        alpha=settings.alpha,
     )
     open_ = verdict == "cannot_tell"
-    said = list(one.reasons)
-    if open_ and one.leaves_zero_out and one.p is not None and one.better != "0":
-        said.append(AFTER if one.p <= asked.alpha else STRICTER)
+    reasons = list(comparison.reasons)
+    if (
+        open_
+        and comparison.leaves_zero_out
+        and comparison.p is not None
+        and comparison.better != "0"
+    ):
+        reasons.append(AFTER if comparison.p <= settings.alpha else STRICTER)
     needed: tuple[int | None, str | None] = None, "decided"
-    if open_ and one.needed_for == "difference":
-        needed = _to_show(one, p, asked.alpha, family)
+    if open_ and comparison.needed_for == "difference":
+        needed = _to_show(comparison, p, settings.alpha, family)
     elif open_:
-        needed = one.n_needed, one.n_needed_reason
+        needed = comparison.n_needed, comparison.n_needed_reason
     return replace(
-        one,
+        comparison,
         p_adjusted=p,
         p_equivalence_adjusted=p_equivalence,
         verdict=verdict,
         n_needed=needed[0],
         n_needed_reason=needed[1],
-        reasons=tuple(said),
+        reasons=tuple(reasons),
     )
 
 
 def _to_show(
-    one: Comparison, p_adjusted: float | None, alpha: float, family: int
+    comparison: Comparison, p_adjusted: float | None, alpha: float, family: int
 ) -> tuple[int | None, str | None]:
     """The number of pairs that show the difference if it stays, or why there is none.
 
     With so many the p-value reaches alpha over the size of the family, which suffices for Holm, and
     for Benjamini and Hochberg, whatever the others do.
     """
-    if one.p is None or p_adjusted is None or p_adjusted <= alpha:
+    if comparison.p is None or p_adjusted is None or p_adjusted <= alpha:
         return None, "no_direction"
-    return needed_n(one.n_pairs, one.p / 2, level=alpha / family / 2), None
+    return needed_n(comparison.n_pairs, comparison.p / 2, level=alpha / family / 2), None
 
 
 AFTER = "not_after_correction"
@@ -334,15 +361,17 @@ def _check(
         )
 
 
-def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) -> list[str]:
-    if not there:
+def _chosen(metrics: Sequence[str] | None, known: Sequence[str], first: Scored) -> list[str]:
+    if not known:
         raise InputError("The runs have no metric in common.")
     if not metrics:
-        return list(there)
+        return list(known)
     noun = "metric of these runs"
     run = first.run.path
-    return list(dict.fromkeys(metric_among(text, there, noun, run=run) for text in metrics))
+    return list(dict.fromkeys(metric_among(text, known, noun, run=run) for text in metrics))
 
 
 def _family(scored: Scored, metric: str) -> str:
-    return next(one.family for one in scored.run.estimate_list if one.metric == metric)
+    return next(
+        estimate.family for estimate in scored.run.estimate_list if estimate.metric == metric
+    )

@@ -48,10 +48,10 @@ class ComparedQuestions:
     @classmethod
     def of(cls, runs: Sequence[Scored]) -> "ComparedQuestions":
         """The questions; the first run that has one says which cluster it is in."""
-        rows = pl.concat([one.facets.select("question_id", "cluster") for one in runs])
+        rows = pl.concat([run.facets.select("question_id", "cluster") for run in runs])
         first = rows.unique("question_id", keep="first", maintain_order=True)
-        named = runs[0].facets.filter(pl.col("cluster").str.starts_with("\0").not_())
-        counts = named.group_by("question_id").agg(pl.col("cluster").n_unique())
+        clustered = runs[0].facets.filter(pl.col("cluster").str.starts_with("\0").not_())
+        counts = clustered.group_by("question_id").agg(pl.col("cluster").n_unique())
         several = int((counts["cluster"] > 1).sum())
         clusters = first["cluster"].rank("dense").cast(pl.Int64).to_numpy() - 1
         return cls(first["question_id"], clusters, several)
@@ -137,10 +137,10 @@ class Side:
             scores: ``value`` and ``status`` of each example of its run, in order.
         """
         size = len(self.questions.ids)
-        own = scores.select("value", "status")[self.rows]
-        value = own["value"].fill_null(0).to_numpy()
-        valued = (own["status"] == "value").fill_null(value=False).to_numpy()
-        missing = (own["status"] == "missing").fill_null(value=True).to_numpy()
+        scored = scores.select("value", "status")[self.rows]
+        value = scored["value"].fill_null(0).to_numpy()
+        valued = (scored["status"] == "value").fill_null(value=False).to_numpy()
+        missing = (scored["status"] == "missing").fill_null(value=True).to_numpy()
         counts = np.bincount(self.places[valued], minlength=size)
         sums = np.bincount(self.places[valued], value[valued], minlength=size)
         owed = np.bincount(self.places[missing], minlength=size).astype(np.float64)
@@ -154,13 +154,13 @@ class Side:
 
     def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
         """The number of each question's value of a field, that of its first row."""
-        found = np.full(len(self.questions.ids), NO_PLACE)
+        slices = np.full(len(self.questions.ids), NO_PLACE)
         column = self.scored.facets[f"by {name}"].gather(self.rows)
         for value in column.unique(maintain_order=True):
             known.setdefault(value, len(known))
         numbers = column.replace_strict(known, return_dtype=pl.Int64).to_numpy()
-        found[self.places[::-1]] = numbers[::-1]
-        return found
+        slices[self.places[::-1]] = numbers[::-1]
+        return slices
 
 
 Match = tuple[Side, Side]
@@ -184,7 +184,7 @@ def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
     if baseline is not None:
         against = next(side for side in sides if side.system == baseline)
         return [(side, against) for side in sides if side is not against]
-    return [(a, b) for place, a in enumerate(sides) for b in sides[place + 1 :]]
+    return [(a, b) for at, a in enumerate(sides) for b in sides[at + 1 :]]
 
 
 def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[str]]:
@@ -193,18 +193,18 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
     questions = ComparedQuestions.of([first, second])
     shared = [name for name in first.systems if name in second.systems]
     if len(first.systems) == len(second.systems) == 1:
-        named = [(first.systems[0], second.systems[0])]
+        pairs = [(first.systems[0], second.systems[0])]
     else:
-        named = [(name, name) for name in shared]
-    if not named:
+        pairs = [(name, name) for name in shared]
+    if not pairs:
         raise InputError(
             f"{labels[0]} and {labels[1]} have no system of the same name.\n"
             f"  {labels[0]}: {', '.join(first.systems)}\n  {labels[1]}: {', '.join(second.systems)}"
         )
     notes = []
     for label, scored, own in (
-        (labels[0], first, [a for a, _ in named]),
-        (labels[1], second, [b for _, b in named]),
+        (labels[0], first, [a for a, _ in pairs]),
+        (labels[1], second, [b for _, b in pairs]),
     ):
         alone = [name for name in scored.systems if name not in own]
         if alone:
@@ -214,7 +214,7 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
             Side(f"{labels[0]}/{a}", first, a, questions),
             Side(f"{labels[1]}/{b}", second, b, questions),
         )
-        for a, b in named
+        for a, b in pairs
     ]
     return matches, notes
 
@@ -236,34 +236,34 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
             f"{a.name} and {b.name} share no question, so nothing can be paired. "
             "Questions are paired by question_id; evaluate takes it from another column with "
             f"{argument('columns', {'question_id': 'COLUMN'})}.",
-            notes=[_named(one, one.there, "questions_of") for one in (a, b)],
+            notes=[_named(side, side.there, "questions_of") for side in (a, b)],
         )
     notes = {
-        _named(one, one.there & ~other.there, "questions_not_paired"): None
+        _named(side, side.there & ~other.there, "questions_not_paired"): None
         for match in matches
-        for one, other in (match, match[::-1])
-        if (one.there & ~other.there).any()
+        for side, other in (match, match[::-1])
+        if (side.there & ~other.there).any()
     }
     return list(notes)
 
 
-def _named(side: Side, chosen: Bools, code: str, shown: int = 5) -> str:
-    found = side.questions.ids.filter(pl.Series(chosen))
-    some, more = _words(side, found.head(shown).to_list()), max(0, len(found) - shown)
-    return reason(code, side=side.name, n=len(found), questions="\n".join(some), more=more)
+def _named(side: Side, chosen: Bools, code: str, most: int = 5) -> str:
+    ids = side.questions.ids.filter(pl.Series(chosen))
+    some, more = _words(side, ids.head(most).to_list()), max(0, len(ids) - most)
+    return reason(code, side=side.name, n=len(ids), questions="\n".join(some), more=more)
 
 
 def _words(side: Side, ids: Sequence[str]) -> list[str]:
-    if not any(HASHED.fullmatch(one) for one in ids):
+    if not any(HASHED.fullmatch(id) for id in ids):
         return list(ids)
     asking = pl.col("question_id").is_in(ids)
-    there = side.scored.run.examples(["question_id", "question"], asking).drop_nulls()
-    asked = dict(there.unique("question_id", keep="first").iter_rows())
+    questions = side.scored.run.examples(["question_id", "question"], asking).drop_nulls()
+    texts = dict(questions.unique("question_id", keep="first").iter_rows())
     return [
-        f"“{shorten(asked[one], QUESTION, placeholder=' …')}”"
-        if HASHED.fullmatch(one) and one in asked
-        else one
-        for one in ids
+        f"“{shorten(texts[id], QUESTION, placeholder=' …')}”"
+        if HASHED.fullmatch(id) and id in texts
+        else id
+        for id in ids
     ]
 
 
@@ -282,19 +282,19 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
     Those of the run; where it did not keep one, the stored judgements are scored again, in memory.
     """
     components = composite.components()
-    kept = {name: scored.outcomes(str(one)) for name, one in components.items()
-            if str(one) in scored.metrics}  # fmt: skip
-    lacking = {name: one for name, one in components.items() if name not in kept}
+    scores = {name: scored.outcomes(str(component)) for name, component in components.items()
+            if str(component) in scored.metrics}  # fmt: skip
+    lacking = {name: component for name, component in components.items() if name not in scores}
     if not lacking:
-        return kept
+        return scores
     blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
     for tables in scored.run.tables():
-        found = score(tables, lacking.values(), scored.run.form.settings.partly_answered)
-        for name, one in lacking.items():
-            blocks[name].append(found[str(one)].select("value", "status"))
-    named = pl.col("status").replace_strict(NAMES, return_dtype=pl.String)
-    return kept | {
-        name: pl.concat(parts).with_columns(status=named) for name, parts in blocks.items()
+        block = score(tables, lacking.values(), scored.run.form.settings.partly_answered)
+        for name, component in lacking.items():
+            blocks[name].append(block[str(component)].select("value", "status"))
+    status = pl.col("status").replace_strict(NAMES, return_dtype=pl.String)
+    return scores | {
+        name: pl.concat(parts).with_columns(status=status) for name, parts in blocks.items()
     }
 
 
@@ -310,21 +310,21 @@ def over_common(
     """
     columns: dict[str, Floats] = {}
     uneven = np.zeros(len(whole[0].valued), dtype=bool)
-    for place, (name, _) in enumerate(composite.terms):
+    for at, (name, _) in enumerate(composite.terms):
         common = a[name].valued & b[name].valued
         uneven |= a[name].valued ^ b[name].valued
-        columns[f"a{place}"] = np.where(common, a[name].value, np.nan)
-        columns[f"b{place}"] = np.where(common, b[name].value, np.nan)
+        columns[f"a{at}"] = np.where(common, a[name].value, np.nan)
+        columns[f"b{at}"] = np.where(common, b[name].value, np.nan)
     frame = pl.DataFrame(columns).fill_nan(None)
-    sides = []
+    composites = []
     for side, before in zip("ab", whole, strict=True):
-        names = {name: pl.col(f"{side}{place}") for place, (name, _) in enumerate(composite.terms)}
+        names = {name: pl.col(f"{side}{at}") for at, (name, _) in enumerate(composite.terms)}
         value = frame.select(composite.of(names)[0]).to_series()
         valued = value.is_not_null().to_numpy()
         owed = np.where(valued, 0.0, before.owed)
-        made = value.fill_null(0.0).to_numpy()
-        sides.append(Values(made, valued, before.missing & ~valued, owed, before.rows))
-    return sides[0], sides[1], uneven & sides[0].valued
+        values = value.fill_null(0.0).to_numpy()
+        composites.append(Values(values, valued, before.missing & ~valued, owed, before.rows))
+    return composites[0], composites[1], uneven & composites[0].valued
 
 
 def components_of(side: Side, scores: Mapping[str, pl.DataFrame]) -> dict[str, Values]:
@@ -342,8 +342,8 @@ def values_of(
     runs = runs_of(matches)
     composite = runs[0].metric(metric)
     scores = {id(run): run.outcomes(metric) for run in runs}
-    sides = {id(side): side for match in matches for side in match}
-    values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
+    side_of = {id(side): side for match in matches for side in match}
+    values = {key: side.values(scores[id(side.scored)]) for key, side in side_of.items()}
     if isinstance(composite, Composite) and composite.over_means:
         notes.append(reason("no_score_a_question", metric=metric))
         return
@@ -360,13 +360,15 @@ def values_of(
     except InputError as error:
         notes.append(reason("components_not_there", metric=metric, said=error.text))
         return
-    components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
+    components = {key: components_of(side, parts[id(side.scored)]) for key, side in side_of.items()}
     uneven, total = 0, 0
     for (a, b), before in whole:
-        one, other, left_out = over_common(composite, components[id(a)], components[id(b)], before)
+        first, other, left_out = over_common(
+            composite, components[id(a)], components[id(b)], before
+        )
         uneven += int(np.count_nonzero(left_out & a.there & b.there))
-        total += int(np.count_nonzero(one.valued & a.there & b.there))
-        yield (a, b), (one, other)
+        total += int(np.count_nonzero(first.valued & a.there & b.there))
+        yield (a, b), (first, other)
     if uneven:
         notes.append(reason("over_common_components", metric=metric, n=uneven, pairs=total))
 

@@ -1,14 +1,14 @@
 """Comparison results: verdict and numbers for two systems, and a ranking by paired wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
-from ragstone.core.messages import Displayable, reason
+from ragstone.core.messages import Displayable, plain, reason
 from ragstone.stats.comparison.preference_models import bradley_terry
 
 Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
@@ -46,19 +46,6 @@ def verdict_of(
     return "better" if (difference > 0) == (better == "+") else "worse"
 
 
-def winner(a: float, b: float, *, better: Better = "+") -> Literal["a", "b", "tie"]:
-    """Return the better of two values; a tie if they are equal up to rounding.
-
-    Where the metric has no better end, the higher one is.
-
-    >>> winner(0.8, 0.8), winner(0.1, 0.2, better="-")
-    ('tie', 'a')
-    """
-    if abs(a - b) <= TIE * max(abs(a), abs(b)):
-        return "tie"
-    return "b" if (a > b) == (better == "-") else "a"
-
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -85,10 +72,6 @@ class Ranked:
     method: str | None
     reason: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Met:
@@ -102,37 +85,37 @@ class Met:
 
 def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
     """The systems of a metric, the strongest first."""
-    systems = list(dict.fromkeys(name for one in met for name in (one.first, one.second)))
-    number = {name: place for place, name in enumerate(systems)}
-    first = np.concatenate([np.full(len(one.outcome), number[one.first]) for one in met])
-    second = np.concatenate([np.full(len(one.outcome), number[one.second]) for one in met])
-    outcome = np.concatenate([one.outcome for one in met])
-    cluster = np.concatenate([one.cluster for one in met])
-    found = bradley_terry(first, second, outcome, cluster, systems=len(systems), level=level)
+    systems = list(dict.fromkeys(name for pair in met for name in (pair.first, pair.second)))
+    number = {name: at for at, name in enumerate(systems)}
+    first = np.concatenate([np.full(len(pair.outcome), number[pair.first]) for pair in met])
+    second = np.concatenate([np.full(len(pair.outcome), number[pair.second]) for pair in met])
+    outcome = np.concatenate([pair.outcome for pair in met])
+    cluster = np.concatenate([pair.cluster for pair in met])
+    fit = bradley_terry(first, second, outcome, cluster, systems=len(systems), level=level)
     size = len(systems)
     games = np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
     won = np.bincount(first, outcome, size) + np.bincount(second, 1 - outcome, size)
     ranked = []
-    for name, place in number.items():
-        one = None if found.strengths is None else found.strengths[place]
-        interval = None if one is None else one.interval
+    for name, at in number.items():
+        strength = None if fit.strengths is None else fit.strengths[at]
+        interval = None if strength is None else strength.interval
         ranked.append(
             Ranked(
                 metric=metric,
                 system=name,
-                strength=None if one is None else one.value,
+                strength=None if strength is None else strength.value,
                 low=None if interval is None else interval.low,
                 high=None if interval is None else interval.high,
-                win_probability=None if one is None else one.win_probability,
-                win_low=None if one is None else one.win_low,
-                win_high=None if one is None else one.win_high,
-                win_share=float(won[place] / max(1, games[place])),
-                n=int(games[place]),
+                win_probability=None if strength is None else strength.win_probability,
+                win_low=None if strength is None else strength.win_low,
+                win_high=None if strength is None else strength.win_high,
+                win_share=float(won[at] / max(1, games[at])),
+                n=int(games[at]),
                 method=None if interval is None else interval.method,
-                reason=found.reason,
+                reason=fit.reason,
             )
         )
-    return sorted(ranked, key=lambda one: (-(one.strength or 0.0), -one.win_share))
+    return sorted(ranked, key=lambda row: (-(row.strength or 0.0), -row.win_share))
 
 
 Adjust = Literal["holm", "bh"]
@@ -236,15 +219,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; absent values are null."""
-        record = {name: getattr(self, name) for name in self.__slots__}
-        rate = self.win_rate
-        shown = None if rate is None else {"value": rate.value, "low": rate.low, "high": rate.high}
-        return record | {
-            "slice": None if self.slice is None else dict(self.slice),
-            "win_rate": shown,
-            "needed_for": None if self.n_needed is None else self.needed_for,
-            "caution": self.caution,
-        }
+        needed_for = None if self.n_needed is None else self.needed_for
+        return {**plain(self), "needed_for": needed_for, "caution": self.caution}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -271,39 +247,33 @@ class Comparisons(Displayable):
     checked: Mapping[str, CheckedRun] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        pairs, metrics = len(self.between()), len({one.metric for one in self.comparisons})
+        pairs, metrics = (
+            len(self.between()),
+            len({comparison.metric for comparison in self.comparisons}),
+        )
         return f"Comparisons({list(self.runs)}, {pairs} pairs of systems, {metrics} metrics)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "comparisons": [one.to_dict() | self._corrected(one) for one in self.comparisons],
-            "ranking": [one.to_dict() for one in self.ranking],
-            "notes": list(self.notes),
-            "runs": list(self.runs),
-            "cluster": self.cluster,
-            "adjust": self.adjust,
-            "family": self.family,
-            "level": self.level,
-            "margin": self.margin,
-            "seed": self.seed,
-            "resamples": self.resamples,
-            "checked": {name: of.to_dict() for name, of in self.checked.items()},
+            **plain(replace(self, comparisons=(), checked={})),
+            "comparisons": [each.to_dict() | self._corrected(each) for each in self.comparisons],
+            "checked": {name: checked.to_dict() for name, checked in self.checked.items()},
         }
 
-    def corrected(self, one: Comparison, system: str) -> CorrectedMean | None:
+    def corrected(self, comparison: Comparison, system: str) -> CorrectedMean | None:
         """The mean over all answers of a system that labels corrected; None if they did not."""
-        found = self.checked.get(system) if one.slice is None else None
-        return None if found is None else found.corrected(one.metric, {})
+        checked = self.checked.get(system) if comparison.slice is None else None
+        return None if checked is None else checked.corrected(comparison.metric, {})
 
-    def _corrected(self, one: Comparison) -> dict[str, Any]:
-        sides = {"corrected_a": one.a, "corrected_b": one.b}
-        means = {name: self.corrected(one, system) for name, system in sides.items()}
+    def _corrected(self, comparison: Comparison) -> dict[str, Any]:
+        systems = {"corrected_a": comparison.a, "corrected_b": comparison.b}
+        means = {name: self.corrected(comparison, system) for name, system in systems.items()}
         return {name: mean and asdict(mean) for name, mean in means.items()}
 
     def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
         """The comparisons of each pair of systems."""
-        found: dict[tuple[str, str], list[Comparison]] = {}
-        for one in self.comparisons:
-            found.setdefault((one.a, one.b), []).append(one)
-        return {pair: tuple(ones) for pair, ones in found.items()}
+        pairs: dict[tuple[str, str], list[Comparison]] = {}
+        for comparison in self.comparisons:
+            pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
+        return {pair: tuple(ones) for pair, ones in pairs.items()}

@@ -112,7 +112,7 @@ class About:
 
 
 def compare_pairs(
-    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+    about: About, pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
 ) -> Comparison:
     """All statistics of the pairs, except the adjusted p-value and the verdict."""
     d = pairs.differences
@@ -124,12 +124,15 @@ def compare_pairs(
             by.a, by.b, by.counts, rate=rate, low=scale.low, high=scale.high, level=level
         )
 
-    found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
-    p, test = _tested(d, by, rate, asked)
-    needed, why_none = _needed(by, rate, scale, asked, differ=bool(d.any()))
+    interval, narrow = (
+        difference(settings.level).interval,
+        difference(settings.equivalence_level).interval,
+    )
+    p, test = _tested(d, by, rate, settings)
+    needed, why_none = _needed(by, rate, scale, settings, differ=bool(d.any()))
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
-    mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
+    mean_a, mean_b = (float(values.mean()) if len(d) else None for values in (pairs.a, pairs.b))
     return Comparison(
         metric=about.metric,
         family=about.family,
@@ -140,19 +143,19 @@ def compare_pairs(
         value_a=mean_a,
         value_b=mean_b,
         difference=float(d.mean()) if len(d) else None,
-        low=None if found is None else found.low,
-        high=None if found is None else found.high,
-        level=asked.level,
-        method=None if found is None else found.method,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        level=settings.level,
+        method=None if interval is None else interval.method,
         equivalence_low=None if narrow is None else narrow.low,
         equivalence_high=None if narrow is None else narrow.high,
-        p_equivalence=_equivalent(difference, asked.margin),
+        p_equivalence=_equivalent(difference, settings.margin),
         p_equivalence_adjusted=None,
         p=p,
         p_adjusted=None,
         test=test,
         verdict="cannot_tell",
-        margin=asked.margin,
+        margin=settings.margin,
         n_pairs=len(d),
         clusters=len(by.counts),
         n_undefined=pairs.undefined,
@@ -160,34 +163,34 @@ def compare_pairs(
         wins=wins,
         ties=len(d) - wins - losses,
         losses=losses,
-        win_rate=_win_rate(by, ahead, asked.level),
+        win_rate=_win_rate(by, ahead, settings.level),
         effect_size=standardised_difference(d),
         relative_change=None
         if mean_a is None or mean_b is None
         else relative_change(mean_a, mean_b),
         n_needed=needed,
         n_needed_reason=why_none,
-        reasons=_reasons(pairs, d, by, scale, asked, interval=found is not None),
+        reasons=_reasons(pairs, d, by, scale, settings, interval=interval is not None),
     )
 
 
 def same_pairs(
-    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+    about: About, pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
 ) -> Comparison:
     """The comparison of pairs with identical inputs and values: nothing is left to test."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("low", "high", "method", "equivalence_low", "equivalence_high", "p", "test", "win_rate",
          "effect_size")
     )  # fmt: skip
-    found = compare_pairs(about, pairs, scale, replace(asked, margin=None, resamples=1))
-    said = replace(
-        found,
-        margin=asked.margin,
+    comparison = compare_pairs(about, pairs, scale, replace(settings, margin=None, resamples=1))
+    same = replace(
+        comparison,
+        margin=settings.margin,
         verdict="same",
-        reasons=(same_inputs_reason(0, found.n_pairs),),
+        reasons=(same_inputs_reason(0, comparison.n_pairs),),
         n_needed_reason="nothing_is_estimated",
     )
-    return replace(said, **nothing)
+    return replace(same, **nothing)
 
 
 def _equivalent(
@@ -228,8 +231,8 @@ class _ByCluster:
 
     @classmethod
     def of(cls, pairs: Pairs, d: Floats) -> "_ByCluster":
-        found, number = np.unique(pairs.cluster, return_inverse=True)
-        if len(found) == len(d):
+        clusters, number = np.unique(pairs.cluster, return_inverse=True)
+        if len(clusters) == len(d):
             return cls(pairs.a, pairs.a - d, np.ones(len(d)), None)
         whole = cls(pairs.a, pairs.b, np.ones(len(d)), number)
         return cls(whole.sums(pairs.a), whole.sums(pairs.a - d), whole.sums(whole.counts), number)
@@ -245,9 +248,9 @@ class _ByCluster:
 
 
 def _needed(
-    by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings, *, differ: bool
+    by: _ByCluster, rate: bool, scale: ValueRange, settings: ComparisonSettings, *, differ: bool
 ) -> tuple[int | None, str | None]:
-    if asked.margin is None:
+    if settings.margin is None:
         return None, "no_margin"
     if len(by.counts) < 2:
         return None, reason("fewer_than_two", noun=by.noun)
@@ -257,11 +260,11 @@ def _needed(
         by.a,
         by.b,
         by.counts,
-        margin=asked.margin,
+        margin=settings.margin,
         rate=rate,
         low=scale.low,
         high=scale.high,
-        level=asked.level,
+        level=settings.level,
     )
     if needed is None:
         return None, ALL_ALIKE
@@ -269,7 +272,7 @@ def _needed(
 
 
 def _tested(
-    d: Floats, by: _ByCluster, rate: bool, asked: ComparisonSettings
+    d: Floats, by: _ByCluster, rate: bool, settings: ComparisonSettings
 ) -> tuple[float | None, Test | None]:
     """The p-value of the appropriate test; none if no pair differs, because nothing is tested then.
 
@@ -283,20 +286,20 @@ def _tested(
     if rate and by.number is None:
         ahead, behind = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
         return mcnemar_exact(ahead, behind), "mcnemar_exact"
-    found = sign_flip_test(by.sums(d), seed=asked.seed, resamples=asked.resamples)
-    return found.p, "sign_flip_exact" if found.exact else "sign_flip"
+    flipped = sign_flip_test(by.sums(d), seed=settings.seed, resamples=settings.resamples)
+    return flipped.p, "sign_flip_exact" if flipped.exact else "sign_flip"
 
 
 def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | None:
     won = (np.sign(ahead) + 1) / 2
-    found = mean_interval(
+    mean = mean_interval(
         by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
     )
-    if found.value is None:
+    if mean.value is None:
         return None
-    interval = found.interval
+    interval = mean.interval
     return PairedWinRate(
-        found.value,
+        mean.value,
         None if interval is None else interval.low,
         None if interval is None else interval.high,
     )
@@ -307,29 +310,29 @@ def _reasons(
     d: Floats,
     by: _ByCluster,
     scale: ValueRange,
-    asked: ComparisonSettings,
+    settings: ComparisonSettings,
     *,
     interval: bool,
 ) -> tuple[str, ...]:
     if not len(d):
         undefined, missing = pairs.undefined or None, pairs.missing or None
         return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
-    said = []
+    reasons = []
     if len(by.counts) == 1:
-        said.append(reason("one_cluster", noun=by.noun))
+        reasons.append(reason("one_cluster", noun=by.noun))
     elif not interval:
-        said.append(ALL_ALIKE)
+        reasons.append(ALL_ALIKE)
     differing = int(np.count_nonzero(by.sums(d)))
     least = 2.0 ** (1 - max(1, differing))
     if not d.any():
-        said.append(NO_PAIR_DIFFERS)
-    elif least > asked.alpha:
-        said.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
+        reasons.append(NO_PAIR_DIFFERS)
+    elif least > settings.alpha:
+        reasons.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
     if pairs.partly:
-        said.append(reason("pairs_in_part", n=pairs.partly))
+        reasons.append(reason("pairs_in_part", n=pairs.partly))
     if scale.better == "0":
-        said.append("no_direction")
-    return tuple(said)
+        reasons.append("no_direction")
+    return tuple(reasons)
 
 
 Outcome = Literal["worse", "same", "better", "failed"]
@@ -349,12 +352,12 @@ def question_changes(
     """
     match = _match(run, other, a, b)
     notes: list[str] = []
-    found = next(values_of([match], metric, notes), None)
-    if found is None:
+    matched = next(values_of([match], metric, notes), None)
+    if matched is None:
         raise InputError(f"{metric} has no score a question.", notes=notes)
-    one, rest = found[1]
-    valued = pl.Series(one.valued & rest.valued)
-    change = pl.Series(differences(one.value, rest.value)).set(~valued, None)
+    first, rest = matched[1]
+    valued = pl.Series(first.valued & rest.valued)
+    change = pl.Series(differences(first.value, rest.value)).set(~valued, None)
     ahead = -change if match[0].scored.scale(metric).better == "-" else change
     outcome = [
         "failed" if way is None else OUTCOMES[1 + int(way)] for way in ahead.sign().to_list()
@@ -362,7 +365,7 @@ def question_changes(
     return (
         pl.DataFrame({
             "question_id": match[0].questions.ids,
-            **_said("a", match[0], one, metric),
+            **_said("a", match[0], first, metric),
             **_said("b", match[1], rest, metric),
             "change": change,
             "outcome": outcome,
@@ -383,8 +386,8 @@ def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Se
     status = pl.Series(np.where(missing, "missing", np.where(valued, "value", "undefined")))
     rows = side.scored.of(metric)[side.rows].with_columns(place=side.places)
     owed = pl.col("status").fill_null("missing") == "missing"
-    said = rows.sort(~owed, pl.col("reason").is_null(), maintain_order=True)
-    reasons = dict(said.unique("place", keep="first").select("place", "reason").iter_rows())
+    ordered = rows.sort(~owed, pl.col("reason").is_null(), maintain_order=True)
+    reasons = dict(ordered.unique("place", keep="first").select("place", "reason").iter_rows())
     why = pl.Series(map(reasons.get, range(len(valued))), dtype=pl.String).set(valued, None)
     value = pl.Series(values.value).set(~valued, None)
     return {name: value, f"{name}_is": status, f"{name}_why": why}

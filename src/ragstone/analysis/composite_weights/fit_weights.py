@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
-from ragstone.core.messages import Displayable, argument, reason
+from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparison.preference_models import (
@@ -129,11 +129,7 @@ class FittedWeights(Displayable):
             "kept": self.kept,
             "why": self.why,
             "start_name": self.start_name,
-            "weights": [
-                {"metric": one.metric, "start": one.start, "fitted": one.fitted,
-                 "least": one.least, "most": one.most}
-                for one in self.weights
-            ],
+            "weights": plain(self.weights),
             "start": self.start.to_dict(),
             "fitted": self.fitted.to_dict(),
             "gain": {"value": self.gain, "low": self.gain_low, "high": self.gain_high,
@@ -202,8 +198,8 @@ def fit_weights(
     if begin is None:
         of_pairs = opinions.sort == Sort.PREFERENCE
         why = "same_for_both_answers" if of_pairs else "same_for_every_example"
-        excluded |= {name: why for name, one in zip(names, varies, strict=True) if not one}
-        names = [name for name, one in zip(names, varies, strict=True) if one]
+        excluded |= {name: why for name, varying in zip(names, varies, strict=True) if not varying}
+        names = [name for name, varying in zip(names, varies, strict=True) if varying]
         if names and not varies.all():
             table, left_out, n_left_out = score_table(scored, names, pairs, turn)
     if not names:
@@ -241,10 +237,10 @@ def _validated(
     whole = _fitted(sort, table.x, table.said)
     gain, interval = _gain(held.losses[0] - held.losses[1], held.cluster, level)
     rounded = _rounded(whole.weights)
-    kept, why = _verdict(sort, rounded, interval, start)
+    decision, why = _verdict(sort, rounded, interval, start)
     spread = np.array(held.by_fold) if held.by_fold else first[None, :] * 0
-    shown = first * 0 if whole.weights is None else whole.weights
-    order = np.argsort(-shown, kind="stable")
+    weights = first * 0 if whole.weights is None else whole.weights
+    order = np.argsort(-weights, kind="stable")
     fits = [
         Fit(text, float(held.losses[side].mean()),
             *concordance(sort, held.placed[side], table.said, held.cluster, level,
@@ -260,7 +256,7 @@ def _validated(
         source=opinions.source,
         start_name=start,
         weights=tuple(
-            Weight(names[at], float(first[at]), float(shown[at]), float(spread[:, at].min()),
+            Weight(names[at], float(first[at]), float(weights[at]), float(spread[:, at].min()),
                    float(spread[:, at].max()))
             for at in order
         ),
@@ -269,11 +265,11 @@ def _validated(
         gain=gain,
         gain_low=None if interval is None else interval.low,
         gain_high=None if interval is None else interval.high,
-        kept=kept,
+        kept=decision,
         why=why,
         n=table.size,
         n_questions=held.questions,
-        n_annotators=len({one.annotator for one in opinions.rows}),
+        n_annotators=len({opinion.annotator for opinion in opinions.rows}),
         n_ties=int((table.said == 0).sum()) if sort == Sort.PREFERENCE else 0,
         left_out=left_out,
         n_left_out=n_left_out,
@@ -304,38 +300,40 @@ def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed:
     placed = np.zeros((2, table.size))
     by_fold = []
     fold = np.random.default_rng(seed).permutation(np.arange(questions) % folds)[cluster]
-    for one in range(folds):
-        test, train = fold == one, fold != one
+    for held_out in range(folds):
+        test, train = fold == held_out, fold != held_out
         fit = _fitted(sort, table.x[train], table.said[train])
         weights = fit.weights
         if weights is not None:
             by_fold.append(weights)
         # The starting weights get their own scale, so that only the proportions are compared.
         scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
-        for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
-            predicted = of[test] @ found.values + found.intercept
+        for side, (of, coefficients) in enumerate(
+            ((table.x @ first[:, None], scale), (table.x, fit))
+        ):
+            predicted = of[test] @ coefficients.values + coefficients.intercept
             losses[side, test] = _loss(sort, predicted, table.said[test])
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
     return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
 
 
-def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
+def _fitted(sort: Sort, x: Floats, opinions: Floats) -> Coefficients:
     if sort == Sort.RATING:
-        return nonnegative_least_squares(x, said)
-    return nonnegative_logistic(x, 0.5 + said / (2 * MOST))
+        return nonnegative_least_squares(x, opinions)
+    return nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
 
 
-def _loss(sort: Sort, predicted: Floats, said: Floats) -> Floats:
+def _loss(sort: Sort, predicted: Floats, opinions: Floats) -> Floats:
     if sort == Sort.RATING:
-        return (predicted - said) ** 2
-    return log_loss(predicted, 0.5 + said / (2 * MOST))
+        return (predicted - opinions) ** 2
+    return log_loss(predicted, 0.5 + opinions / (2 * MOST))
 
 
 def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[float, Interval | None]:
     sums, counts = np.bincount(cluster, weights=gains), np.bincount(cluster)
-    found = mean_interval(sums, counts, rate=False, low=None, high=None, level=level)
-    return float(gains.mean()), found.interval
+    mean = mean_interval(sums, counts, rate=False, low=None, high=None, level=level)
+    return float(gains.mean()), mean.interval
 
 
 def _verdict(
@@ -357,10 +355,10 @@ def _rounded(weights: Floats | None) -> Floats | None:
     if weights is None:
         return None
     parts = weights * 10**PLACES
-    found = np.floor(parts)
-    short = round(10**PLACES - float(found.sum()))
-    found[np.argsort(-(parts - found), kind="stable")[:short]] += 1
-    return np.asarray(found / 10**PLACES)
+    whole = np.floor(parts)
+    short = round(10**PLACES - float(whole.sum()))
+    whole[np.argsort(-(parts - whole), kind="stable")[:short]] += 1
+    return np.asarray(whole / 10**PLACES)
 
 
 def _composite(names: Sequence[str], weights: Floats) -> str:
@@ -368,7 +366,7 @@ def _composite(names: Sequence[str], weights: Floats) -> str:
     equal = all(abs(a - b) < 1e-12 for (_, a), (_, b) in pairwise(used))
     terms = [
         f"{name}:{1 if equal else weight:g}"
-        for name, weight in sorted(used, key=lambda one: -one[1])
+        for name, weight in sorted(used, key=lambda item: -item[1])
     ]
     return str(Composite(weights=" ".join(terms)))
 

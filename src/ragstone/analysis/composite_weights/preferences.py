@@ -97,13 +97,13 @@ def read_opinions(path: str | Path) -> Opinions:
             rating, a value is out of range, a row names no pair and no example, or one file mixes
             both.
     """
-    place, name = on_disk(path), str(path)
-    if not place.is_file():
+    file, name = on_disk(path), str(path)
+    if not file.is_file():
         raise DataError([Fault(name, None, "", "a file of preferences", "none of this name")])
     rows: list[Opinion] = []
     faults: list[Fault] = []
     sorts: dict[Sort, int | None] = {}
-    for line, record in source_of(place, name).rows(Meter(windows=None)):
+    for line, record in source_of(file, name).rows(Meter(windows=None)):
         problems: list[Problem] = []
         if isinstance(record, BadRow):
             problems.extend(record.problems)
@@ -144,26 +144,26 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
     for row, key in enumerate(facets.select("question_id", "system").iter_rows()):
         answers[key] = (*answers.get(key, ()), row)
     faults: list[Fault] = []
-    said: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
-    for one in opinions.rows:
+    votes_of: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
+    for opinion in opinions.rows:
         problems: list[Problem] = []
-        a, b = _places(one, ids, answers, questions, problems)
+        a, b = _places(opinion, ids, answers, questions, problems)
         if not problems:
-            turn = (b, a) in said
-            votes = said.setdefault((b, a) if turn else (a, b), {})
-            if one.annotator in votes:
-                who = one.annotator or "an annotator without a name"
+            turn = (b, a) in votes_of
+            votes = votes_of.setdefault((b, a) if turn else (a, b), {})
+            if opinion.annotator in votes:
+                who = opinion.annotator or "an annotator without a name"
                 problems.append(Problem("annotator", "one row an annotator", f"{who} twice"))
-            votes[one.annotator] = -one.value if turn else one.value
-        faults += [Fault(opinions.source, one.line, *problem) for problem in problems]
+            votes[opinion.annotator] = -opinion.value if turn else opinion.value
+        faults += [Fault(opinions.source, opinion.line, *problem) for problem in problems]
     if faults:
         raise DataError(faults, hint=f"The run is {scored.run.path}.")
-    found = []
-    for (a, b), votes in said.items():
+    joint = []
+    for (a, b), votes in votes_of.items():
         words = (FinalLabel(None, None, annotator, discarded=False) for annotator in votes)
         values = list(compress(votes.values(), that_count(words)))
-        found.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
-    return found
+        joint.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
+    return joint
 
 
 def _opinion(
@@ -175,13 +175,13 @@ def _opinion(
         for name in ("id", "annotator", *PLACES)
     }
     annotator = texts.pop("annotator") or ""
-    named = [name for name in texts if texts[name] is not None]
+    fields = [name for name in texts if texts[name] is not None]
     if sort == Sort.RATING:
         if texts["id"] is None:
             problems.append(Problem("id", "the id of an example", "null"))
-    elif not ({"id_a", "id_b"} <= set(named) or set(PLACES[2:]) <= set(named)):
+    elif not ({"id_a", "id_b"} <= set(fields) or set(PLACES[2:]) <= set(fields)):
         expected = "id_a and id_b, or question_id, system_a and system_b"
-        problems.append(Problem("", expected, ", ".join(named) or "none of them"))
+        problems.append(Problem("", expected, ", ".join(fields) or "none of them"))
     return Opinion(line, annotator, value, **texts)
 
 
@@ -219,47 +219,47 @@ def _text(value: object, field: str, problems: list[Problem]) -> str | None:
 
 
 def _places(
-    one: Opinion,
+    opinion: Opinion,
     ids: Mapping[str, tuple[int, ...]],
     answers: Mapping[tuple[str, str], tuple[int, ...]],
     questions: Sequence[str],
     problems: list[Problem],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    found = list(_found(one, ids, answers, problems))
-    if not problems and len(found) == 2:
-        if found[0] == found[1]:
+    rows_of = list(_found(opinion, ids, answers, problems))
+    if not problems and len(rows_of) == 2:
+        if rows_of[0] == rows_of[1]:
             problems.append(Problem("", "two answers", "one and the same"))
-        elif questions[found[0][0]] != questions[found[1][0]]:
-            asked = " and ".join(repr(questions[one[0]]) for one in found)
-            problems.append(Problem("", "two answers to one question", f"answers to {asked}"))
+        elif questions[rows_of[0][0]] != questions[rows_of[1][0]]:
+            texts = " and ".join(repr(questions[rows[0]]) for rows in rows_of)
+            problems.append(Problem("", "two answers to one question", f"answers to {texts}"))
     if problems:
         return (), ()
-    return ((), found[0]) if len(found) == 1 else (found[0], found[1])
+    return ((), rows_of[0]) if len(rows_of) == 1 else (rows_of[0], rows_of[1])
 
 
 def _found(
-    one: Opinion,
+    opinion: Opinion,
     ids: Mapping[str, tuple[int, ...]],
     answers: Mapping[tuple[str, str], tuple[int, ...]],
     problems: list[Problem],
 ) -> Iterator[tuple[int, ...]]:
-    named = {"id": one.id} if one.id_a is None and one.system_a is None else {
-        "id_a": one.id_a, "id_b": one.id_b
+    id_fields = {"id": opinion.id} if opinion.id_a is None and opinion.system_a is None else {
+        "id_a": opinion.id_a, "id_b": opinion.id_b
     }  # fmt: skip
-    if one.id_a is not None or one.system_a is None:
-        for field, id in named.items():
+    if opinion.id_a is not None or opinion.system_a is None:
+        for field, id in id_fields.items():
             if id is not None and id in ids:
                 yield ids[id]
             else:
                 problems.append(Problem(field, "the id of an example of the run", repr(id)))
         return
-    for field, system in (("system_a", one.system_a), ("system_b", one.system_b)):
-        key = (str(one.question_id), str(system))
+    for field, system in (("system_a", opinion.system_a), ("system_b", opinion.system_b)):
+        key = (str(opinion.question_id), str(system))
         if key in answers:
             yield answers[key]
         else:
             expected = "a question and system of the run"
-            problems.append(Problem(field, expected, f"{one.question_id!r} by {system!r}"))
+            problems.append(Problem(field, expected, f"{opinion.question_id!r} by {system!r}"))
 
 
 Floats = NDArray[np.float64]
@@ -305,7 +305,7 @@ def composite_terms(start: str) -> dict[str, float]:
 
 def weighable(
     scored: Scored,
-    asked: Sequence[str],
+    metrics: Sequence[str],
     begin: Mapping[str, float] | None,
     pairs: Sequence[JointOpinion],
 ) -> tuple[list[str], dict[str, str], int]:
@@ -314,28 +314,28 @@ def weighable(
     Args:
         begin: Metrics and weights of the starting composite; None for equal weights.
     """
-    named = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *asked])]
+    names = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *metrics])]
     excluded: dict[str, str] = {}
     fitting = []
-    for name in named or scored.metrics:
+    for name in names or scored.metrics:
         if why := _unfit(scored, name):
             excluded[name] = why
-        elif not named and (share := _filled(scored, name, pairs)) < FILLED:
+        elif not names and (share := _filled(scored, name, pairs)) < FILLED:
             excluded[name] = reason("few_scores", share=f"{share:.2f}")
         else:
             fitting.append(name)
     better = {name: scored.scale(name).better for name in fitting}
-    wanted = "+" if "+" in better.values() else "-"
+    direction = "+" if "+" in better.values() else "-"
     for name in fitting:
-        if better[name] != wanted:
+        if better[name] != direction:
             excluded[name] = "less_is_better" if better[name] == "-" else "neither_is_better"
-    kept = [name for name in fitting if better[name] == wanted]
+    usable = [name for name in fitting if better[name] == direction]
     if begin and (lost := [name for name in begin if name in excluded]):
         why_lost = reasons({name: excluded[name] for name in lost})
         raise InputError("The starting weights cannot be fitted.", notes=why_lost)
-    if not kept:
+    if not usable:
         raise InputError("No metric is left to weight.", notes=reasons(excluded))
-    return kept, excluded, 1 if wanted == "+" else -1
+    return usable, excluded, 1 if direction == "+" else -1
 
 
 def _unfit(scored: Scored, name: str) -> str | None:
@@ -352,9 +352,9 @@ def _unfit(scored: Scored, name: str) -> str | None:
 
 
 def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
-    there = scored.of(name)["value"].is_not_null().to_numpy()
+    known = scored.of(name)["value"].is_not_null().to_numpy()
     full = [
-        all(any(there[row] for row in side) for side in (one.a, one.b) if side) for one in pairs
+        all(any(known[row] for row in side) for side in (pair.a, pair.b) if side) for pair in pairs
     ]
     return sum(full) / len(full) if full else 0.0
 
@@ -362,25 +362,25 @@ def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
 def score_table(
     scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
 ) -> tuple[WeighingTable, dict[str, int], int]:
-    """The rows with all scores, the rows without a score by metric, and the rows left out in total."""
+    """Return the rows with all scores, those without a score by metric, and all left out."""
     values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
 
     def mean(rows: Sequence[int]) -> Floats:
-        there = values[list(rows)]
-        known = np.isfinite(there)
-        sums = np.where(known, there, 0).sum(axis=0)
+        scores = values[list(rows)]
+        known = np.isfinite(scores)
+        sums = np.where(known, scores, 0).sum(axis=0)
         return np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
 
-    x = np.array([mean(one.b) - (mean(one.a) if one.a else 0.0) for one in pairs])
+    x = np.array([mean(pair.b) - (mean(pair.a) if pair.a else 0.0) for pair in pairs])
     x = turn * x.reshape(len(pairs), len(names))
     full = np.isfinite(x).all(axis=1)
     clusters = scored.facets["cluster"].to_list()
     codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
     table = WeighingTable(
         x[full],
-        np.array([one.value for one in pairs])[full],
-        np.array([codes[clusters[one.b[0]]] for one in pairs], dtype=np.int64)[full],
-        np.array([one.annotators for one in pairs], dtype=np.int64)[full],
+        np.array([pair.value for pair in pairs])[full],
+        np.array([codes[clusters[pair.b[0]]] for pair in pairs], dtype=np.int64)[full],
+        np.array([pair.annotators for pair in pairs], dtype=np.int64)[full],
     )
     lacking = {name: int(count) for name, count in
                zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip
@@ -399,7 +399,7 @@ MOST_RATED = 2000
 def concordance(
     sort: Sort,
     placed: Floats,
-    said: Floats,
+    opinions: Floats,
     cluster: NDArray[np.int64],
     level: float,
     rng: np.random.Generator,
@@ -415,25 +415,25 @@ def concordance(
     the mean over its rows (Hoeffding, 1948).
     """
     if sort == Sort.PREFERENCE:
-        ordered = said != 0
-        right = (np.sign(placed[ordered]) * np.sign(said[ordered]) + 1) / 2
+        ordered = opinions != 0
+        right = (np.sign(placed[ordered]) * np.sign(opinions[ordered]) + 1) / 2
         if not len(right):
             return None, None, None
-        _, place = np.unique(cluster[ordered], return_inverse=True)
-        sums, squares = (np.bincount(place, weights=one) for one in (right, right**2))
-        found = mean_interval(sums, np.bincount(place), squares, rate=False, low=0, high=1,
+        _, codes = np.unique(cluster[ordered], return_inverse=True)
+        sums, squares = (np.bincount(codes, weights=values) for values in (right, right**2))
+        share = mean_interval(sums, np.bincount(codes), squares, rate=False, low=0, high=1,
                               level=level)  # fmt: skip
-        ends = found.interval
+        ends = share.interval
         if ends is None:
-            return found.value, None, None
-        return found.value, ends.low, ends.high
-    right, counts, of = _against_each_other(placed, said, cluster, rng)
+            return share.value, None, None
+        return share.value, ends.low, ends.high
+    right, counts, of = _against_each_other(placed, opinions, cluster, rng)
     if not len(right):
         return None, None, None
-    _, place = np.unique(of, return_inverse=True)
-    sums, totals = np.bincount(place, weights=right), np.bincount(place, weights=counts)
-    found = mean_interval(sums, totals, rate=False, low=None, high=None, level=level)
-    value, ends = float(right.sum() / counts.sum()), found.interval
+    _, codes = np.unique(of, return_inverse=True)
+    sums, totals = np.bincount(codes, weights=right), np.bincount(codes, weights=counts)
+    share = mean_interval(sums, totals, rate=False, low=None, high=None, level=level)
+    value, ends = float(right.sum() / counts.sum()), share.interval
     if ends is None:
         return value, None, None
     half = ends.high - ends.low
@@ -441,14 +441,14 @@ def concordance(
 
 
 def _against_each_other(
-    placed: Floats, said: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
+    placed: Floats, opinions: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    if len(said) > MOST_RATED:
-        rows = rng.choice(len(said), MOST_RATED, replace=False)
-        placed, said, cluster = placed[rows], said[rows], cluster[rows]
-    right, counts = np.zeros(len(said)), np.zeros(len(said))
-    for row in range(len(said)):
-        above = np.sign(said[row] - said)
+    if len(opinions) > MOST_RATED:
+        rows = rng.choice(len(opinions), MOST_RATED, replace=False)
+        placed, opinions, cluster = placed[rows], opinions[rows], cluster[rows]
+    right, counts = np.zeros(len(opinions)), np.zeros(len(opinions))
+    for row in range(len(opinions)):
+        above = np.sign(opinions[row] - opinions)
         right[row] = ((np.sign(placed[row] - placed) * above + 1) / 2)[above != 0].sum()
         counts[row] = np.count_nonzero(above)
     used = counts > 0

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,10 +57,6 @@ class ExpectedWidth:
     by: str
     width: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"by": self.by, "width": self.width}
-
 
 def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
     """Expect how far people's score lies from what the judge's verdict says, by example.
@@ -84,17 +79,16 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
         bounded = (scale.low, scale.high) == (0, 1)
         deviation = sqrt(mean * (1 - mean)) if bounded else float(known.std())
         return np.full(len(known), deviation)
-    said = rows.join(people, on="example_id", how="left", maintain_order="left")
-    there = said[PEOPLE].is_not_null().to_numpy()
-    labels = said[PEOPLE].drop_nulls().to_numpy()
-    mass = said["weight"].fill_null(1.0).to_numpy()[there]
+    labelled = rows.join(people, on="example_id", how="left", maintain_order="left")
+    has_label = labelled[PEOPLE].is_not_null().to_numpy()
+    labels = labelled[PEOPLE].drop_nulls().to_numpy()
+    mass = labelled["weight"].fill_null(1.0).to_numpy()[has_label]
     strata = joined_strata(known, len(labels))
     overall = _variance(labels, mass)
-    own = strata[there]
-    found = np.array([
-        _moved(labels[own == one], mass[own == one], overall) for one in range(strata.max() + 1)
-    ])  # fmt: skip
-    return np.asarray(np.sqrt(found)[strata])
+    label_strata = strata[has_label]
+    within = (label_strata == stratum for stratum in range(strata.max() + 1))
+    variances = np.array([_moved(labels[rows], mass[rows], overall) for rows in within])
+    return np.asarray(np.sqrt(variances)[strata])
 
 
 def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEVEL) -> float:
@@ -122,7 +116,9 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
 
 def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
     """Return the width of each design, by the chances that it gives the examples."""
-    return tuple(ExpectedWidth(by, expected_width(errors, own)) for by, own in designs.items())
+    return tuple(
+        ExpectedWidth(by, expected_width(errors, chances)) for by, chances in designs.items()
+    )
 
 
 def _variance(labels: Floats, mass: Floats) -> float:
@@ -131,8 +127,8 @@ def _variance(labels: Floats, mass: Floats) -> float:
 
 def _moved(labels: Floats, mass: Floats, overall: float) -> float:
     n = len(labels)
-    own = _variance(labels, mass) if n else 0.0
-    return (n * own + overall) / (n + 1)
+    variance = _variance(labels, mass) if n else 0.0
+    return (n * variance + overall) / (n + 1)
 
 
 def shared_out(
@@ -162,11 +158,11 @@ def shared_out(
         return [tuple(annotators) or ("",)] * units
     everybody = min(units, max(1, round(overlap * units))) if overlap > 0 else 0
     order = rng.permutation(units)
-    found = [tuple(annotators)] * units
+    shares = [tuple(annotators)] * units
     first = int(rng.integers(len(annotators)))
     for turn, unit in enumerate(order[everybody:], start=first):
-        found[unit] = (annotators[turn % len(annotators)],)
-    return found
+        shares[unit] = (annotators[turn % len(annotators)],)
+    return shares
 
 
 UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
@@ -212,14 +208,16 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
         return tuple(needed) or (AskedLabel(str(metric), "answer"),)
     if any(not label.strip() for label in labels):
         raise InputError(f"{argument('asked', '')} is empty. Name a label, such as helpful.")
-    taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
-    if taken:
-        raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")
-    asked = []
+    reserved = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
+    if reserved:
+        raise InputError(
+            f"A label cannot be called {', '.join(reserved)}: the sheet has that column."
+        )
+    result = []
     for label in dict.fromkeys(labels):
-        units = [one.unit for one in needed if one.label == label]
-        asked += [AskedLabel(label, unit) for unit in units or [_usual_unit(label)]]
-    return tuple(asked)
+        units = [known.unit for known in needed if known.label == label]
+        result += [AskedLabel(label, unit) for unit in units or [_usual_unit(label)]]
+    return tuple(result)
 
 
 def labels_settling(metric: Metric) -> list[AskedLabel]:
@@ -236,15 +234,15 @@ def labels_settling(metric: Metric) -> list[AskedLabel]:
         return []
     facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
     facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
-    found = []
+    result = []
     for name in (name for name in ASKS if name in metric.asks):
         ask, kind = ASKS[name], kind_of(name)
         for column in kind.filled_by(ask):
             if ask.over is not None and column.label:
                 fact = column.fact or column.name
                 if kind.about == "proposition" or (ask.over, fact) in facts:
-                    found.append(AskedLabel(column.label, ask.over.unit))
-    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
+                    result.append(AskedLabel(column.label, ask.over.unit))
+    return sorted(dict.fromkeys(result), key=lambda label: UNITS.index(label.unit))
 
 
 def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
@@ -255,16 +253,16 @@ def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
             of judgements that people label, such as ``preference`` or one of the user's own.
     """
     known = tasks_known()
-    for one in tasks:
-        if one not in known:
+    for task in tasks:
+        if task not in known:
             hint = f"There are {', '.join(known)}."
-            raise UnknownName("task", one, tuple(known), hint=hint)
-    return tuple(dict.fromkeys(label for one in tasks for label in known[one]))
+            raise UnknownName("task", task, tuple(known), hint=hint)
+    return tuple(dict.fromkeys(label for task in tasks for label in known[task]))
 
 
 def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
     """The labels of each task."""
-    found = {
+    tasks = {
         name: tuple(
             AskedLabel(label, _usual_unit(label))
             for kind in kinds
@@ -274,18 +272,18 @@ def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
         )
         for name, kinds in FAMILIES.items()
     }
-    found[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
-    found[Statement.name] = tuple(
+    tasks[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
+    tasks[Statement.name] = tuple(
         AskedLabel(label, "statement") for label in Agreement.labels().values()
     )
     for name, kind in KINDS.items():
-        own = tuple(AskedLabel(label, _usual_unit(label)) for label in kind.labels().values())
-        found |= {name: own} if own and name not in found else {}
-    return found
+        labels = tuple(AskedLabel(label, _usual_unit(label)) for label in kind.labels().values())
+        tasks |= {name: labels} if labels and name not in tasks else {}
+    return tasks
 
 
 def instructions_of(
-    asked: Sequence[AskedLabel], language: str, folder: Path | None = None
+    labels: Sequence[AskedLabel], language: str, folder: Path | None = None
 ) -> tuple[str, tuple[str, ...]]:
     """Write the guideline in Markdown for the people who are asked, with remarks on it.
 
@@ -294,10 +292,10 @@ def instructions_of(
     Args:
         language: A kind without a guideline in this language has its English one.
     """
-    language, there = language.capitalize(), languages(folder)
-    if language not in there:
-        raise UnknownName("language", language, there, hint=f"There are {', '.join(there)}.")
-    kinds = kinds_asked(asked)
+    language, known = language.capitalize(), languages(folder)
+    if language not in known:
+        raise UnknownName("language", language, known, hint=f"There are {', '.join(known)}.")
+    kinds = kinds_asked(labels)
     left = [kind.name for kind in kinds if not is_in(kind, language, folder)]
     notes = [reason("no_translation", language=language, kinds="\n".join(left))] if left else []
     parts = [
@@ -316,9 +314,9 @@ def _usual_unit(label: str) -> Unit:
     return next(iter(units), "answer")
 
 
-def kinds_asked(asked: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
+def kinds_asked(asked_labels: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
     """The kinds that are asked about, with the columns that are; none for the user's own words."""
-    labels = {one.label for one in asked}
+    labels = {asked_label.label for asked_label in asked_labels}
     topics = {label.partition(".")[0] for label in labels}
     return {
         kind: columns
@@ -328,28 +326,28 @@ def kinds_asked(asked: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
     }
 
 
-def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
+def texts_shown(labels: Sequence[AskedLabel]) -> set[str]:
     """Return the texts that the judges of these kinds read, all of them for a user's own word."""
-    kinds = kinds_asked(asked)
+    kinds = kinds_asked(labels)
     known = {label for kind in kinds for label in kind.labels().values()}
-    if not all(one.label in known for one in asked):
+    if not all(label.label in known for label in labels):
         return {*TEXTS}
-    shown = {text for kind in kinds for text in kind.shows}
-    shown |= {"answer"} & {one.unit for one in asked}
-    return shown | ({"answer"} if "sentences" in shown else set())
+    texts = {text for kind in kinds for text in kind.shows}
+    texts |= {"answer"} & {label.unit for label in labels}
+    return texts | ({"answer"} if "sentences" in texts else set())
 
 
 def by_task(asked: Sequence[AskedLabel]) -> dict[str, list[AskedLabel]]:
     """The labels of each task; those that show more, and so lead people more, come later."""
-    found: dict[str, list[AskedLabel]] = {}
-    for one in asked:
-        found.setdefault(one.task, []).append(one)
-    seen = {task: texts_shown(labels) for task, labels in found.items()}
+    tasks: dict[str, list[AskedLabel]] = {}
+    for label in asked:
+        tasks.setdefault(label.task, []).append(label)
+    seen = {task: texts_shown(labels) for task, labels in tasks.items()}
 
     def leading(task: str) -> list[bool]:
         return [text in seen[task] for text in ("reference", "contexts", "answer")]
 
-    return {task: found[task] for task in sorted(found, key=leading)}
+    return {task: tasks[task] for task in sorted(tasks, key=leading)}
 
 
 def _task(label: str) -> str:
@@ -359,9 +357,9 @@ def _task(label: str) -> str:
     return next((name for name, kinds in FAMILIES.items() if kind in kinds), kind.name)
 
 
-def with_choices(asked: Sequence[AskedLabel]) -> tuple[AskedLabel, ...]:
+def with_choices(labels: Sequence[AskedLabel]) -> tuple[AskedLabel, ...]:
     """The labels with their task, what can be said of each, and when; own words have neither."""
-    return tuple(replace(_with_choices(one), task=_task(one.label)) for one in asked)
+    return tuple(replace(_with_choices(label), task=_task(label.label)) for label in labels)
 
 
 def _with_choices(asked: AskedLabel) -> AskedLabel:
@@ -387,11 +385,13 @@ def _with_choices(asked: AskedLabel) -> AskedLabel:
         return replace(asked, choices=YES_OR_NO, help={"yes": _when_yes(kind, column)})
     meant = {str(value): means for value, means in column.values.items()}
     choices = tuple(map(str, values))
-    return replace(asked, choices=choices, help={one: meant.get(one, "") for one in choices})
+    return replace(
+        asked, choices=choices, help={choice: meant.get(choice, "") for choice in choices}
+    )
 
 
 def _when_yes(kind: type[Kind], column: Column) -> str:
-    grades = [one.values for one in kind.columns.values() if one.role == "grade"]
+    grades = [each.values for each in kind.columns.values() if each.role == "grade"]
     if not (least := column.at_least) or not grades:
         return column.doc
     means = [str(text).rstrip(".") for grade, text in grades[0].items() if int(grade) >= least]

@@ -1,7 +1,7 @@
 """Sampling: which examples of a run people should label, and how likely each was to be drawn."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
-from ragstone.core.messages import reason
+from ragstone.core.messages import plain, reason
 from ragstone.stats.planning.sampling import Allocation
 
 from .asked_labels import ExpectedWidth, shared_out
@@ -49,13 +49,6 @@ class SampleSettings:
     overlap: float
     seed: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -94,19 +87,19 @@ class Sample:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         strata = [
-            {"name": one.name, "there": one.there, "drawn": one.drawn,
-             "inclusion_probability": one.probability}
-            for one in self.strata
+            {"name": stratum.name, "there": stratum.there, "drawn": stratum.drawn,
+             "inclusion_probability": stratum.probability}
+            for stratum in self.strata
         ]  # fmt: skip
         return {
-            **self.settings.to_dict(),
+            **plain(self.settings),
             "examples": self.examples,
             "n": self.rows.height,
             "questions": self.questions,
             "effective": self.effective,
             "chances": list(self.chances),
             "strata": strata,
-            "expected_widths": [one.to_dict() for one in self.widths],
+            "expected_widths": plain(self.widths),
             "items": self.rows.to_dicts(),
             "notes": list(self.notes),
         }
@@ -158,30 +151,30 @@ def draw_sample(
         UnknownName: The run does not have such a metric.
     """
     # Corrections are chosen by looking: a draw, and its probabilities, must not follow them.
-    scored, others = scored.without_corrections(), [one.without_corrections() for one in others]
+    scored, others = scored.without_corrections(), [other.without_corrections() for other in others]
     metric = None if metric is None else known_metric(scored, metric)
-    asked = SampleDesign(
+    requested = SampleDesign(
         scored, n, by, metric, threshold, strata, allocation, others, people, whole_questions
     )
-    check_design(asked)
-    design, undefined = without_undefined(asked)
+    check_design(requested)
+    design, undefined = without_undefined(requested)
     units = units_of(design)
     rng = np.random.default_rng(seed)
-    found = draw_units(design, units, rng)
-    widths = widths_of(design, found.drawn)
-    picked = rng.permutation(found.drawn.picked)
+    sample = draw_units(design, units, rng)
+    widths = widths_of(design, sample.drawn)
+    picked = rng.permutation(sample.drawn.picked)
     who = shared_out(len(picked), annotators, overlap, rng)
-    chances = found.drawn.probability
+    chances = sample.drawn.probability
     return Sample(
-        rows=_rows(design.scored.facets, units, found, picked, who),
-        strata=found.strata,
+        rows=_rows(design.scored.facets, units, sample, picked, who),
+        strata=sample.strata,
         settings=_settings(design, annotators, overlap, seed),
         examples=len(design.scored.facets),
         questions=len(picked) if whole_questions else None,
         unit=units.noun,
         chances=(float(chances.min()), float(chances.max())),
         widths=widths,
-        notes=tuple(_notes(design, undefined, found, widths)),
+        notes=tuple(_notes(design, undefined, sample, widths)),
     )
 
 
@@ -197,7 +190,7 @@ def _settings(
         threshold=design.threshold if by_score else None,
         strata_of=tuple(design.strata) if stratified else (),
         allocation=design.allocation if stratified else None,
-        others=tuple(str(one.run.path) for one in design.others),
+        others=tuple(str(other.run.path) for other in design.others),
         cluster=design.scored.cluster if design.whole_questions else None,
         annotators=tuple(annotators),
         overlap=overlap if len(annotators) > 1 else 0.0,
@@ -206,35 +199,35 @@ def _settings(
 
 
 def _notes(
-    design: SampleDesign, undefined: int, found: DrawnUnits, widths: Sequence[ExpectedWidth]
+    design: SampleDesign, undefined: int, sample: DrawnUnits, widths: Sequence[ExpectedWidth]
 ) -> Iterator[str]:
     if undefined:
         yield reason("undefined_not_drawn", n=undefined, metric=design.metric)
-    yield from found.notes
+    yield from sample.notes
     if widths:
         yield from _advice(widths, known=design.people is not None)
-    if any(one.drawn == 1 < one.there for one in found.strata):
+    if any(stratum.drawn == 1 < stratum.there for stratum in sample.strata):
         yield "stratum_of_one"
 
 
 def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
-    of = {one.by: one.width for one in widths}
-    taken = widths[0]
+    of = {width.by: width.width for width in widths}
+    chosen = widths[0]
     best = min(of, key=lambda by: of[by])
     if not known:
         yield "errors_not_known"
-    if of[best] < GAIN * taken.width:
-        yield reason("narrower_design", by=best, less=f"{1 - of[best] / taken.width:.2f}")
+    if of[best] < GAIN * chosen.width:
+        yield reason("narrower_design", by=best, less=f"{1 - of[best] / chosen.width:.2f}")
 
 
 def _rows(
     frame: pl.DataFrame,
     units: RunUnits,
-    found: DrawnUnits,
+    sample: DrawnUnits,
     picked: NDArray[np.int64],
     who: Sequence[Sequence[str]],
 ) -> pl.DataFrame:
-    names = found.names or [None] * len(frame)
+    names = sample.names or [None] * len(frame)
     order = np.full(units.size, -1)
     order[picked] = np.arange(len(picked))
     turn = order[units.place]
@@ -242,7 +235,7 @@ def _rows(
         frame.select("example_id", "question_id", "system")
         .with_columns(
             pl.Series("stratum", names, pl.String),
-            pl.Series("inclusion_probability", found.drawn.probability[units.place]),
+            pl.Series("inclusion_probability", sample.drawn.probability[units.place]),
             pl.Series("turn", turn),
         )
         .filter(pl.col("turn") >= 0)

@@ -69,8 +69,8 @@ def make_queue(
         risk: By example, for the order of that name: the riskiest come first.
         doubt: By example, how much the judge is in doubt, from 0 to 1, for the route of that name.
     """
-    kept = labelled_items(form, items, risk, doubt)
-    return Queue.make(database, form, placed(form, kept, risk, doubt))
+    labelled = labelled_items(form, items, risk, doubt)
+    return Queue.make(database, form, placed(form, labelled, risk, doubt))
 
 
 def labelled_items(
@@ -81,9 +81,9 @@ def labelled_items(
 ) -> list[QueueItem]:
     """The items with a part to label, if a queue can be made of them."""
     faults = []
-    kept = [one for one in items if one.parts]
-    if not kept:
-        units = ", ".join(dict.fromkeys(one.unit for one in form.asked))
+    labelled = [item for item in items if item.parts]
+    if not labelled:
+        units = ", ".join(dict.fromkeys(label.unit for label in form.asked))
         faults.append(f"no example has what is to be labelled: {units}")
     if form.per_item < 1:
         faults.append(f"an item needs 1 person or more, got {form.per_item}")
@@ -99,7 +99,7 @@ def labelled_items(
         faults.append("items are given out by risk or by doubt, not by both")
     if faults:
         raise InputError(f"The queue cannot be made: {'; '.join(faults)}.")
-    return kept
+    return labelled
 
 
 def placed(
@@ -110,7 +110,7 @@ def placed(
 ) -> Iterator[PlacedItem]:
     """Each item with its place, and how many people it wants; the items of an example together."""
     rng = np.random.default_rng(form.seed)
-    ids = list(dict.fromkeys(one.id for one in items))
+    ids = list(dict.fromkeys(item.id for item in items))
     weights = {id: route_weight(form.route, doubt.get(id)) for id in ids}
     places = dict(zip(ids, random_places([weights[id] for id in ids], rng), strict=True))
     order = sorted(ids, key=places.__getitem__)
@@ -119,13 +119,13 @@ def placed(
         places = {id: float(at) for at, id in enumerate(order)}
     several = set(rng.permutation(len(ids))[: round(form.overlap * len(ids))].tolist())
     of_example: dict[str, list[QueueItem]] = {}
-    for one in items:
-        of_example.setdefault(one.id, []).append(one)
+    for task_item in items:
+        of_example.setdefault(task_item.id, []).append(task_item)
     number = 0
     tasks = by_task(form.asked)
     for at, id in enumerate(order):
-        for one in (each for item in of_example[id] for each in _tasks(item, tasks)):
-            for item in [one] if form.together else list(_alone(one)):
+        for task_item in (each for item in of_example[id] for each in _tasks(item, tasks)):
+            for item in [task_item] if form.together else list(_alone(task_item)):
                 number += 1
                 yield PlacedItem(
                     replace(item, item=number),
@@ -141,22 +141,22 @@ def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterat
     if item.hidden:
         yield item
         return
-    for task, asked in tasks.items():
-        seen = texts_shown(asked)
+    for task, labels in tasks.items():
+        seen = texts_shown(labels)
         seen |= {"history"} if "question" in seen else set()
-        units = {one.unit for one in asked}
+        units = {label.unit for label in labels}
         mark = task if len(tasks) > 1 else ""
-        parts = tuple(replace(one, task=mark) for one in item.parts if one.unit in units)
+        parts = tuple(replace(part, task=mark) for part in item.parts if part.unit in units)
         if parts:
-            shown = {name: text for name, text in item.shown.items() if name in seen}
-            yield replace(item, shown=shown, parts=parts)
+            texts = {name: text for name, text in item.shown.items() if name in seen}
+            yield replace(item, shown=texts, parts=parts)
 
 
 def _alone(item: QueueItem) -> Iterator[QueueItem]:
     for part in item.parts:
         left_out = {"contexts"} if part.unit == "context" else set()
-        shown = {name: text for name, text in item.shown.items() if name not in left_out}
-        yield replace(item, shown=shown, parts=(part,))
+        texts = {name: text for name, text in item.shown.items() if name not in left_out}
+        yield replace(item, shown=texts, parts=(part,))
 
 
 AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
@@ -234,14 +234,15 @@ def annotate(
     """
     path = Path(source)
     _check_guidelines(guidelines)
-    found = _source(path, tasks, asked, metric, threshold, examples, seed)
+    content = _source(path, tasks, asked, metric, threshold, examples, seed)
     questions = tuple(
-        replace(one, required=one.label not in optional) for one in with_choices(found.asked)
+        replace(label, required=label.label not in optional)
+        for label in with_choices(content.asked)
     )
-    known = [one.label for one in questions]
-    for one in optional:
-        if one not in known:
-            raise UnknownName("label of this queue", one, known)
+    known = [label.label for label in questions]
+    for label in optional:
+        if label not in known:
+            raise UnknownName("label of this queue", label, known)
     several = 1 if overlap is None else 2
     form = QueueForm(
         name or _name(path, tasks, known),
@@ -262,31 +263,31 @@ def annotate(
         },
         seed=seed,
     )
-    risk, doubt = found.risk or {}, found.doubt or {}
+    risk, doubt = content.risk or {}, content.doubt or {}
     # Before there is a store: wrong input leaves none behind.
-    items = labelled_items(form, found.items, risk, doubt)
+    items = labelled_items(form, content.items, risk, doubt)
     store = open_labels(fspath(labels)) if isinstance(labels, (str, PathLike)) else labels
-    same = next((one for one in queues(store) if one.name == form.name), None)
+    same = next((queue for queue in queues(store) if queue.name == form.name), None)
     if same is not None and _is_same(same, form):
         return Queue(store, form.name)
     queue = make_queue(store, form, items, risk=risk, doubt=doubt)
-    if found.said is not None:
-        import_labels(queue, found.said)
+    if content.said is not None:
+        import_labels(queue, content.said)
     return queue
 
 
 def more_examples(queue: Queue, source: str | PathLike[str], by: str = "") -> int:
     """Add the examples of a source that a queue does not have yet; returns how many items."""
     form = queue.form
-    asked = tuple(dict.fromkeys(one.label for one in form.asked))
-    found = _source(Path(source), (), asked, None, 0.5, None, form.seed)
-    return queue.extend(placed(form, found.items), by)
+    names = tuple(dict.fromkeys(label.label for label in form.asked))
+    content = _source(Path(source), (), names, None, 0.5, None, form.seed)
+    return queue.extend(placed(form, content.items), by)
 
 
 def _source(
     path: Path,
     tasks: Sequence[str],
-    asked: Sequence[str],
+    labels: Sequence[str],
     metric: str | None,
     threshold: float,
     examples: Collection[str] | None,
@@ -297,25 +298,25 @@ def _source(
             f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
         )
     if path.is_dir() and (path / RunEntry.MANIFEST).is_file():
-        return _of_run(Run.open(path), tasks, asked, metric, threshold, examples, seed)
+        return _of_run(Run.open(path), tasks, labels, metric, threshold, examples, seed)
     if metric is not None:
         raise InputError(
             f"{argument('metric', metric)} needs a run with its scores, and {path} is none: "
             f"name what to ask with {argument('tasks', 'NAME')}."
         )
     if is_sheet(path):
-        return _of_sheet(path, tasks, asked, examples)
-    there = [one for one in read(path) if examples is None or one.id in examples]
-    questions = _questions(tasks, asked, None)
+        return _of_sheet(path, tasks, labels, examples)
+    chosen = [example for example in read(path) if examples is None or example.id in examples]
+    questions = _questions(tasks, labels, None)
     if _of_pairs(questions):
-        return QueueSource(pair_items(there, seed=seed), questions)
-    return QueueSource(data_items(there, questions), questions)
+        return QueueSource(pair_items(chosen, seed=seed), questions)
+    return QueueSource(data_items(chosen, questions), questions)
 
 
 def _of_run(
     run: Run,
     tasks: Sequence[str],
-    asked: Sequence[str],
+    labels: Sequence[str],
     metric: str | None,
     threshold: float,
     examples: Collection[str] | None,
@@ -324,7 +325,7 @@ def _of_run(
     scored = None if metric is None else Scored(run).without_corrections()
     name = None if scored is None or metric is None else known_metric(scored, metric)
     measured = None if scored is None or name is None else scored.metric(name) or name
-    questions = _questions(tasks, asked, measured)
+    questions = _questions(tasks, labels, measured)
     if _of_pairs(questions):
         items = pair_items(from_frame(run.examples()), ids=examples, seed=seed)
     else:
@@ -335,57 +336,61 @@ def _of_run(
 
 
 def _of_sheet(
-    path: Path, tasks: Sequence[str], asked: Sequence[str], examples: Collection[str] | None
+    path: Path, tasks: Sequence[str], labels: Sequence[str], examples: Collection[str] | None
 ) -> QueueSource:
     rows = sheet_rows(path)
-    items = [one for one in sheet_items(rows, str(path)) if examples is None or one.id in examples]
+    items = [
+        item for item in sheet_items(rows, str(path)) if examples is None or item.id in examples
+    ]
     columns = sheet_labels(rows)
-    if tasks or asked:
-        questions = _questions(tasks, asked, None)
+    if tasks or labels:
+        questions = _questions(tasks, labels, None)
     else:
-        units = dict.fromkeys(part.unit for one in items for part in one.parts)
+        units = dict.fromkeys(part.unit for item in items for part in item.parts)
         questions = labels_asked(columns, None)
         # A label of one's own is asked of what the rows are about.
         questions = tuple(
-            one if one.unit in units or not units else replace(one, unit=next(iter(units)))
-            for one in questions
+            question
+            if question.unit in units or not units
+            else replace(question, unit=next(iter(units)))
+            for question in questions
         )
     has_labels = any(str(row.get(name) or "").strip() for row in rows for name in columns)
     return QueueSource(items, questions, read_label_table(path) if has_labels else None)
 
 
 def _questions(
-    tasks: Sequence[str], asked: Sequence[str], metric: Metric | str | None
+    tasks: Sequence[str], labels: Sequence[str], metric: Metric | str | None
 ) -> tuple[AskedLabel, ...]:
-    found = task_labels(tasks)
-    if asked or not found:
-        if not asked and metric is None:
+    questions = task_labels(tasks)
+    if labels or not questions:
+        if not labels and metric is None:
             raise InputError(
                 f"A queue needs to know what to ask: {argument('tasks', Grounding.name)}, "
                 f"{argument('asked', 'helpful')}, or {argument('metric', 'METRIC')} of a run."
             )
-        found = tuple(dict.fromkeys((*found, *labels_asked(asked, metric))))
-    if _of_pairs(found) and len(found) > 1:
+        questions = tuple(dict.fromkeys((*questions, *labels_asked(labels, metric))))
+    if _of_pairs(questions) and len(questions) > 1:
         raise InputError(
             f"Which of two answers is better is asked alone: make another queue for "
-            f"{', '.join(one.label for one in found if one.label != LABEL)}."
+            f"{', '.join(label.label for label in questions if label.label != LABEL)}."
         )
-    return found
+    return questions
 
 
-def _of_pairs(asked: Sequence[AskedLabel]) -> bool:
-    return any(one.label == LABEL for one in asked)
+def _of_pairs(labels: Sequence[AskedLabel]) -> bool:
+    return any(label.label == LABEL for label in labels)
 
 
-def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
-    as_made = {one: getattr(wanted, one) for one in AS_MADE}
-    first = there.asked[: len(wanted.asked)]
+def _is_same(before: QueueForm, now: QueueForm) -> bool:
+    as_made = {name: getattr(now, name) for name in AS_MADE}
+    first = before.asked[: len(now.asked)]
     return (
-        {one: getattr(there, one) for one in AS_MADE} == as_made
-        and [(one.label, one.unit) for one in first]
-        == [(one.label, one.unit) for one in wanted.asked]
-        and Path(there.source).resolve() == Path(wanted.source).resolve()
-        and wanted.most in (None, there.most)
+        {name: getattr(before, name) for name in AS_MADE} == as_made
+        and [(label.label, label.unit) for label in first]
+        == [(label.label, label.unit) for label in now.asked]
+        and Path(before.source).resolve() == Path(now.source).resolve()
+        and now.most in (None, before.most)
     )
 
 
@@ -394,13 +399,13 @@ def _check_guidelines(folder: Path | None) -> None:
         return
     if not folder.is_dir():
         raise InputError(f"There is no folder {argument('guidelines', folder)}.")
-    there = sorted(folder.glob("*.*.md"))
-    if not there:
+    files = sorted(folder.glob("*.*.md"))
+    if not files:
         raise InputError(
             f"{folder} has no translation, such as {Grounding.name}.french.md: the kind, and the "
             "language."
         )
-    for file in there:
+    for file in files:
         try:
             file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -414,7 +419,9 @@ def _name(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> str:
     'mtrag-grounding'
     """
     words = [path.resolve().name.partition(".")[0], *(tasks or labels[:2])]
-    return "-".join("".join(one if one.isalnum() else "-" for one in word) for word in words)[:80]
+    return "-".join(
+        "".join(letter if letter.isalnum() else "-" for letter in word) for word in words
+    )[:80]
 
 
 def _risk(scored: Scored, metric: str) -> dict[str, float]:

@@ -37,16 +37,16 @@ from .sample_designs import VERDICT
 Propositions = Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]]
 
 
-def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> list[QueueItem]:
+def sample_items(sample: Sample, run: Run, labels: Sequence[AskedLabel]) -> list[QueueItem]:
     """The examples of a sample in its order, whose systems and verdicts are not in them."""
     drawn = dict(sample.rows.select("example_id", "inclusion_probability").iter_rows())
-    found = {one.id: one for one in run_items(run, asked, drawn, drawn)}
-    return [found[id] for id in drawn]
+    items = {item.id: item for item in run_items(run, labels, drawn, drawn)}
+    return [items[id] for id in drawn]
 
 
 def run_items(
     run: Run,
-    asked: Sequence[AskedLabel],
+    labels: Sequence[AskedLabel],
     ids: Collection[str] | None = None,
     probabilities: Mapping[str, float] | None = None,
 ) -> list[QueueItem]:
@@ -58,16 +58,16 @@ def run_items(
     """
     run = run.without_corrections()
     where = None if ids is None else pl.col("id").is_in(list(ids))
-    units = {one.unit for one in asked}
+    units = {label.unit for label in labels}
     propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}
     return list(
-        _items(from_frame(run.examples(where=where)), asked, propositions, probabilities or {})
+        _items(from_frame(run.examples(where=where)), labels, propositions, probabilities or {})
     )
 
 
 def data_items(
     examples: Iterable[Example],
-    asked: Sequence[AskedLabel],
+    labels: Sequence[AskedLabel],
     probabilities: Mapping[str, float] | None = None,
     propositions: Propositions | None = None,
 ) -> list[QueueItem]:
@@ -77,34 +77,35 @@ def data_items(
         propositions: Number and text of the claims and statements of each; None: those that the
             data list.
     """
-    there = list(examples)
-    found = propositions or {
-        unit: {one.id: _listed(one.labels.get(FIELDS[unit])) for one in there} for unit in UNITS[2:]
+    listed = list(examples)
+    texts = propositions or {
+        unit: {example.id: _listed(example.labels.get(FIELDS[unit])) for example in listed}
+        for unit in UNITS[2:]
     }
-    return list(_items(there, asked, found, probabilities or {}))
+    return list(_items(listed, labels, texts, probabilities or {}))
 
 
-def _listed(given: object) -> list[tuple[str, str]]:
-    rows = given if isinstance(given, list) else []
-    texts = [one.get("text") if isinstance(one, Mapping) else None for one in rows]
+def _listed(label_rows: object) -> list[tuple[str, str]]:
+    rows = label_rows if isinstance(label_rows, list) else []
+    texts = [row.get("text") if isinstance(row, Mapping) else None for row in rows]
     return [(str(at), text) for at, text in enumerate(texts, start=1) if isinstance(text, str)]
 
 
 def _items(
     examples: Iterable[Example],
-    asked: Sequence[AskedLabel],
+    labels: Sequence[AskedLabel],
     propositions: Propositions,
     probabilities: Mapping[str, float],
 ) -> Iterator[QueueItem]:
-    seen = texts_shown(asked)
-    for number, one in enumerate(examples):
-        yield _item(number, one, asked, propositions, seen, probabilities.get(one.id))
+    seen = texts_shown(labels)
+    for number, example in enumerate(examples):
+        yield _item(number, example, labels, propositions, seen, probabilities.get(example.id))
 
 
 def _item(
     number: int,
     example: Example,
-    asked: Sequence[AskedLabel],
+    labels: Sequence[AskedLabel],
     propositions: Propositions,
     seen: set[str],
     probability: float | None,
@@ -116,23 +117,27 @@ def _item(
         "policy": example.policy,
         "answer": example.answer,
         "reference": list(example.reference),
-        "contexts": [{"name": str(one.rank), "text": one.text or one.id} for one in contexts],
+        "contexts": [
+            {"name": str(context.rank), "text": context.text or context.id} for context in contexts
+        ],
     }
-    shown = {
+    readable = {
         name: text
         for name, text in texts.items()
         if text and (name in seen or (name == "history" and "question" in seen))
     }
-    units = {one.unit for one in asked}
+    units = {label.unit for label in labels}
     parts = [ItemPart("answer")] if "answer" in units else []
     if "context" in units:
-        parts += [ItemPart("context", str(one.rank), one.text or "") for one in contexts]
+        parts += [
+            ItemPart("context", str(context.rank), context.text or "") for context in contexts
+        ]
     for unit in UNITS[2:]:
         if unit in units:
             listed = propositions.get(unit, {}).get(example.id, ())
-            parts += [ItemPart(unit, *one) for one in listed]
+            parts += [ItemPart(unit, *proposition) for proposition in listed]
     return QueueItem(
-        number, example.id, shown, tuple(parts), probability, question=example.question_id
+        number, example.id, readable, tuple(parts), probability, question=example.question_id
     )
 
 
@@ -143,10 +148,10 @@ def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
     rows = rows.unique(["example_id", "index"], keep="first", maintain_order=True).sort(
         "example_id", "index", maintain_order=True
     )
-    found: dict[str, list[tuple[str, str]]] = {}
+    texts: dict[str, list[tuple[str, str]]] = {}
     for id, index, text in rows.select("example_id", "index", "text").iter_rows():
-        found.setdefault(id, []).append((str(index + 1), text))
-    return found
+        texts.setdefault(id, []).append((str(index + 1), text))
+    return texts
 
 
 def pair_items(
@@ -159,38 +164,40 @@ def pair_items(
     """
     rng = np.random.default_rng(seed)
     questions: dict[str, list[Example]] = {}
-    for one in examples:
-        if one.answer:
-            questions.setdefault(one.question_id, []).append(one)
-    found: list[QueueItem] = []
+    for example in examples:
+        if example.answer:
+            questions.setdefault(example.question_id, []).append(example)
+    items: list[QueueItem] = []
     for answers in questions.values():
-        for own, rival in combinations(answers, 2):
-            if own.system != rival.system and (ids is None or {own.id, rival.id} & set(ids)):
-                found.append(_pair(len(found), own, rival, bool(rng.integers(2))))
-    if not found:
+        for example, rival in combinations(answers, 2):
+            if example.system != rival.system and (
+                ids is None or {example.id, rival.id} & set(ids)
+            ):
+                items.append(_pair(len(items), example, rival, bool(rng.integers(2))))
+    if not items:
         raise InputError(
             "Which answer is better can be asked where two systems answer one question; here none "
             "has two."
         )
-    return found
+    return items
 
 
-def _pair(number: int, own: Example, rival: Example, first: bool) -> QueueItem:
-    texts = (own.answer, rival.answer) if first else (rival.answer, own.answer)
-    shown = {
-        "question": own.question,
-        "history": [{"role": turn.role, "text": turn.text} for turn in own.history],
-        "policy": own.policy,
+def _pair(number: int, example: Example, rival: Example, first: bool) -> QueueItem:
+    texts = (example.answer, rival.answer) if first else (rival.answer, example.answer)
+    readable = {
+        "question": example.question,
+        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
+        "policy": example.policy,
         "answers": [{"name": name, "text": text} for name, text in zip((A, B), texts, strict=True)],
-        "reference": list(own.reference),
+        "reference": list(example.reference),
     }
     return QueueItem(
         number,
-        own.id,
-        {name: text for name, text in shown.items() if text},
+        example.id,
+        {name: text for name, text in readable.items() if text},
         (ItemPart("answer"),),
         hidden={"rival": rival.system, "first": first},
-        question=own.question_id,
+        question=example.question_id,
     )
 
 
@@ -199,7 +206,7 @@ TURN = re.compile(r"^([^\s:]{1,40}): ", re.MULTILINE)
 
 
 def is_sheet(path: Path) -> bool:
-    """Return whether a file is a label sheet: its rows name an annotator and have room for labels."""
+    """Return whether a file is a label sheet, whose rows name an annotator."""
     if not path.is_file():
         return False
     rows = source_of(path, str(path)).rows(Meter())
@@ -235,31 +242,31 @@ def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
 def sheet_items(rows: Iterable[Mapping[str, Any]], source: str) -> list[QueueItem]:
     """An item for each example, with the parts that the sheet has rows for."""
     faults = []
-    found: dict[str, QueueItem] = {}
+    items: dict[str, QueueItem] = {}
     parts: dict[str, dict[ItemPart, None]] = {}
     for number, record in enumerate(rows, start=1):
         row, problems = row_of(record, source, number, {})
         faults += [Fault(source, number, *problem) for problem in problems]
         if problems:
             continue
-        own = parts.setdefault(row.id, {})
-        own[_part(record, row.about, row.unit)] = None
-        shown = _shown(record)
-        before = found.get(row.id)
-        texts = shown if before is None else {**shown, **before.shown}
+        of_example = parts.setdefault(row.id, {})
+        of_example[_part(record, row.about, row.unit)] = None
+        read = _shown(record)
+        before = items.get(row.id)
+        texts = read if before is None else {**read, **before.shown}
         # A sheet has no id of its question.
-        asked = [str(record.get(name) or "") for name in ("history", "question")]
-        found[row.id] = QueueItem(
-            len(found), row.id, texts, tuple(own), row.inclusion_probability,
-            question="\n".join(asked) if any(asked) else "",
+        question = [str(record.get(name) or "") for name in ("history", "question")]
+        items[row.id] = QueueItem(
+            len(items), row.id, texts, tuple(of_example), row.inclusion_probability,
+            question="\n".join(question) if any(question) else "",
         )  # fmt: skip
     if faults:
         raise DataError(faults)
-    return list(found.values())
+    return list(items.values())
 
 
 def _part(record: Mapping[str, Any], about: str, unit: str | None) -> ItemPart:
-    kind: Unit = next(one for one in UNITS if one == about)
+    kind: Unit = next(known for known in UNITS if known == about)
     if unit is None:
         return ItemPart("answer")
     name = unit if kind == "context" else unit.rpartition(" ")[2]
@@ -286,7 +293,7 @@ def _split(head: re.Pattern[str], text: str, name: str) -> list[dict[str, str]]:
     pieces = [{name: "", "text": before.strip()}] if before.strip() else []
     heads, texts = rest[::2], rest[1::2]
     return pieces + [
-        {name: one, "text": piece.strip()} for one, piece in zip(heads, texts, strict=True)
+        {name: title, "text": piece.strip()} for title, piece in zip(heads, texts, strict=True)
     ]
 
 
@@ -311,11 +318,11 @@ class LabelSheet:
     @property
     def labels(self) -> tuple[str, ...]:
         """The columns to fill."""
-        return tuple(dict.fromkeys(one.label for one in self.asked))
+        return tuple(dict.fromkeys(label.label for label in self.asked))
 
 
 def label_sheet(
-    sample: Sample, run: Run, asked: Sequence[AskedLabel], language: str = ENGLISH
+    sample: Sample, run: Run, labels_asked: Sequence[AskedLabel], language: str = ENGLISH
 ) -> LabelSheet:
     """The sample's examples with room for the labels.
 
@@ -324,32 +331,32 @@ def label_sheet(
     Args:
         language: Of the guideline; a kind without one in this language has its English one.
     """
-    guideline, remarks = instructions_of(asked, language)
-    items = {one.id: one for one in sample_items(sample, run, asked)}
+    guideline, remarks = instructions_of(labels_asked, language)
+    items = {item.id: item for item in sample_items(sample, run, labels_asked)}
     drawn = sample.rows
     strata = _blind(drawn["stratum"])
     rows = []
     bare: dict[str, None] = {}
     for annotator in sample.settings.annotators or ("",):
-        for one, stratum in zip(drawn.iter_rows(named=True), strata, strict=True):
-            if annotator in one["annotators"]:
-                head = {"id": one["example_id"], "annotator": annotator or None,
-                        "inclusion_probability": one["inclusion_probability"],
+        for row, stratum in zip(drawn.iter_rows(named=True), strata, strict=True):
+            if annotator in row["annotators"]:
+                head = {"id": row["example_id"], "annotator": annotator or None,
+                        "inclusion_probability": row["inclusion_probability"],
                         "stratum": stratum}  # fmt: skip
-                found = list(_rows(items[one["example_id"]]))
-                rows += [head | unit for unit in found]
-                bare |= {} if found else {one["example_id"]: None}
+                units_of_item = list(_rows(items[row["example_id"]]))
+                rows += [head | unit for unit in units_of_item]
+                bare |= {} if units_of_item else {row["example_id"]: None}
     notes = []
     if bare:
-        lacking = dict.fromkeys(one.unit for one in asked)
+        lacking = dict.fromkeys(label.unit for label in labels_asked)
         notes.append(reason("no_row", n=len(bare), units="\n".join(lacking)))
-    units = [unit for unit in UNITS[1:] if any(one.unit == unit for one in asked)]
-    labels = dict.fromkeys(one.label for one in asked)
+    units = [unit for unit in UNITS[1:] if any(label.unit == unit for label in labels_asked)]
+    labels = dict.fromkeys(label.label for label in labels_asked)
     columns = dict.fromkeys([*HEAD, *units, *TEXTS, *labels, *TAIL], pl.String())
     schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema)
     empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
-    return LabelSheet(frame.drop(empty), tuple(asked), (*notes, *remarks), guideline)
+    return LabelSheet(frame.drop(empty), tuple(labels_asked), (*notes, *remarks), guideline)
 
 
 def write_sheet(sheet: LabelSheet, path: Path) -> None:
@@ -382,18 +389,20 @@ def guideline_file(path: Path) -> Path:
 
 
 def _rows(item: QueueItem) -> Iterator[dict[str, Any]]:
-    shown = item.shown
-    texts = {name: shown.get(name) for name in ("question", "policy", "answer")}
+    readable = item.shown
+    texts = {name: readable.get(name) for name in ("question", "policy", "answer")}
     texts["history"] = "\n".join(
-        f"{one['role']}: {one['text']}" for one in shown.get("history", ())
+        f"{turn['role']}: {turn['text']}" for turn in readable.get("history", ())
     )
-    texts["reference"] = "\n\n".join(shown.get("reference", ()))
-    passages = [f"[{one['name']}] {one['text']}" for one in shown.get("contexts", ())]
+    texts["reference"] = "\n\n".join(readable.get("reference", ()))
+    passages = [
+        f"[{context['name']}] {context['text']}" for context in readable.get("contexts", ())
+    ]
     for part in item.parts:
-        named = {} if part.unit == "answer" else {part.unit: part.name, "text": part.text or None}
+        unit = {} if part.unit == "answer" else {part.unit: part.name, "text": part.text or None}
         # The passage itself is read beside a label on it, and not among all.
         rest = {} if part.unit == "context" else {"contexts": "\n\n".join(passages) or None}
-        yield {name: text or None for name, text in texts.items()} | rest | named
+        yield {name: text or None for name, text in texts.items()} | rest | unit
 
 
 def _blind(strata: pl.Series) -> list[str | None]:

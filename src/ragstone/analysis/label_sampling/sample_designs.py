@@ -33,14 +33,14 @@ def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Se
     for number, other in enumerate(others, start=1):
         if metric not in other.metrics:
             raise UnknownName(f"metric of {other.run.path}", metric, other.metrics)
-        theirs = other.of(metric).select("example_id", pl.col("value").alias(str(number)))
-        if wide.join(theirs, on="example_id", how="semi").is_empty():
+        scores = other.of(metric).select("example_id", pl.col("value").alias(str(number)))
+        if wide.join(scores, on="example_id", how="semi").is_empty():
             raise InputError(f"{other.run.path} has none of the examples of {scored.run.path}.")
-        wide = wide.join(theirs, on="example_id", how="left", maintain_order="left")
+        wide = wide.join(scores, on="example_id", how="left", maintain_order="left")
     values = [pl.col(str(number)) for number in range(len(others) + 1)]
-    said = pl.sum_horizontal(value.is_not_null() for value in values)
+    n_scores = pl.sum_horizontal(value.is_not_null() for value in values)
     spread = pl.max_horizontal(values) - pl.min_horizontal(values)
-    return wide.select(pl.when(said > 1).then(spread).alias("spread"))["spread"]
+    return wide.select(pl.when(n_scores > 1).then(spread).alias("spread"))["spread"]
 
 
 def among_votes(scored: Scored, metric: str) -> pl.Series:
@@ -87,10 +87,10 @@ def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataF
     )
     frames = []
     for column in _decided(kind):
-        said = pl.col(column).drop_nulls()
+        votes = pl.col(column).drop_nulls()
         numbers = rows.schema[column].is_float()
-        most = said.value_counts().struct.field("count").max()
-        out = said.max() - said.min() if numbers else 1 - most / said.len()
+        most = votes.value_counts().struct.field("count").max()
+        out = votes.max() - votes.min() if numbers else 1 - most / votes.len()
         frames.append(
             rows.filter(pl.col(column).is_not_null())
             .group_by("example_id", *unit)
@@ -161,7 +161,7 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
 
 
 def deviations(
-    scored: Scored, metric: str | None, units: Whole, place: Whole, strata: int
+    scored: Scored, metric: str | None, units: Whole, stratum_of: Whole, strata: int
 ) -> NDArray[np.float64]:
     """Measure how much the judge's scores vary in each stratum, between its units.
 
@@ -175,18 +175,17 @@ def deviations(
     values = scored.of(metric)["value"]
     known = values.is_not_null().to_numpy()
     at = units[known]
-    counts = np.bincount(at, minlength=len(place))
-    sums = np.bincount(at, weights=values.drop_nulls().to_numpy(), minlength=len(place))
-    means, there = sums[counts > 0] / counts[counts > 0], place[counts > 0]
-    found = np.array([
-        float(means[there == one].std()) if (there == one).any() else 0.0 for one in range(strata)
-    ])  # fmt: skip
-    if not found.any():
+    counts = np.bincount(at, minlength=len(stratum_of))
+    sums = np.bincount(at, weights=values.drop_nulls().to_numpy(), minlength=len(stratum_of))
+    means, mean_strata = sums[counts > 0] / counts[counts > 0], stratum_of[counts > 0]
+    within = (means[mean_strata == stratum] for stratum in range(strata))
+    spreads = np.array([float(part.std()) if len(part) else 0.0 for part in within])
+    if not spreads.any():
         raise InputError(
             f"{metric} does not vary inside the strata, so {NEYMAN} has nothing to go "
             "by. Take equal, or proportional."
         )
-    return found
+    return spreads
 
 
 By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
@@ -245,7 +244,7 @@ class RunUnits:
         names = frame["cluster"].unique(maintain_order=True)
         codes = dict(zip(names, range(len(names)), strict=True))
         noun = "questions" if cluster == "question_id" else f"values of {cluster}"
-        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
+        return cls(np.array([codes[name] for name in frame["cluster"]]), len(names), noun)
 
     def mean(self, values: Floats) -> Floats:
         """Average the values of each unit's examples."""
@@ -381,7 +380,7 @@ def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
         if most is None:
             raise InputError(
                 f"No example has two verdicts on {metric} to compare, in "
-                f"{', '.join(str(one.run.path) for one in (scored, *others))}."
+                f"{', '.join(str(run.run.path) for run in (scored, *others))}."
             )
         near = spread / most if most else spread
         agreeing = int((spread == 0).sum())
@@ -398,16 +397,16 @@ def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator)
     known = sorted(set(names))
     codes = {name: code for code, name in enumerate(known)}
     of_rows = np.array([codes[name] for name in names])
-    place = np.zeros(units.size, dtype=np.int64)
-    place[units.place] = of_rows
-    split = len(set(units.place[place[units.place] != of_rows].tolist()))
+    stratum_of = np.zeros(units.size, dtype=np.int64)
+    stratum_of[units.place] = of_rows
+    split = len(set(units.place[stratum_of[units.place] != of_rows].tolist()))
     if split:
         raise InputError(
             f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
             f"whole. Stratify by a field that all examples of one share, or leave out "
             f"{argument('whole_questions')}."
         )
-    sizes = np.bincount(place)
+    sizes = np.bincount(stratum_of)
     if len(known) > n:
         raise InputError(
             f"There are {len(known):,} strata, and each needs a draw: "
@@ -415,8 +414,8 @@ def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator)
         )
     spread = None
     if design.allocation == "neyman":
-        spread = deviations(scored, metric, units.place, place, len(known))
-    wanted = allocate(sizes, n, design.allocation, deviations=spread)
-    drawn = draw_stratified(place, wanted, rng)
-    strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
-    return DrawnUnits(drawn, tuple(SampleStratum(*one) for one in strata), names)
+        spread = deviations(scored, metric, units.place, stratum_of, len(known))
+    rows = allocate(sizes, n, design.allocation, deviations=spread)
+    drawn = draw_stratified(stratum_of, rows, rng)
+    strata = zip(known, sizes.tolist(), rows.tolist(), strict=True)
+    return DrawnUnits(drawn, tuple(SampleStratum(*stratum) for stratum in strata), names)

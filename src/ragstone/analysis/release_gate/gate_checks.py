@@ -79,27 +79,27 @@ def read_checks(
     """
     scored = Scored(run, cluster=cluster)
     unknown = list(_unknown(system, scored.systems))
-    found: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
-    systems = [one for one in scored.systems if one in system or not system or unknown]
+    problems: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
+    systems = [name for name in scored.systems if name in system or not system or unknown]
 
     def required(text: str) -> GateRequirement:
-        one = read_requirement(text, scored)
-        _refuse_lacking(one, scored)
-        return one
+        requirement = read_requirement(text, scored)
+        _refuse_lacking(requirement, scored)
+        return requirement
 
     requirements: dict[tuple[str, Bound], GateRequirement] = {}
-    for one in _each(require, required, found):
-        requirements.setdefault((one.metric, one.bar), one)
+    for requirement in _each(require, required, problems):
+        requirements.setdefault((requirement.metric, requirement.bar), requirement)
     baselines = _each(
         dict.fromkeys(no_worse_than),
         lambda text: read_no_worse(text, scored, systems, only),
-        found,
+        problems,
     )
-    if len(found) == 1:
-        raise found[0]
-    if found:
-        lines = "\n".join(f"  {fault.text}" for fault in found)
-        raise InputError(f"{len(found)} problems with the arguments of the gate.\n{lines}")
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        lines = "\n".join(f"  {fault.text}" for fault in problems)
+        raise InputError(f"{len(problems)} problems with the arguments of the gate.\n{lines}")
     notes = list(scored.remarks)
     checks = list(_required(scored, requirements.values(), systems, corrected, notes))
     for baseline in baselines:
@@ -125,19 +125,19 @@ def _misfits(
 
 
 def _unknown(system: Sequence[str], known: Sequence[str]) -> Iterator[UnknownName]:
-    for one in system:
-        if one not in known:
-            yield UnknownName("system of this run", one, known, hint=f"It has {', '.join(known)}.")
+    for name in system:
+        if name not in known:
+            yield UnknownName("system of this run", name, known, hint=f"It has {', '.join(known)}.")
 
 
 def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
-    found = []
+    values = []
     for text in texts:
         try:
-            found.append(read(text))
+            values.append(read(text))
         except InputError as fault:
             faults.append(fault)
-    return found
+    return values
 
 
 def _required(
@@ -147,9 +147,9 @@ def _required(
     corrected: CorrectedBy | None,
     notes: list[str],
 ) -> Iterator[Check]:
-    for one in requirements:
-        scale, scores = scored.scale(one.metric), scored.of(one.metric)
-        composite = over_means(scored, one.metric)
+    for requirement in requirements:
+        scale, scores = scored.scale(requirement.metric), scored.of(requirement.metric)
+        composite = over_means(scored, requirement.metric)
         uncorrected = []
         for system in systems:
             rows = scores.filter(pl.col("system") == system)
@@ -158,17 +158,25 @@ def _required(
                 if composite is None
                 else over_means_quantity(scored, composite, system)
             )
-            instead = None if corrected is None else corrected(one.metric, system)
+            instead = None if corrected is None else corrected(requirement.metric, system)
             if instead is not None:
                 quantity = owing(instead, quantity)
             elif corrected is not None:
                 uncorrected.append(system)
             yield Check(
-                one.text, one.metric, system, one.bar, scale.better, quantity, rows,
+                requirement.text,
+                requirement.metric,
+                system,
+                requirement.bar,
+                scale.better,
+                quantity,
+                rows,
                 corrected=instead is not None,
-            )  # fmt: skip
+            )
         if corrected is not None and uncorrected:
-            notes.append(reason("uncorrected", of=one.metric, systems="\n".join(uncorrected)))
+            notes.append(
+                reason("uncorrected", of=requirement.metric, systems="\n".join(uncorrected))
+            )
 
 
 def _no_worse(baseline: NoWorse) -> Iterator[Check]:
@@ -177,22 +185,22 @@ def _no_worse(baseline: NoWorse) -> Iterator[Check]:
     for metric in baseline.metrics:
         text = f"{metric} no worse than {baseline.text}"
         for match in baseline.matches:
-            side, found = match[0], gain(match, metric)
+            side, gained = match[0], gain(match, metric)
             better = side.scored.scale(metric).better
-            same = found.equal and inputs.everywhere(match, metric)
+            same = gained.equal and inputs.everywhere(match, metric)
             yield Check(
-                text, metric, side.system, bar, better, found.quantity, found.differences, same
+                text, metric, side.system, bar, better, gained.quantity, gained.differences, same
             )
 
 
-def _refuse_lacking(one: GateRequirement, scored: Scored) -> None:
-    composite = over_means(scored, one.metric)
+def _refuse_lacking(requirement: GateRequirement, scored: Scored) -> None:
+    composite = over_means(scored, requirement.metric)
     parts = [] if composite is None else lacking(scored, composite)
     if parts:
         adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
         raise InputError(
-            f"{one.text!r}: {one.metric} is made of the means of {', '.join(parts)}, which the "
-            f"run has no scores of. {adds} adds them."
+            f"{requirement.text!r}: {requirement.metric} is made of the means of "
+            f"{', '.join(parts)}, which the run has no scores of. {adds} adds them."
         )
 
 
@@ -214,8 +222,8 @@ class Standing:
 
 def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing]:
     """Decide all requirements together, because their p-values are adjusted as one family."""
-    quantities = [one.quantity for one in checks]
-    ps = [_p(check, one, on) for check, one in zip(checks, quantities, strict=True)]
+    quantities = [check.quantity for check in checks]
+    ps = [_p(check, quantity, on) for check, quantity in zip(checks, quantities, strict=True)]
     return _standings(checks, quantities, ps, level, on)
 
 
@@ -230,22 +238,22 @@ def turned_by_missing(
     all at the high end.
     """
     turned = ["" for _ in checks]
-    owing = [place for place, one in enumerate(checks) if one.quantity.n_missing]
+    owing = [at for at, check in enumerate(checks) if check.quantity.n_missing]
     for end in ENDS if owing else ():
-        quantities = [one.quantity for one in checks]
-        ps = [one.p for one in before]
-        for place in owing:
-            fill = checks[place].quantity.filled
+        quantities = [check.quantity for check in checks]
+        ps = [state.p for state in before]
+        for at in owing:
+            fill = checks[at].quantity.filled
             filled = None if fill is None else fill(end)
             if filled is None:
-                turned[place] = "no_end"
+                turned[at] = "no_end"
             else:
-                quantities[place] = filled
-                ps[place] = _p(checks[place], filled, on)
+                quantities[at] = filled
+                ps[at] = _p(checks[at], filled, on)
         after = _standings(checks, quantities, ps, level, on)
-        for place in owing:
-            if not turned[place] and after[place].state != before[place].state:
-                turned[place] = f"{end}:{after[place].state}"
+        for at in owing:
+            if not turned[at] and after[at].state != before[at].state:
+                turned[at] = f"{end}:{after[at].state}"
     return turned
 
 

@@ -104,7 +104,7 @@ class GateRequirement:
 
 
 def read_requirement(text: str, scored: Scored) -> GateRequirement:
-    """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent."""
+    """Read ``METRIC OP BAR``: any form of a metric, >=, >, <= or <, and a number or percentage."""
     written = _written(text)
     if written["op"] == "==":
         raise InputError(f"{text!r}: a requirement cannot test for equality. Write >=, >, <= or <.")
@@ -221,7 +221,7 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
 
     def filled(end: End) -> Quantity | None:
         ranges = [metric.range for metric in composite.components().values()]
-        ends = [one.low if end == "low" else one.high for one in ranges]
+        ends = [values.low if end == "low" else values.high for values in ranges]
         if not np.isfinite(ends).all():
             return None
         whole = [with_missing_at(part, to) for part, to in zip(parts, ends, strict=True)]
@@ -300,7 +300,9 @@ def read_no_worse(
     if name in scored.systems:
         other, matches = scored, []
         if len(scored.systems) > 1:
-            matches = [one for one in matches_within(scored, name) if one[0].system in systems]
+            matches = [
+                match for match in matches_within(scored, name) if match[0].system in systems
+            ]
         if not matches:
             raise InputError(f"{text!r}: there is no other system to compare with {name}.")
     elif Path(name).is_dir():
@@ -308,7 +310,7 @@ def read_no_worse(
         if not scored.run.sees_corrections:
             other = other.without_corrections()
         matches, notes = matches_between(scored, other)
-        matches = [one for one in matches if one[0].system in systems]
+        matches = [match for match in matches if match[0].system in systems]
         if not matches:
             raise InputError(f"{text!r}: {name} has no system called {', '.join(systems)}.")
     else:
@@ -320,11 +322,15 @@ def read_no_worse(
         raise InputError(f"{text!r}: the two have no metric in common that has a better direction.")
     if only:
         noun = f"metric that {name} and the run have, and that has a direction"
-        metrics = tuple(dict.fromkeys(metric_among(one, metrics, noun) for one in only))
+        metrics = tuple(dict.fromkeys(metric_among(metric, metrics, noun) for metric in only))
     if other is not scored:
         _check_measured_alike(text, scored, other, metrics)
         notes += [*version_note(scored, other), *other_texts(scored, other)]
-    left = [one for one in scored.metrics if one in other.metrics and over_means(scored, one)]
+    left = [
+        metric
+        for metric in scored.metrics
+        if metric in other.metrics and over_means(scored, metric)
+    ]
     if left:
         notes.append(reason("made_of_means", of=", ".join(left), baseline=text.strip()))
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
@@ -374,7 +380,7 @@ class _Pairs:
     def quantity(self, reasons: dict[str, int]) -> Quantity:
         n, missing = int(self.valued.sum()), int(self.missing.sum())
         sums = self._sums()
-        found = self._difference(sums, 0.95)
+        difference = self._difference(sums, 0.95)
         low, high = self.scale.low, self.scale.high
         span = None if low is None or high is None else high - low
 
@@ -388,12 +394,12 @@ class _Pairs:
             return self._filled(high if up else low, low if up else high).quantity({})
 
         return Quantity(
-            value=found.value,
+            value=difference.value,
             at=at,
             n=n,
             n_undefined=int((self.there & ~self.valued & ~self.missing).sum()),
             n_missing=missing,
-            clusters=found.clusters,
+            clusters=difference.clusters,
             low=None if span is None else -span,
             high=span,
             filled=filled,
@@ -407,7 +413,8 @@ class _Pairs:
         counts = np.bincount(clusters)
         some = counts > 0
         first, second = (
-            np.bincount(clusters, one.value[chosen])[some].astype(np.float64) for one in self.values
+            np.bincount(clusters, side.value[chosen])[some].astype(np.float64)
+            for side in self.values
         )
         return first, second, counts[some].astype(np.float64)
 
@@ -416,15 +423,15 @@ class _Pairs:
         if self.sign < 0:
             first, second = second, first
         chosen = self.valued
-        binary = all(np.isin(one.value[chosen], (0.0, 1.0)).all() for one in self.values)
+        binary = all(np.isin(side.value[chosen], (0.0, 1.0)).all() for side in self.values)
         return paired_difference(
             first, second, counts, rate=self.scale.rate and binary,
             low=self.scale.low, high=self.scale.high, level=level,
         )  # fmt: skip
 
-    def _filled(self, own: float, others: float) -> "_Pairs":
+    def _filled(self, first: float, others: float) -> "_Pairs":
         a, b = self.values
-        return replace(self, values=(a.filled(own), b.filled(others)))
+        return replace(self, values=(a.filled(first), b.filled(others)))
 
 
 def _comparable(scored: Scored, other: Scored) -> tuple[str, ...]:
@@ -443,17 +450,17 @@ def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Seq
         raise InputError(
             f"{text!r}: metrics of the same name were judged or defined differently in the two "
             f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
-            notes=[one.reason() for one in differing],
+            notes=[difference.reason() for difference in differing],
         )
 
 
 def _values(match: Match, metric: str) -> tuple[Values, Values]:
-    scores = [one.scored.outcomes(metric) for one in match]
+    scores = [side.scored.outcomes(metric) for side in match]
     whole = match[0].values(scores[0]), match[1].values(scores[1])
     composite = match[0].scored.metric(metric)
     if not isinstance(composite, Composite) or not any(map(has_gaps, scores)):
         return whole
-    parts = [components_of(one, component_scores(one.scored, composite)) for one in match]
+    parts = [components_of(side, component_scores(side.scored, composite)) for side in match]
     first, second, _ = over_common(composite, parts[0], parts[1], whole)
     return first, second
 

@@ -13,7 +13,7 @@ from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS
 from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
-from ragstone.core.messages import Displayable, Renamed, reason
+from ragstone.core.messages import Displayable, Renamed, plain, reason
 from ragstone.run import Run
 from ragstone.run.estimates.cautions import relevance_by
 from ragstone.run.request import checked
@@ -76,22 +76,22 @@ class Decided:
     """
 
     text: str
-    metric: str
     group: Mapping[str, str]
     decision: Decision
-    state: State
-    op: str
-    bar: float
-    better: Literal["+", "-", "0"]
     value: float | None
     low: float | None
     high: float | None
-    level: float
-    method: str | None
     p: float | None
-    p_adjusted: float | None
     n_needed: int | None
     n_needed_reason: str | None
+    metric: str
+    op: str
+    bar: float
+    better: Literal["+", "-", "0"]
+    state: State
+    level: float
+    method: str | None
+    p_adjusted: float | None
     n: int
     n_undefined: int
     n_missing: int
@@ -104,34 +104,8 @@ class Decided:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; absent values are null."""
-        return {
-            "text": self.text,
-            "group": dict(self.group),
-            "decision": self.decision,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "p": self.p,
-            "n_needed": self.n_needed,
-            "n_needed_reason": self.n_needed_reason,
-            "metric": self.metric,
-            "op": self.op,
-            "bar": self.bar,
-            "better": self.better,
-            "state": self.state,
-            "level": self.level,
-            "method": self.method,
-            "p_adjusted": self.p_adjusted,
-            "n": self.n,
-            "n_undefined": self.n_undefined,
-            "n_missing": self.n_missing,
-            "counted": self.counted,
-            "reason": self.reason,
-            "same": self.same,
-            "notes": list(self.notes),
-            "worst": [{"example_id": name, "value": value} for name, value in self.worst],
-            "relevance_by": self.relevance_by,
-        }
+        worst = [{"example_id": name, "value": value} for name, value in self.worst]
+        return {**plain(self), "worst": worst}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -184,7 +158,7 @@ class GateResult(Displayable):
             "adjusted": "holm",
             "checked": self.checked.to_dict(),
             "corrected": list(self.corrected),
-            "requirements": [one.to_dict() for one in self.requirements],
+            "requirements": [requirement.to_dict() for requirement in self.requirements],
             "notes": list(self.notes),
             "without_overrules": self.without_corrections and self.without_corrections.to_dict(),
         }
@@ -260,7 +234,7 @@ def gate(
     """
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()
-    shown: CheckedRun | None = None
+    by_labels: CheckedRun | None = None
     if labels or corrected is not None:
         if opened.n_corrected:
             correction_notes = (reason("overrules_left_out", n=opened.n_corrected),)
@@ -276,35 +250,37 @@ def gate(
             anytime=anytime,
         )
         corrected, correction_notes = found_by, (*correction_notes, *found_by.notes)
-        shown = found_by.checked()
+        by_labels = found_by.checked()
 
     def on_the_numbers_of(of: Run) -> GateResult:
         checks, notes = read_checks(
             of, _several(require), _several(no_worse_than), _several(system), corrected,
             only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
         )  # fmt: skip
-        found = standings(checks, level=level, on=on)
-        turned = turned_by_missing(checks, found, level=level, on=on)
-        family = sum(not one.same for one in checks)
+        states = standings(checks, level=level, on=on)
+        turned = turned_by_missing(checks, states, level=level, on=on)
+        family = sum(not check.same for check in checks)
         metrics = {check.metric for check in checks}
-        sources = relevance_by(one for one in of.estimate_list if one.metric in metrics)
+        sources = relevance_by(
+            estimate for estimate in of.estimate_list if estimate.metric in metrics
+        )
         decided = tuple(
             replace(
-                _decided(check, one, turn, family, level, max_missing, on),
+                _decided(check, state, turn, family, level, max_missing, on),
                 relevance_by=sources.get(check.metric, ""),
             )
-            for check, one, turn in zip(checks, found, turned, strict=True)
+            for check, state, turn in zip(checks, states, turned, strict=True)
         )
-        outcomes = {one.decision for one in decided}
-        first = next(one for one in GRAVEST_FIRST if one in outcomes)
-        said = tuple(dict.fromkeys([*correction_notes, *notes]))
-        told = dict.fromkeys(one.metric for one in checks if not one.same)
-        own = {one.metric for one in checks if not one.same and not one.corrected}
-        known = (shown or checked_against_people(of.path, of.form)).on(told)
-        own |= {name for name, one in known.metrics.items() if shown and one.few}
+        outcomes = {requirement.decision for requirement in decided}
+        first = next(decision for decision in GRAVEST_FIRST if decision in outcomes)
+        remarks = tuple(dict.fromkeys([*correction_notes, *notes]))
+        estimated = dict.fromkeys(check.metric for check in checks if not check.same)
+        uncorrected = {check.metric for check in checks if not check.same and not check.corrected}
+        known = (by_labels or checked_against_people(of.path, of.form)).on(estimated)
+        uncorrected |= {name for name, metric in known.metrics.items() if by_labels and metric.few}
         return GateResult(
-            of, first, decided, level, max_missing, on, said, known,
-            tuple(metric for metric in told if metric not in own),
+            of, first, decided, level, max_missing, on, remarks, known,
+            tuple(metric for metric in estimated if metric not in uncorrected),
         )  # fmt: skip
 
     result = on_the_numbers_of(opened)
@@ -315,27 +291,31 @@ def gate(
 
 def _any_corrected(run: Run, no_worse_than: Sequence[str]) -> bool:
     folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
-    others = (Run.open(one) for one in folders if one and Path(one).is_dir())
-    return any(one.n_corrected for one in (run, *others))
+    others = (Run.open(folder) for folder in folders if folder and Path(folder).is_dir())
+    return any(each_run.n_corrected for each_run in (run, *others))
 
 
 def _decided(
-    check: Check, found: Standing, turned: str, family: int, level: float, max_missing: float,
+    check: Check, standing: Standing, turned: str, family: int, level: float, max_missing: float,
     on: On,
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
-    decision, why = DECIDED[found.state], _why(check, found, level, on)
-    if found.state != "broken" and not check.same and (owed := _owed(check, turned, max_missing)):
+    decision, why = DECIDED[standing.state], _why(check, standing, level, on)
+    if (
+        standing.state != "broken"
+        and not check.same
+        and (owed := _owed(check, turned, max_missing))
+    ):
         decision, why = "missing", owed
-    interval = found.interval
-    open_ = found.state == "open"
+    interval = standing.interval
+    open_ = standing.state == "open"
     needed, why_none = _needed(check, family, level) if open_ else (None, "decided")
     return Decided(
         text=check.text,
         metric=check.metric,
         group={"system": check.system},
         decision=decision,
-        state=found.state,
+        state=standing.state,
         op=check.bar.op,
         bar=check.bar.at,
         better=check.better,
@@ -344,8 +324,8 @@ def _decided(
         high=None if interval is None else interval.high,
         level=1 - 2 * level,
         method=None if interval is None else interval.method,
-        p=found.p,
-        p_adjusted=found.p_adjusted,
+        p=standing.p,
+        p_adjusted=standing.p_adjusted,
         n_needed=needed,
         n_needed_reason=why_none,
         n=quantity.n,
@@ -382,8 +362,8 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
         if labels > judged:
             return None, reason(JUDGE_MORE, labels=labels, judged=judged)
         return labels, None
-    there = quantity.n + quantity.n_undefined
-    return max(ceil(rows * there / quantity.n), there + 1), None
+    scored = quantity.n + quantity.n_undefined
+    return max(ceil(rows * scored / quantity.n), scored + 1), None
 
 
 def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> int | None:
@@ -394,7 +374,7 @@ def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> in
     return None if p is None else needed_n(quantity.n, p, level=level)
 
 
-def _why(check: Check, found: Standing, level: float, on: On) -> str:
+def _why(check: Check, standing: Standing, level: float, on: On) -> str:
     bar, quantity = check.bar, check.quantity
     if check.same:
         return same_inputs_reason(0, quantity.n)
@@ -402,14 +382,14 @@ def _why(check: Check, found: Standing, level: float, on: On) -> str:
         return _why_no_value(check)
     side = bar.other_side
     if on == "point":
-        return "met" if found.state == "holds" else "not_met"
-    if found.interval is None:
+        return "met" if standing.state == "holds" else "not_met"
+    if standing.interval is None:
         return "no_interval"
-    if found.state == "holds":
+    if standing.state == "holds":
         return "clears"
-    if found.state == "broken":
+    if standing.state == "broken":
         return reason("beyond", side=side)
-    if found.p is not None and found.p <= level:
+    if standing.p is not None and standing.p <= level:
         return reason("beyond_alone", side=side)
     if quantity.counted == "labels" and quantity.n >= (quantity.n_scored or 0):
         return "inside_though_all_labelled"
@@ -459,5 +439,5 @@ def _faults(level: float, max_missing: float, on: str) -> list[InputError]:
     return faults
 
 
-def _several(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)

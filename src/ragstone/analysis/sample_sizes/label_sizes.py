@@ -151,7 +151,7 @@ def label_size(
     Raises:
         InputError: A required value is not known, or is out of range.
     """
-    found = _needed(known, half_width, level, assurance)
+    size = _needed(known, half_width, level, assurance)
     average = None if assurance is None else _needed(known, half_width, level, None)
     each = known.rows_per_question
 
@@ -164,17 +164,17 @@ def label_size(
         known=known,
         half_width=half_width,
         level=level,
-        labels=found.labels,
-        questions=questions(found.labels),
-        labels_only=found.labels_only,
-        questions_only=questions(found.labels_only),
-        reached=found.half_width,
-        method=found.method,
+        labels=size.labels,
+        questions=questions(size.labels),
+        labels_only=size.labels_only,
+        questions_only=questions(size.labels_only),
+        reached=size.half_width,
+        method=size.method,
         assurance=assurance,
         # If events are rare, the width at expected counts is slightly above the mean width.
-        on_average=None if average is None else _no_more(average.labels, found.labels, assurance),
+        on_average=None if average is None else _no_more(average.labels, size.labels, assurance),
         only_on_average=None if average is None else average.labels_only,
-        reason=None if found.labels is not None else _too_few(known, found, assurance),
+        reason=None if size.labels is not None else _too_few(known, size, assurance),
     )
 
 
@@ -269,7 +269,7 @@ def accuracy(
     sensitivity, specificity = _of_rate(both)
     return replace(
         known,
-        rate=sum(one.share * one.rate for one in verdicts),
+        rate=sum(group.share * group.rate for group in verdicts),
         sensitivity=sensitivity,
         specificity=specificity,
         verdicts=verdicts,
@@ -297,9 +297,9 @@ def _needed(
             kurtosis=NORMAL if known.kurtosis is None else known.kurtosis,
         )
     shares = (known.rate, known.sensitivity, known.specificity)
-    if any(one is not None for one in shares):
+    if any(share is not None for share in shares):
         names = zip(("rate", "sensitivity", "specificity"), shares, strict=True)
-        lacking = ", ".join(argument(name, "P") for name, one in names if one is None)
+        lacking = ", ".join(argument(name, "P") for name, share in names if share is None)
         raise InputError(f"Still needed: {lacking}.")
     raise InputError(
         "It is not known how well the judge agrees with people. Give "
@@ -312,21 +312,21 @@ def _judged(known: Accuracy) -> JudgedRate | None:
     if known.verdicts:
         verdicts = known.verdicts
         return JudgedRate(
-            np.array([one.score for one in verdicts]),
-            known.judged * np.array([one.share for one in verdicts]),
-            np.array([one.rate for one in verdicts]),
+            np.array([group.score for group in verdicts]),
+            known.judged * np.array([group.share for group in verdicts]),
+            np.array([group.rate for group in verdicts]),
             known.distinct_scores,
-            np.array([one.labels for one in verdicts]),
+            np.array([group.labels for group in verdicts]),
         )
     if known.rate is None or known.sensitivity is None or known.specificity is None:
         return None
     return judged_rate(known.rate, known.sensitivity, known.specificity, judged=known.judged)
 
 
-def _too_few(known: Accuracy, found: LabelsNeeded, assurance: float | None) -> str:
+def _too_few(known: Accuracy, size: LabelsNeeded, assurance: float | None) -> str:
     often = None if assurance is None else f"{assurance:.5g}"
     return reason(
-        "all_judged_too_few", n=known.judged, half_width=f"{found.half_width:.4g}", assurance=often
+        "all_judged_too_few", n=known.judged, half_width=f"{size.half_width:.4g}", assurance=often
     )
 
 
@@ -346,17 +346,21 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     if known_weights(both) is None:
         both = both.with_columns(weight=pl.lit(1.0))
     if both.height < FEWEST:
-        given = (argument("scored", scored.run.path), argument("metric", metric), argument("n", 50))
+        arguments = (
+            argument("scored", scored.run.path),
+            argument("metric", metric),
+            argument("n", 50),
+        )
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "
-            f"its accuracy needs {FEWEST} at least. Begin with {call('draw_sample', *given)}."
+            f"its accuracy needs {FEWEST} at least. Begin with {call('draw_sample', *arguments)}."
         )
     return both
 
 
 def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
     weight = both["weight"].to_numpy()
-    true, said = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
+    true, judged = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
     if true.all() or not true.any():
         raise InputError(
             "People gave all examples one label, so the judge's accuracy on the other is not "
@@ -364,8 +368,8 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
             f"{argument('specificity', 'P')}."
         )
     return (
-        float(np.average(said[true], weights=weight[true])),
-        float(np.average(~said[~true], weights=weight[~true])),
+        float(np.average(judged[true], weights=weight[true])),
+        float(np.average(~judged[~true], weights=weight[~true])),
     )
 
 
@@ -373,23 +377,23 @@ def _verdicts(
     scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
 ) -> tuple[VerdictGroup, ...]:
     strata = strata_of(scores)
-    place = dict(zip(scores.tolist(), strata.tolist(), strict=True))
-    own = np.array([place[score] for score in both["judge"]])
+    stratum_of = dict(zip(scores.tolist(), strata.tolist(), strict=True))
+    label_strata = np.array([stratum_of[score] for score in both["judge"]])
     people = (both["people"].to_numpy() >= MIDDLE).astype(np.float64)
     weight = both["weight"].to_numpy()
-    found = []
+    groups = []
     for stratum in range(int(strata.max()) + 1):
-        there, labelled = strata == stratum, own == stratum
-        known = labelled if labelled.any() else np.ones(len(own), dtype=bool)
-        found.append(
+        rows, labelled = strata == stratum, label_strata == stratum
+        known = labelled if labelled.any() else np.ones(len(label_strata), dtype=bool)
+        groups.append(
             VerdictGroup(
-                score=float(scores[there].mean()),
-                share=float(there.mean()),
+                score=float(scores[rows].mean()),
+                share=float(rows.mean()),
                 labels=kish_size(weight[labelled]) / design_effect,
                 rate=float(np.average(people[known], weights=weight[known])),
             )
         )
-    return tuple(found)
+    return tuple(groups)
 
 
 def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:

@@ -86,7 +86,7 @@ def labels_left(
         ends: For a label that is a number the least and the greatest that can be said.
     """
     combined = table.adjudicated().filter(~pl.col("tie"))
-    found = []
+    sizes = []
     for (kind, column), scale in table.scales.items():
         rows = combined.filter(pl.col("kind") == kind, pl.col("column") == column)
         name = named(kind, column).shown
@@ -98,15 +98,15 @@ def labels_left(
             continue
         shares = (values - least) / (most - least)
         needed, why = _needed(rows, shares, clusters or {}, half_width, scale == "nominal", level)
-        found.append(LabelsLeft(name, half_width * (most - least), rows.height, needed, why))
-    return tuple(found)
+        sizes.append(LabelsLeft(name, half_width * (most - least), rows.height, needed, why))
+    return tuple(sizes)
 
 
-def _shares(said: pl.Series) -> pl.Series:
-    counts = said.value_counts()
-    apart = (pl.col("count") - len(said) / 2).abs()
+def _shares(words: pl.Series) -> pl.Series:
+    counts = words.value_counts()
+    apart = (pl.col("count") - len(words) / 2).abs()
     nearest = counts.sort(apart, "value").head(1)["value"]
-    return said.is_in(nearest.implode()).cast(pl.Float64)
+    return words.is_in(nearest.implode()).cast(pl.Float64)
 
 
 def _needed(
@@ -316,16 +316,16 @@ def paired_sizes(
 
 
 def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
-    found = (
+    tables = (
         differences(scored, metric, a, b)[0] for metric in chosen(scored, ()) for a, b in pairs
     )
-    return max(1, sum(bool((one["difference"] != 0).any()) for one in found))
+    return max(1, sum(bool((table["difference"] != 0).any()) for table in tables))
 
 
 def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
     """The named metrics of the run, or by default all that have a value."""
-    named = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
-    return list(named) or [
+    names = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
+    return list(names) or [
         metric for metric in scored.metrics if scored.of(metric)["value"].count()
     ]
 
@@ -350,8 +350,8 @@ def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFra
         b=pl.col("value").filter(pl.col("system") == b).mean(),
     )
     both = by_question.drop_nulls(["a", "b"])
-    found = both.select("cluster", "a", "b", difference=pl.col("a") - pl.col("b"))
-    return found, by_question.height - found.height
+    pairs = both.select("cluster", "a", "b", difference=pl.col("a") - pl.col("b"))
+    return pairs, by_question.height - pairs.height
 
 
 def _mean_size(
@@ -414,8 +414,8 @@ def _paired_size(
         at = first.rows if n is None else n
         differing = float((pairs["difference"] != 0).to_numpy().mean())
         plan = _by_mcnemar if exact else _by_sign_flips
-        found = plan(first, differing, difference, at, power, alone)
-        record |= dict(zip(("detectable", "pairs", "power_now"), found, strict=True), at=at)
+        planned = plan(first, differing, difference, at, power, alone)
+        record |= dict(zip(("detectable", "pairs", "power_now"), planned, strict=True), at=at)
         low, high = scored.scale(metric).low, scored.scale(metric).high
         record["margin"] = equivalence_margin(
             first.cluster_deviation,
@@ -483,7 +483,7 @@ def _by_sign_flips(
     power: float,
     level: float,
 ) -> Planned:
-    """Plan a t test, with at least as many clusters as a permutation test needs for so small a p."""
+    """Plan a t test with no fewer clusters than a permutation test needs for so small a p."""
     spread, each = first.cluster_deviation, first.rows_per_cluster
     least = ceil((1 + log2(1 / (1 - level))) / min(1.0, differing * each))
     factor = inflation(doubt_of_deviation(first.clusters), power=power, level=level)

@@ -97,7 +97,7 @@ TOLD = (*JUDGED_BY, UNSUPPORTED_CLAIM)
 SCORE = ("example_id", "metric", "value", "label")
 """The columns of scores that are looked at."""
 
-METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics), *TOLD]))
+METRICS = tuple(dict.fromkeys([*(name for stage in STAGES for name in stage.metrics), *TOLD]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Faults:
     @classmethod
     def of(cls, counts: Mapping[str, int], unsupported: int | None) -> "Faults":
         """From how many answers each stage has, ``partial`` and ``no_fault`` among them."""
-        failed = {one.code: counts.get(one.code, 0) for one in STAGES}
+        failed = {stage.code: counts.get(stage.code, 0) for stage in STAGES}
         most = max(failed, key=failed.__getitem__)
         return cls(
             sum(counts.values()),
@@ -151,11 +151,11 @@ def faults_of(run: Run, leaving_out: Collection[str] = ()) -> Faults | None:
         known = retrieval(run, here)
         if not some:
             known = known.with_columns(retrieved=None)
-        found = _laid(known, run.scores(METRICS, shards=here, columns=SCORE)).filter(
+        answers = _laid(known, run.scores(METRICS, shards=here, columns=SCORE)).filter(
             pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(leaving_out))
         )
-        counts.update(dict(found["stage"].value_counts(name="n").iter_rows()))
-        unsupported.update(found["unsupported_claim"].drop_nulls())
+        counts.update(dict(answers["stage"].value_counts(name="n").iter_rows()))
+        unsupported.update(answers["unsupported_claim"].drop_nulls())
     if not counts:
         return None
     return Faults.of(counts, unsupported[True] if unsupported else None)
@@ -197,10 +197,10 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     for name in METRICS:
-        own = scores.filter(pl.col("metric") == name)
+        of_metric = scores.filter(pl.col("metric") == name)
         value = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")
-        shown = own.select("example_id", value.alias(name))
-        rows = rows.join(shown, on="example_id", how="left", maintain_order="left")
+        column = of_metric.select("example_id", value.alias(name))
+        rows = rows.join(column, on="example_id", how="left", maintain_order="left")
     coverage = pl.col(COVERAGE)
     by_coverage = (
         pl.when(coverage == 0).then(pl.lit("wrong")).when(coverage < 1).then(pl.lit("partial"))
@@ -217,17 +217,17 @@ def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
             pl.col("first_reference").map_elements(_answers, return_dtype=pl.Boolean)
         ),
     )
-    bad = pl.any_horizontal(one.fails.fill_null(value=False) for one in STAGES if one.bad)
+    bad = pl.any_horizontal(each.fails.fill_null(value=False) for each in STAGES if each.bad)
     stage = pl.lit("")
-    for one in reversed(STAGES):
-        stage = pl.when(one.fails).then(pl.lit(one.code)).otherwise(stage)
+    for each in reversed(STAGES):
+        stage = pl.when(each.fails).then(pl.lit(each.code)).otherwise(stage)
     good = pl.when(pl.col(OUTCOME) == "partial").then(pl.lit(PARTIAL)).otherwise(pl.lit(NO_FAULT))
     judged = pl.any_horizontal(pl.col(OUTCOME, "supported").is_not_null())
     wrong = pl.when(pl.col(OUTCOME) == "wrong").then(0.6 - 0.1 * coverage.fill_null(0))
     return rows.select(
         "example_id",
         "system",
-        *(one.fails.alias(one.code) for one in STAGES),
+        *(each.fails.alias(each.code) for each in STAGES),
         stage=pl.when(judged).then(pl.when(bad).then(stage).otherwise(good)),
         doubt=pl.max_horizontal(BOUND - pl.col("supported"), wrong),
         unsupported_claim=pl.coalesce(pl.col(UNSUPPORTED_CLAIM) == 1, pl.col("faithfulness") < 1),
@@ -239,7 +239,7 @@ def _answers(reference: str) -> bool:
 
 
 LEVEL = 0.95
-CODES = tuple(one.code for one in STAGES)
+CODES = tuple(stage.code for stage in STAGES)
 PLACES = (*CODES, PARTIAL, NO_FAULT)
 """Where an answer can be."""
 
@@ -309,7 +309,7 @@ class GroupFailures:
     @property
     def faults(self) -> Faults:
         """The same in short."""
-        counts = {one.stage: one.first.n for one in self.stages if one.first is not None}
+        counts = {stage.stage: stage.first.n for stage in self.stages if stage.first is not None}
         counts |= {PARTIAL: self.partial.n, NO_FAULT: self.fine.n}
         return Faults.of(counts, self.unsupported)
 
@@ -333,12 +333,14 @@ class FailureGroups:
     checked: CheckedRun
 
     def of(self, **group: str) -> GroupFailures:
-        """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``."""
-        found = next((one for one in self.groups if dict(one.group) == group), None)
-        if found is None:
-            there = [_named(one.group) for one in self.groups if one.group]
-            raise UnknownName("group of these failures", _named(group), there)
-        return found
+        """Return the failures of a group: ``of()``, ``of(system="a")``, ``of(topic="sea")``."""
+        match = next(
+            (candidate for candidate in self.groups if dict(candidate.group) == group), None
+        )
+        if match is None:
+            names = [_named(known.group) for known in self.groups if known.group]
+            raise UnknownName("group of these failures", _named(group), names)
+        return match
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +389,7 @@ class Failures(FailureGroups, Displayable):
             "level": self.level,
             "checked": self.checked.to_dict(),
             "themselves": list(self.themselves),
-            "groups": [asdict(one) | {"group": dict(one.group)} for one in self.groups],
+            "groups": [asdict(group) | {"group": dict(group.group)} for group in self.groups],
         }
 
 
@@ -409,16 +411,21 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     run = Run.of(run)
     scored = Scored(run, by=by)
     themselves = SelfReference(run).systems
-    found = stages(run)
+    first_stages = stages(run)
     answers = scored.facets.join(
-        found.drop("system"), on="example_id", how="left", maintain_order="left"
+        first_stages.drop("system"), on="example_id", how="left", maintain_order="left"
     )
-    made = group_failures(
-        answers, [one.metric for one in run.estimate_list], by=scored.by, themselves=themselves
+    groups = group_failures(
+        answers,
+        [estimate.metric for estimate in run.estimate_list],
+        by=scored.by,
+        themselves=themselves,
     )
-    shown = answers.select("example_id", "question_id", "system", "stage", "doubt", *CODES)
+    columns = answers.select("example_id", "question_id", "system", "stage", "doubt", *CODES)
     checked = checked_against_people(run.path, run.form).resting_on(TOLD)
-    return Failures(run.path, made, themselves, scored.by, scored.cluster, LEVEL, checked, shown)
+    return Failures(
+        run.path, groups, themselves, scored.by, scored.cluster, LEVEL, checked, columns
+    )
 
 
 def group_failures(
@@ -453,8 +460,8 @@ class _Laid:
         self.judged = answers["stage"].is_not_null().to_numpy()
         self.at = {code: _true(answers["stage"] == code) for code in PLACES}
         self.bad = np.any([self.at[code] for code in CODES], axis=0)
-        self.failed = {one.code: _true(answers[one.code]) for one in STAGES}
-        self.known = {one.code: answers[one.code].is_not_null().to_numpy() for one in STAGES}
+        self.failed = {stage.code: _true(answers[stage.code]) for stage in STAGES}
+        self.known = {stage.code: answers[stage.code].is_not_null().to_numpy() for stage in STAGES}
         self.unsupported = answers["unsupported_claim"]
 
     def of(self, group: Mapping[str, str], chosen: pl.Expr) -> GroupFailures:
@@ -471,21 +478,23 @@ class _Laid:
             fine=self._rate(rows & self.at[NO_FAULT], counts),
             survived=int((rows & ~self.bad & failed).sum()),
             unsupported=int(unsupported.sum()) if len(unsupported) else None,
-            stages=tuple(self._stage(one, rows, counts) for one in STAGES),
+            stages=tuple(self._stage(stage, rows, counts) for stage in STAGES),
         )
 
-    def _stage(self, one: FailureStage, rows: Mask, counts: Counts) -> StageFailures:
-        known, failed, first = (of[one.code] for of in (self.known, self.failed, self.at))
+    def _stage(self, stage: FailureStage, rows: Mask, counts: Counts) -> StageFailures:
+        known, failed, first = (of[stage.code] for of in (self.known, self.failed, self.at))
         bad = rows & self.bad
-        after = [self.at[code] for code in CODES[CODES.index(one.code) + 1 :]]
+        after = [self.at[code] for code in CODES[CODES.index(stage.code) + 1 :]]
         later = np.any([np.zeros_like(rows), *after], axis=0)
         why = ""
-        if lacking := [name for name in one.metrics if name not in self.metrics]:
+        if lacking := [name for name in stage.metrics if name not in self.metrics]:
             why = reason("metric_not_in_run", metric=lacking[0])
         elif not (known & (bad if bad.any() else rows)).any():
-            why = reason(UNTOLD.get(one.code, "metric_without_value"), metric=_joined(one.metrics))
+            why = reason(
+                UNTOLD.get(stage.code, "metric_without_value"), metric=_joined(stage.metrics)
+            )
         return StageFailures(
-            stage=one.code,
+            stage=stage.code,
             first=None if why else self._rate(rows & first, counts),
             why=why,
             untold=int((rows & later & ~known).sum()),
@@ -494,9 +503,9 @@ class _Laid:
         )
 
     def _rate(self, failing: Mask, counts: Counts) -> Rate:
-        there = counts > 0
-        sums = np.bincount(self.clusters[failing], minlength=len(counts))[there]
-        mean = mean_interval(sums, counts[there], rate=True, low=0, high=1, level=LEVEL)
+        occupied = counts > 0
+        sums = np.bincount(self.clusters[failing], minlength=len(counts))[occupied]
+        mean = mean_interval(sums, counts[occupied], rate=True, low=0, high=1, level=LEVEL)
         low, high, method = None, None, None
         if mean.interval is not None:
             low, high, method = mean.interval.low, mean.interval.high, mean.interval.method

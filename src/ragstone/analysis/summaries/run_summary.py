@@ -94,41 +94,45 @@ class Summary:
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""
-        return next((one.systems for one in self.leads if metric in one.metrics), ())
+        return next((lead.systems for lead in self.leads if metric in lead.metrics), ())
 
 
 def summarise(run: Run) -> Summary:
     """Sum up a finished run."""
     scored = Scored(run)
-    whole = [one for one in run.estimate_list if not one.group]
-    own = SelfReference(run)
+    whole = [estimate for estimate in run.estimate_list if not estimate.group]
+    self_reference = SelfReference(run)
     themselves = {
-        name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
-        for name in own.systems
+        name: tuple(
+            metric for metric in scored.metrics if name in self_reference.on(scored.metric(metric))
+        )
+        for name in self_reference.systems
     }
-    asked, answered = _asked(run, scored.systems)
-    found = (
+    questions, answered = _asked(run, scored.systems)
+    comparisons = (
         compare(run).comparisons
-        if scored.metrics and _share_a_question(asked, scored.systems)
+        if scored.metrics and _share_a_question(questions, scored.systems)
         else ()
     )
-    rivals = [one for one in found if one.better != "0"]
-    tested = [one for one in rivals if one.verdict != "same" and one.n_pairs]
-    shared = [max(one.n_pairs for one in ones) for ones in _pairs(tested).values()]
+    rivals = [comparison for comparison in comparisons if comparison.better != "0"]
+    tested = [
+        comparison for comparison in rivals if comparison.verdict != "same" and comparison.n_pairs
+    ]
+    shared = [max(comparison.n_pairs for comparison in ones) for ones in _pairs(tested).values()]
     leads = _leads(rivals)
-    apart = _apart(scored.systems, asked, found)
-    uneven = [one.metric for one in found if _uneven(one)]
-    unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else asked)
+    apart = _apart(scored.systems, questions, comparisons)
+    uneven = [comparison.metric for comparison in comparisons if _uneven(comparison)]
+    unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else questions)
     owed = pl.col("system").is_in(run.form.settings.partly_answered)
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
         answered=run.examples(["id"], pl.col("answer").is_not_null()).height,
         systems=scored.systems,
-        metrics=sum(one.value is not None for one in whole),
+        metrics=sum(estimate.value is not None for estimate in whole),
         themselves=themselves,
-        same=_same(found, len(scored.systems)),
-        tested=tuple(dict.fromkeys(one.metric for one in tested)),
+        same=_same(comparisons, len(scored.systems)),
+        tested=tuple(dict.fromkeys(comparison.metric for comparison in tested)),
         shared=(min(shared, default=0), max(shared, default=0)),
         leads=leads,
         wins=_wins(tested, leads),
@@ -136,12 +140,12 @@ def summarise(run: Run) -> Summary:
         alike=tuple(
             pair
             for pair, ones in _pairs(tested).items()
-            if not any(one.verdict in DECIDED for one in ones)
+            if not any(comparison.verdict in DECIDED for comparison in ones)
         ),
         apart=apart,
         faults=faults_of(run, list(themselves)),
-        missing=sum(one.n_missing for one in whole),
-        possible=sum(one.n + one.n_missing for one in whole),
+        missing=sum(estimate.n_missing for estimate in whole),
+        possible=sum(estimate.n + estimate.n_missing for estimate in whole),
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
         checked=checked_against_people(run.path, run.form),
         uneven=tuple(dict.fromkeys([*uneven, *(scored.metrics if apart else ())])),
@@ -151,68 +155,76 @@ def summarise(run: Run) -> Summary:
     )
 
 
-def _uneven(one: Comparison) -> bool:
-    both = one.n_pairs + one.n_only_a and one.n_pairs + one.n_only_b
-    return bool(both and one.n_only_a + one.n_only_b)
+def _uneven(comparison: Comparison) -> bool:
+    both = comparison.n_pairs + comparison.n_only_a and comparison.n_pairs + comparison.n_only_b
+    return bool(both and comparison.n_only_a + comparison.n_only_b)
 
 
 def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
     every, systems = np.unique(np.concatenate(list(answered.values())), return_counts=True)
     single = every[systems == 1]
-    there = {name: ids for name, ids in answered.items() if len(ids)}
-    lacking = {name: len(every) - len(ids) for name, ids in there.items() if len(every) > len(ids)}
-    alone = {name: int(np.isin(ids, single).sum()) for name, ids in there.items()}
+    answering = {name: ids for name, ids in answered.items() if len(ids)}
+    lacking = {
+        name: len(every) - len(ids) for name, ids in answering.items() if len(every) > len(ids)
+    }
+    alone = {name: int(np.isin(ids, single).sum()) for name, ids in answering.items()}
     return lacking, {name: n for name, n in alone.items() if n}
 
 
-def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
+def _pairs(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
     pairs: dict[tuple[str, str], list[Comparison]] = {}
-    for one in found:
-        pairs.setdefault((one.a, one.b), []).append(one)
+    for comparison in comparisons:
+        pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
     return pairs
 
 
-def _same(found: Sequence[Comparison], systems: int) -> tuple[str, ...]:
+def _same(comparisons: Sequence[Comparison], systems: int) -> tuple[str, ...]:
     verdicts: dict[str, list[str]] = {}
-    for one in found:
-        verdicts.setdefault(one.metric, []).append(one.verdict)
+    for comparison in comparisons:
+        verdicts.setdefault(comparison.metric, []).append(comparison.verdict)
     pairs = systems * (systems - 1) // 2
     return tuple(metric for metric, ones in verdicts.items() if ones == ["same"] * pairs and pairs)
 
 
-def _leads(found: Sequence[Comparison]) -> tuple[Lead, ...]:
+def _leads(comparisons: Sequence[Comparison]) -> tuple[Lead, ...]:
     metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for metric in dict.fromkeys(one.metric for one in found):
-        ones = [one for one in found if one.metric == metric]
+    for metric in dict.fromkeys(comparison.metric for comparison in comparisons):
+        ones = [comparison for comparison in comparisons if comparison.metric == metric]
         leaders, others = _leaders(ones)
         if leaders:
             metrics.setdefault((leaders, others), []).append(metric)
     return _largest_first(metrics)
 
 
-def _leaders(found: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    beats = {_who(one) for one in found if one.verdict in DECIDED}
-    systems = dict.fromkeys(name for one in found for name in (one.a, one.b))
+def _leaders(comparisons: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    beats = {_who(comparison) for comparison in comparisons if comparison.verdict in DECIDED}
+    systems = dict.fromkeys(
+        name for comparison in comparisons for name in (comparison.a, comparison.b)
+    )
     unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
     others = [name for name in systems if name not in unbeaten]
-    beat_all = all((one, other) in beats for one in unbeaten for other in others)
+    beat_all = all((leader, other) in beats for leader in unbeaten for other in others)
     return (tuple(unbeaten), tuple(others)) if unbeaten and others and beat_all else ((), ())
 
 
 DECIDED = ("better", "worse")
 
 
-def _who(one: Comparison) -> tuple[str, str]:
-    return (one.a, one.b) if one.verdict == "better" else (one.b, one.a)
+def _who(comparison: Comparison) -> tuple[str, str]:
+    return (
+        (comparison.a, comparison.b)
+        if comparison.verdict == "better"
+        else (comparison.b, comparison.a)
+    )
 
 
 def _wins(tested: Sequence[Comparison], leads: Sequence[Lead]) -> tuple[Lead, ...]:
     led = {metric for lead in leads for metric in lead.metrics}
     metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for one in tested:
-        if one.verdict in DECIDED and one.metric not in led:
-            better, worse = _who(one)
-            metrics.setdefault(((better,), (worse,)), []).append(one.metric)
+    for comparison in tested:
+        if comparison.verdict in DECIDED and comparison.metric not in led:
+            better, worse = _who(comparison)
+            metrics.setdefault(((better,), (worse,)), []).append(comparison.metric)
     return _largest_first(metrics)
 
 
@@ -220,17 +232,17 @@ def _largest_first(
     metrics: Mapping[tuple[tuple[str, ...], tuple[str, ...]], Sequence[str]],
 ) -> tuple[Lead, ...]:
     leads = [Lead(systems, over, tuple(names)) for (systems, over), names in metrics.items()]
-    return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
+    return tuple(sorted(leads, key=lambda lead: -len(lead.metrics)))
 
 
 def _apart(
-    systems: Sequence[str], asked: Asked, found: Sequence[Comparison]
+    systems: Sequence[str], questions: Asked, comparisons: Sequence[Comparison]
 ) -> tuple[tuple[str, str], ...]:
-    shared = {(one.a, one.b) for one in found if one.n_pairs}
+    shared = {(comparison.a, comparison.b) for comparison in comparisons if comparison.n_pairs}
     return tuple(
         pair
         for pair in combinations(systems, 2)
-        if not shared & {pair, pair[::-1]} and not _share_a_question(asked, pair)
+        if not shared & {pair, pair[::-1]} and not _share_a_question(questions, pair)
     )
 
 
@@ -239,15 +251,15 @@ def _asked(run: Run, systems: Sequence[str]) -> tuple[Asked, Asked]:
     system, answered = pl.col("system").cast(pl.Enum(systems)), pl.col("answer").is_not_null()
     rows = run.examples([question, system, answered])
     questions, whose = rows["question"].to_numpy(), rows["system"].to_physical().to_numpy()
-    asked, replied = (
-        {name: np.unique(questions[(whose == at) & there]) for at, name in enumerate(systems)}
-        for there in (True, rows["answer"].to_numpy())
+    posed, replied = (
+        {name: np.unique(questions[(whose == at) & among]) for at, name in enumerate(systems)}
+        for among in (True, rows["answer"].to_numpy())
     )
-    return asked, replied
+    return posed, replied
 
 
-def _share_a_question(asked: Asked, systems: Sequence[str]) -> bool:
-    every = np.sort(np.concatenate([asked[name] for name in systems]))
+def _share_a_question(questions: Asked, systems: Sequence[str]) -> bool:
+    every = np.sort(np.concatenate([questions[name] for name in systems]))
     return bool((every[1:] == every[:-1]).any())
 
 
@@ -268,16 +280,16 @@ def histograms(scores: pl.DataFrame) -> Histograms:
         groups all of whose scores are at an end of it, of which the mean tells all.
     """
     ends = _ends(scores["metric"].unique().to_list())
-    place = (pl.col("value") - pl.col("low")) / (pl.col("high") - pl.col("low"))
-    found = (
+    position = (pl.col("value") - pl.col("low")) / (pl.col("high") - pl.col("low"))
+    binned = (
         scores.lazy()
         .filter(pl.col("status") == "value")
         .join(ends.lazy(), on="metric")
         .select(
             "metric",
             "system",
-            bin=(place * BINS).floor().clip(0, BINS - 1).cast(pl.Int64),
-            inside=(place > 0) & (place < 1),
+            bin=(position * BINS).floor().clip(0, BINS - 1).cast(pl.Int64),
+            inside=(position > 0) & (position < 1),
         )
         .group_by("metric", "system", "bin", maintain_order=True)
         .agg(pl.len(), pl.col("inside").any())
@@ -285,7 +297,7 @@ def histograms(scores: pl.DataFrame) -> Histograms:
     )
     counts: dict[tuple[str, str], list[int]] = {}
     varied = set()
-    for metric, system, at, count, inside in found.iter_rows():
+    for metric, system, at, count, inside in binned.iter_rows():
         counts.setdefault((metric, system), [0] * BINS)[at] = count
         if inside:
             varied.add((metric, system))
@@ -296,11 +308,11 @@ def _ends(metrics: list[str]) -> pl.DataFrame:
     rows = []
     for name in metrics:
         try:
-            found = read_metric(name).range
+            span = read_metric(name).range
         except RagstoneError:
             continue
-        if isfinite(found.low) and isfinite(found.high) and found.high > found.low:
-            rows.append((name, float(found.low), float(found.high)))
+        if isfinite(span.low) and isfinite(span.high) and span.high > span.low:
+            rows.append((name, float(span.low), float(span.high)))
     schema = {"metric": pl.String, "low": pl.Float64, "high": pl.Float64}
     return pl.DataFrame(rows, schema, orient="row")
 
@@ -344,21 +356,21 @@ def split_estimates(run: Run, field: str, sets: Mapping[str, Collection[str]]) -
     signature, no bounds and no counts of words and flags.
     """
     scored = Scored(run)
-    whole = {one.metric: one for one in run.estimate_list if not one.group}
-    found: list[Estimate] = []
-    for name, one in whole.items():
+    whole = {estimate.metric: estimate for estimate in run.estimate_list if not estimate.group}
+    estimates: list[Estimate] = []
+    for name, estimate in whole.items():
         if over_means(scored, name) is None:
             scores = scored.of(name)
-            found += [
+            estimates += [
                 _estimate(
                     scored,
-                    one,
+                    estimate,
                     scores.filter(pl.col("example_id").is_in(list(ids))),
                     {field: value},
                 )
                 for value, ids in sets.items()
             ]
-    return found
+    return estimates
 
 
 def _estimate(
@@ -398,14 +410,14 @@ def weight_shares(scores: pl.DataFrame) -> WeightShares:
         scores: ``metric``, ``system``, ``status`` and ``reason``, a row a score.
     """
     composites = [name for name in scores["metric"].unique() if _is_composite(name)]
-    found = (
+    shares = (
         scores.lazy()
         .filter(pl.col("metric").is_in(composites) & (pl.col("status") == "value"))
         .group_by("metric", "system")
         .agg(weight_coverage().mean().alias("share"))
         .collect()
     )
-    return {(metric, system): share for metric, system, share in found.iter_rows()}
+    return {(metric, system): share for metric, system, share in shares.iter_rows()}
 
 
 def _is_composite(name: str) -> bool:

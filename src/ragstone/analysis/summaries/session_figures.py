@@ -14,7 +14,7 @@ import polars as pl
 
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.core.errors import InputError
-from ragstone.core.messages import Displayable, argument
+from ragstone.core.messages import Displayable, argument, plain
 from ragstone.data.example import SESSION
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
@@ -67,10 +67,6 @@ class ConversationFigure:
     worst: float | None
     best: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figure as plain data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
 
 @dataclass(frozen=True, slots=True)
 class ConversationCounts:
@@ -104,33 +100,33 @@ class ConversationFigures:
 
     def __bool__(self) -> bool:
         """Return whether there is a conversation."""
-        return any(one.n for one in self.counts)
+        return any(count.n for count in self.counts)
 
     def of(
         self, figure: Figure, metric: str | None = None, system: str | None = None
     ) -> ConversationFigure:
         """A figure; of the only system if none is named."""
-        found = [
-            one
-            for one in self.figures
-            if (one.figure, one.metric) == (figure, metric) and system in (None, one.system)
+        figures = [
+            candidate
+            for candidate in self.figures
+            if (candidate.figure, candidate.metric) == (figure, metric)
+            and system in (None, candidate.system)
         ]
-        if len(found) != 1:
-            there = sorted({f"{one.figure} of {one.metric or 'the turns'}" for one in self.figures})
-            raise InputError(
-                f"{len(found)} figures are the {figure} of {metric or 'the turns'}"
-                f"{f' of {system}' if system else ''}. There are: {', '.join(there) or 'none'}."
+        if len(figures) != 1:
+            names = sorted(
+                {f"{known.figure} of {known.metric or 'the turns'}" for known in self.figures}
             )
-        return found[0]
+            raise InputError(
+                f"{len(figures)} figures are the {figure} of {metric or 'the turns'}"
+                f"{f' of {system}' if system else ''}. There are: {', '.join(names) or 'none'}."
+            )
+        return figures[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data."""
         return {
-            "systems": [
-                {name: getattr(one, name) for name in one.__dataclass_fields__}
-                for one in self.counts
-            ],
-            "figures": [one.to_dict() for one in self.figures],
+            "systems": plain(self.counts),
+            "figures": plain(self.figures),
             "unresolved": self.unresolved,
         }
 
@@ -154,8 +150,8 @@ class Conversations(ConversationFigures, Displayable):
 
     def worst(self, metric: str) -> pl.DataFrame:
         """The rows of ``sessions`` whose worst turn is known, the worst first."""
-        better = next((one.better for one in self.figures
-                       if (one.figure, one.metric) == ("worst_turn", metric)), None)  # fmt: skip
+        worst = (each for each in self.figures if each.figure == "worst_turn")
+        better = next((each.better for each in worst if each.metric == metric), None)
         if better is None:
             raise InputError(f"{metric} has no worst turn here.")
         rows = self.sessions.filter(pl.col(f"worst {metric}").is_not_null())
@@ -184,10 +180,10 @@ def conversations(
     """
     run = Run.of(run)
     scored = Scored(run)
-    named = [metrics] if isinstance(metrics, str) else list(metrics)
-    if bar is not None and not named:
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    if bar is not None and not names:
         raise InputError(f"Name the metric that {argument('bar', bar)} is for.")
-    chosen = [known_metric(scored, one) for one in named] or list(scored.metrics)
+    chosen = [known_metric(scored, name) for name in names] or list(scored.metrics)
     turns = _turns(run)
     if turns.is_empty():
         return Conversations(run.path, (), (), "", _no_sessions())
@@ -196,18 +192,18 @@ def conversations(
 
 def has_sessions(run: Run) -> bool:
     """Return whether an example of the run names its session."""
-    named = pl.col("slices").str.contains(f'"{SESSION}":', literal=True)
-    return bool(run.examples([named.alias("named")])["named"].any())
+    in_session = pl.col("slices").str.contains(f'"{SESSION}":', literal=True)
+    return bool(run.examples([in_session.alias("named")])["named"].any())
 
 
 def _turns(run: Run) -> pl.DataFrame:
     if not has_sessions(run):
         return pl.DataFrame()
     number = pl.coalesce(
-        pl.col(place).str.json_path_match("$.turn").cast(pl.Float64, strict=False)
-        for place in ("slices", "meta")
+        pl.col(column).str.json_path_match("$.turn").cast(pl.Float64, strict=False)
+        for column in ("slices", "meta")
     )
-    found = run.examples(
+    turns = run.examples(
         [
             "id",
             "system",
@@ -216,9 +212,9 @@ def _turns(run: Run) -> pl.DataFrame:
             pl.col("history").list.len().cast(pl.Float64).alias("before"),
         ]
     )
-    found = found.with_row_index("row").filter(pl.col(SESSION).is_not_null())
+    turns = turns.with_row_index("row").filter(pl.col(SESSION).is_not_null())
     numbered = pl.col("number").is_not_null().all().over("system", SESSION)
-    return found.with_columns(order=pl.when(numbered).then("number").otherwise("before"))
+    return turns.with_columns(order=pl.when(numbered).then("number").otherwise("before"))
 
 
 class _Conversations:
@@ -232,12 +228,12 @@ class _Conversations:
         scores = {name: self._scores(name) for name in metrics}
         counts, figures, tables = [], [], []
         for system in self.turns["system"].unique(maintain_order=True):
-            own = _OfSystem(system, self.turns)
-            counts.append(own.counts)
-            if not own.counts.n:
+            of_system = _OfSystem(system, self.turns)
+            counts.append(of_system.counts)
+            if not of_system.counts.n:
                 continue
-            figures += own.figures(scores, self.answered, bar)
-            tables.append(own.table)
+            figures += of_system.figures(scores, self.answered, bar)
+            tables.append(of_system.table)
         sessions = pl.concat(tables, how="diagonal") if tables else _no_sessions()
         return Conversations(
             self.run.path, tuple(counts), tuple(figures), self.unresolved, sessions
@@ -265,11 +261,11 @@ class _OfSystem:
     def __init__(self, system: str, turns: pl.DataFrame) -> None:
         self.system = system
         self.rows = (turns["system"] == system).to_numpy()
-        own = turns.filter(self.rows)
-        self.ids = own["id"].to_numpy()
-        names = own[SESSION].unique(maintain_order=True)
-        codes = own[SESSION].replace_strict(names, pl.int_range(len(names), eager=True))
-        self.sessions = Sessions(codes.to_numpy(), own["order"].to_numpy())
+        own_turns = turns.filter(self.rows)
+        self.ids = own_turns["id"].to_numpy()
+        names = own_turns[SESSION].unique(maintain_order=True)
+        codes = own_turns[SESSION].replace_strict(names, pl.int_range(len(names), eager=True))
+        self.sessions = Sessions(codes.to_numpy(), own_turns["order"].to_numpy())
         self.columns: dict[str, pl.Series] = {
             "system": pl.repeat(system, len(names), eager=True),
             SESSION: names,
@@ -293,35 +289,35 @@ class _OfSystem:
     def figures(
         self, scores: Mapping[str, _Scores], answered: TurnScores | None, bar: float | None
     ) -> list[ConversationFigure]:
-        found = []
-        own = None if answered is None else self._own(answered)
-        if own is not None:
-            resolved = self.sessions.resolved(own)
+        figures = []
+        of_system = None if answered is None else self._own(answered)
+        if of_system is not None:
+            resolved = self.sessions.resolved(of_system)
             self.columns["resolved"] = _values(resolved.values)
             self.columns["resolved_status"] = pl.Series(
                 np.where(resolved.missing, "missing",
                          np.where(np.isnan(resolved.values), "undefined", "value"))
             )  # fmt: skip
             share = self.sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
-            found.append(self._figure("resolved", None, "+", share))
-        for metric, one in scores.items():
-            turns = self._own(one.turns)
+            figures.append(self._figure("resolved", None, "+", share))
+        for metric, of_metric in scores.items():
+            turns = self._own(of_metric.turns)
             if turns.better != "0":
                 worst = self.sessions.worst(turns)
-                made = self._estimate(worst, turns, rate=one.rate)
-                found.append(self._figure("worst_turn", metric, turns.better, made))
+                estimate = self._estimate(worst, turns, rate=of_metric.rate)
+                figures.append(self._figure("worst_turn", metric, turns.better, estimate))
                 self.columns[f"worst {metric}"] = _values(worst.values)
                 at = [self.ids[turn] if turn >= 0 else None for turn in worst.turns]
                 self.columns[f"at {metric}"] = pl.Series(at, dtype=pl.String)
             mean = self.sessions.mean(turns)
-            made = self._estimate(mean, turns, rate=False)
-            found.append(self._figure("mean_of_turns", metric, turns.better, made))
+            estimate = self._estimate(mean, turns, rate=False)
+            figures.append(self._figure("mean_of_turns", metric, turns.better, estimate))
             self.columns[f"mean {metric}"] = _values(mean.values)
-            if bar is not None and own is not None and turns.better != "0":
-                enough = self.sessions.resolved(own, turns, bar)
+            if bar is not None and of_system is not None and turns.better != "0":
+                enough = self.sessions.resolved(of_system, turns, bar)
                 share = self.sessions.estimate(enough, rate=True, low=0, high=1, better="+")
-                found.append(self._figure("resolved", metric, "+", share, bar))
-        return found
+                figures.append(self._figure("resolved", metric, "+", share, bar))
+        return figures
 
     def _own(self, scores: TurnScores) -> TurnScores:
         return TurnScores(
@@ -339,22 +335,22 @@ class _OfSystem:
         figure: Figure,
         metric: str | None,
         better: Better,
-        made: SessionEstimate,
+        estimate: SessionEstimate,
         bar: float | None = None,
     ) -> ConversationFigure:
-        interval = made.interval
+        interval = estimate.interval
         return ConversationFigure(
             figure,
             self.system,
             metric,
             bar,
             better,
-            made.value,
+            estimate.value,
             None if interval is None else interval.low,
             None if interval is None else interval.high,
             LEVEL,
             None if interval is None else interval.method,
-            made.n, made.n_undefined, made.n_missing, made.worst, made.best,
+            estimate.n, estimate.n_undefined, estimate.n_missing, estimate.worst, estimate.best,
         )  # fmt: skip
 
 
@@ -362,22 +358,22 @@ def _answered(run: Run, turns: pl.DataFrame) -> tuple[TurnScores | None, str]:
     """Return whether each turn is answered, by the first judge that says so; else why nothing
     tells.
     """
-    said = run.judgements(Response.name).filter(pl.col("response_type").is_not_null())
-    if said.is_empty():
+    judged = run.judgements(Response.name).filter(pl.col("response_type").is_not_null())
+    if judged.is_empty():
         return None, ASKS[Response.name].not_judged
-    order = {judge.name: place for place, judge in enumerate(run.form.judges)}
+    order = {judge.name: at for at, judge in enumerate(run.form.judges)}
     first = (
         # A person who corrected is no judge of the run, and comes before them all.
-        said.sort(pl.col("judge").replace_strict(order, default=-1), maintain_order=True)
+        judged.sort(pl.col("judge").replace_strict(order, default=-1), maintain_order=True)
         .unique("example_id", keep="first", maintain_order=True)
         .select("example_id", said=pl.col("response_type").cast(pl.String).is_in(ANSWERED))
     )
     answers = run.examples(["id", pl.col("answer").is_not_null().alias("there")])
-    found = answers.join(
+    answered = answers.join(
         first, left_on="id", right_on="example_id", how="left", maintain_order="left"
     )[turns["row"]]
-    missing = found["said"].is_null() & found["there"]
-    return _turn_scores(found["said"], missing, 0, 1, "+"), ""
+    missing = answered["said"].is_null() & answered["there"]
+    return _turn_scores(answered["said"], missing, 0, 1, "+"), ""
 
 
 def _turn_scores(
