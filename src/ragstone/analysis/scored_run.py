@@ -209,17 +209,13 @@ class Scored:
 
 def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> MeanEstimate:
     """Mean of the scores that have a value, with the interval that suits it."""
-    return mean_at(valued_by_cluster(scores).moments, scale)(level)
+    return mean_at(by_cluster(scores).moments, scale)(level)
 
 
-def valued_by_cluster(scores: pl.DataFrame) -> Clusters:
-    """The scores of ``Scored.of`` that have a value, put into clusters."""
-    return by_cluster(scores.filter(pl.col("status") == "value"))
-
-
-def by_cluster(valued: pl.DataFrame) -> Clusters:
-    """Scores with a value, put into the clusters that ``cluster`` names."""
+def by_cluster(scores: pl.DataFrame) -> Clusters:
+    """Put the scores of ``Scored.of`` that have a value into the clusters of ``cluster``."""
     value = pl.col("value")
+    valued = scores.filter(pl.col("status") == "value") if "status" in scores.columns else scores
     clusters = valued.group_by("cluster", maintain_order=True).agg(
         sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
     )
@@ -332,7 +328,7 @@ class Quantity:
 def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
     """The mean of the scores that have a value; of a rate with exact tails."""
     tally = dict(scores["status"].value_counts().iter_rows())
-    clusters = valued_by_cluster(scores)
+    clusters = by_cluster(scores)
     mean = mean_at(clusters.moments, scale)
     usual = mean(0.95)
     exact = exact_rate(clusters.sums, clusters.counts) if scale.rate else None

@@ -43,14 +43,13 @@ def part_of(keys: Keys, parts: int) -> Ints:
 def join_clusters(totals: Floats, keys: Keys | None, rng: np.random.Generator) -> Floats:
     """Merge clusters into 10,000 groups, some of which may be empty; fewer are left alone.
 
+    The result has shape (at most 10,000, ...), with the same sum.
+
     Args:
         totals: Shape (C, ...), each cluster's contribution to the sums.
         keys: Shape (C,), a hash of what each is called, which determines its group whatever their
             order. None: they have no names, and chance determines it.
         rng: For those without names.
-
-    Returns:
-        Shape (at most 10,000, ...), with the same sum.
     """
     if len(totals) <= MOST_CLUSTERS:
         return totals
@@ -137,7 +136,9 @@ def cluster_bootstrap(
     ``mean_interval``.
 
     More than 10,000 clusters are first merged into 10,000 groups, which changes the width by about
-    1 % and keeps a million clusters cheap.
+    1 % and keeps a million clusters cheap. The interval is in the unit of the statistic; it is None
+    for fewer than two clusters, or if both ends coincide. A resample in which some column has no
+    row is left out.
 
     Args:
         sums: Shape (C, m). Sum of the scores of each cluster in each column.
@@ -146,10 +147,6 @@ def cluster_bootstrap(
         resamples: Number of resamples of C clusters. With 2,000 the simulation error of each end is
             about 1.5 % of the interval's width.
         keys: Shape (C,). A hash of each cluster's name, by which they are merged; None: by chance.
-
-    Returns:
-        The interval, in the unit of the statistic; None for fewer than two clusters, or if both
-        ends coincide. A resample in which some column has no row is left out.
 
     Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", sections 3.8 and
     5.3.1.

@@ -123,13 +123,11 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
     Wilson's interval with the effective sample size of ``effective_rows`` in place of the number of
     rows, and Student's t in place of the normal.
 
-    ``benchmarks/interval_coverage.py`` measures its coverage.
+    ``benchmarks/interval_coverage.py`` measures its coverage. The interval is None for fewer than
+    two clusters.
 
     Args:
         sums: Shape (C,). Successes of each cluster, in [0, count].
-
-    Returns:
-        The interval; None for fewer than two clusters.
 
     Source: Dean & Pagano (2015), "Evaluating confidence interval methods for binomial proportions
     in clustered surveys", for Wilson's interval on the effective sample size; the half cluster is

@@ -289,6 +289,7 @@ def one_sided_p(
     is the high end of the interval of level 2 a - 1. Found by bisection on the normal quantile of
     a, so intervals of higher levels must contain those of lower levels. If the interval inverts a
     test, this is that test: the score test for Wilson's interval, the t test for the t interval.
+    The result lies in [``least``, 1 - 1e-9]; None if there is no interval.
 
     Args:
         at: Returns the interval of a level in (0, 1), or None if there is none. At a level near 0,
@@ -297,9 +298,6 @@ def one_sided_p(
         bar: In the unit of the value.
         beyond: The alternative: on which side of the bar the true value lies.
         least: The smallest p to return, such as one draw of a bootstrap.
-
-    Returns:
-        In [``least``, 1 - 1e-9]; None if there is no interval.
 
     Source: Casella & Berger (2002), "Statistical Inference", theorem 9.2.2.
     """
@@ -365,14 +363,12 @@ def look_quantile(n: float, level: float) -> float:
 def wilson(successes: float, n: float, *, level: float = 0.95) -> Interval | None:
     """Score interval for a rate: inside [0, 1], never a single point.
 
-    Too narrow for rows that share questions: use ``cluster_wilson`` for those.
+    Too narrow for rows that share questions: use ``cluster_wilson`` for those. The interval is None
+    for no rows.
 
     Args:
         successes: In [0, n].
         n: Number of rows, at least 0; need not be whole.
-
-    Returns:
-        The interval; None for no rows.
 
     Source: Wilson (1927), "Probable inference, the law of succession, and statistical inference".
     """
@@ -401,12 +397,11 @@ def wilson_ends(rate: float, n: float, quantile: float) -> tuple[float, float]:
 def clopper_pearson(successes: float, n: float, *, level: float = 0.95) -> Interval | None:
     """Exact interval for a rate: its coverage is at least ``level``, so it is often wider.
 
+    The interval is None for no rows.
+
     Args:
         successes: In [0, n].
         n: Number of rows, at least 0.
-
-    Returns:
-        The interval; None for no rows.
 
     Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
     case of the binomial".

@@ -39,16 +39,15 @@ def worst_best(
 
         (total + n_missing · end of the range) / (n + n_missing)
 
+    The worst mean comes first, then the best; None if there is no row at all, or if a score is
+    missing and the range has no bounds.
+
     Args:
         total: Sum of the known scores.
         n: Number of known scores, or their total weight.
         n_missing: Number of missing scores, or their total weight.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are, ``"0"`` if neither;
             then the lower bound comes first.
-
-    Returns:
-        Worst, then best; None if there is no row at all, or if a score is missing and the range has
-        no bounds.
     """
     if n < 0 or n_missing < 0:
         raise InputError(f"Counts cannot be negative, got n {n} and n_missing {n_missing}.")
@@ -94,14 +93,11 @@ class ExactRate:
         I is the regularised incomplete beta function: the binomial tail for whole x and n, and its
         continuation in between. So for independent rows, if the true rate equals the bar, p <= a
         has a probability of at most a. If n is estimated from clusters, the normal quantile of the
-        tail is converted to one of Student's t.
+        tail is converted to one of Student's t. The result lies in [1e-9, 1].
 
         Args:
             bar: In [0, 1].
             beyond: The alternative: on which side of the bar the true rate lies.
-
-        Returns:
-            In [1e-9, 1].
 
         Source: Clopper & Pearson (1934) for the tails; Korn & Graubard (1998), "Confidence
         intervals for proportions with small expected number of positive counts estimated from
@@ -124,12 +120,12 @@ class ExactRate:
     def needed(self, bar: float, *, beyond: Side, level: float) -> float | None:
         """The factor by which the sample must grow for p to reach the level at the same rate.
 
+        The result is above 0; None if the rate does not lie beyond the bar, so that no sample size
+        suffices.
+
         Args:
             bar: In [0, 1].
             level: In (0, .5).
-
-        Returns:
-            Above 0; None if the rate does not lie beyond the bar, so that no sample size suffices.
         """
         gap = self.rate - bar if beyond == "above" else bar - self.rate
         if gap <= 0:
@@ -165,14 +161,11 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
     for sums s_c and counts n_c of C clusters, N rows of mean m. r is the intraclass correlation.
     For clusters of equal size the two agree. Otherwise the first depends on the few largest
     clusters, which may by chance have similar results; r is estimated from all clusters of several
-    rows.
+    rows. The result is None for no rows, and for a single cluster of several rows, which does not
+    show how clusters vary.
 
     Args:
         sums: Shape (C,). Successes of each cluster, in [0, count].
-
-    Returns:
-        None for no rows, and for a single cluster of several rows, which does not show how clusters
-        vary.
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect by r; Fleiss, Levin &
     Paik (2003), "Statistical Methods for Rates and Proportions", section 18.3, for r by the

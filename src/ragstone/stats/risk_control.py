@@ -29,13 +29,12 @@ ROUNDING = 1e-12
 def upper_bound(hits: int, n: int, *, confidence: float) -> float:
     """The one-sided exact upper bound of a rate: too low with chance 1 - confidence.
 
+    The result lies in (0, 1]; 1 for no rows.
+
     Args:
         hits: In [0, n].
         n: Independent rows, at least 0.
         confidence: In (.5, 1).
-
-    Returns:
-        In (0, 1]; 1 for no rows.
 
     Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
     case of the binomial".
@@ -94,11 +93,10 @@ def _two_sided(confidence: float) -> float:
 def highest_of_clusters(scores: ArrayLike, clusters: Codes | None = None) -> Floats:
     """The highest score of each cluster, in no particular order.
 
+    The result has shape (number of clusters,).
+
     Args:
         scores: Shape (n,); minus infinity for what can never reach a threshold, but not NaN.
-
-    Returns:
-        Shape (number of clusters,).
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or np.isnan(values).any():
@@ -114,13 +112,11 @@ def highest_of_clusters(scores: ArrayLike, clusters: Codes | None = None) -> Flo
 def linked_clusters(*keys: Sequence[Hashable]) -> Ints:
     """A cluster for each row: rows are linked by any equal key, also by way of other rows.
 
-    Answers to one question belong together, and so do those from one set of contexts.
+    Answers to one question belong together, and so do those from one set of contexts. The result
+    has shape (n,), codes from 0 in the order of the rows.
 
     Args:
         keys: Each of length n. A row whose key is None is linked by its other keys alone.
-
-    Returns:
-        Shape (n,), codes from 0 in the order of the rows.
 
     Raises:
         InputError: The keys are not equally long.
@@ -252,17 +248,14 @@ def answered_from(
     As ``promised_threshold``, but the share is one of what is answered and need not fall with the
     threshold. So the thresholds are the points of a fixed grid from 1 down to 0, beginning where
     enough clusters are answered to show the bound without any wrong one, and the first that fails
-    ends it.
+    ends it. ``hits`` are clusters with a wrong row among those answered, ``clusters`` those with an
+    answer at the threshold, and ``rows`` all rows given.
 
     Args:
         scores: Shape (n,), in [0, 1].
         wrong: Shape (n,), true or 1 for a row that should not have been answered.
         bound: The promise, in (0, 1).
         confidence: In (.5, 1).
-
-    Returns:
-        ``hits`` are clusters with a wrong row among those answered, ``clusters`` those with an
-        answer at the threshold, and ``rows`` all rows given.
 
     Source: Geifman & El-Yaniv (2017), "Selective Classification for Deep Neural Networks";
     Angelopoulos et al. (2021), "Learn then Test", for the fixed sequence.
@@ -387,14 +380,11 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
     """Kolmogorov and Smirnov's test, with its exact p-value.
 
     Where scores have ties, p is too large rather than too small. Rows must be independent: give one
-    a cluster.
+    a cluster. The result is None if either is empty.
 
     Args:
         first: Shape (n,), finite; thinned if longer than 500.
         second: Shape (m,), as the first.
-
-    Returns:
-        None if either is empty.
 
     Source: Smirnov (1939); Hodges (1958), "The significance probability of the Smirnov two-sample
     test", for the exact p-value by counting paths.

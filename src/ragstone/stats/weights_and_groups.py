@@ -21,14 +21,12 @@ def kish_size(weights: ArrayLike) -> float:
 
         (sum of w)² / sum of w²
 
-    Exact if weights and labels are independent; between 1 and n.
+    Exact if weights and labels are independent; between 1 and n. The result is 0 for no rows, or if
+    all weights are 0.
 
     Args:
         weights: Shape (n,), finite and at least 0; for a sample drawn with known probabilities,
             their inverses; for clusters, their numbers of rows.
-
-    Returns:
-        0 for no rows, or if all weights are 0.
 
     Source: Kish (1965), "Survey Sampling", section 11.7.
     """
@@ -281,11 +279,10 @@ class ValueCounts:
     def percentiles(self, shares: Sequence[float]) -> tuple[float, ...]:
         """For each share the least value that so many percent do not exceed, within .1 %.
 
+        Each is a value that occurred, at most .1 % below the exact one; none of no values.
+
         Args:
             shares: In percent, in (0, 100].
-
-        Returns:
-            A value that occurred, at most .1 % below the exact one; none of no values.
         """
         if not self.n:
             return ()

@@ -141,7 +141,8 @@ def calibrate(
         InputError: No label is for an example of the run, or for anything the run measures.
         UnknownName: The run does not have such a metric.
     """
-    way, goal = _method(method), _criterion(criterion)
+    way: Method = _known("correction", method, METHODS)
+    goal: Criterion = _known("criterion", criterion, get_args(Criterion))
     first = Run.of(run).without_corrections()
     of = LabelledRun(
         first,
@@ -283,16 +284,7 @@ def _passport(
     )
 
 
-def _method(name: str) -> Method:
-    for known in METHODS:
-        if name == known:
-            return known
-    raise UnknownName("correction", name, METHODS, hint=f"There are {', '.join(METHODS)}.")
-
-
-def _criterion(name: str) -> Criterion:
-    criteria: tuple[Criterion, ...] = get_args(Criterion)
-    for known in criteria:
-        if name == known:
-            return known
-    raise UnknownName("criterion", name, criteria, hint=f"There are {', '.join(criteria)}.")
+def _known(noun: str, name: str, names: Sequence[str]) -> Any:
+    if name not in names:
+        raise UnknownName(noun, name, names, hint=f"There are {', '.join(names)}.")
+    return name

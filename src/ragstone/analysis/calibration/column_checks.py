@@ -146,7 +146,8 @@ def check_column(
             ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``;
             ``weight``, one over the probability of being drawn, null where none is known.
     """
-    clusters, weights = _codes(rows["cluster"]), known_weights(rows)
+    clusters = rows["cluster"].rank("dense").to_numpy().astype(np.int64)
+    weights = known_weights(rows)
     alike: dict[str, Any] = {"weights": weights, "clusters": clusters, "level": level}
     means = pl.col("people_number", "number")
     numbers = rows.select(means).null_count().sum_horizontal().item() == 0
@@ -175,7 +176,9 @@ def check_column(
             error = calibration_error(scores, truth, seed=seed, **alike)
         if not _only(scores, 0, 1):
             threshold = best_threshold(scores, truth, criterion=criterion, seed=seed, **alike)
-    difference = judge - people if numbers else _difference(truth, verdicts)
+    difference = judge - people if numbers else None
+    if difference is None and truth is not None and verdicts is not None:
+        difference = (verdicts - truth).astype(np.float64)
     span = _span(people, judge) if numbers else 1.0
     return JudgeCheck(
         kind,
@@ -251,14 +254,6 @@ def _span(people: Floats, judge: Floats) -> float | None:
     return 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
 
 
-def _difference(
-    truth: NDArray[np.int64] | None, verdicts: NDArray[np.int64] | None
-) -> Floats | None:
-    if truth is not None and verdicts is not None:
-        return (verdicts - truth).astype(np.float64)
-    return None
-
-
 def _probable(scores: Floats) -> bool:
     return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
 
@@ -277,20 +272,13 @@ def _biases(
         if rows[field].n_unique() > 1:
             groups = bias_by_group(difference, rows[field].to_list(), **alike)
             yield from (Bias(field.removeprefix("by "), group) for group in groups)
-    for name, column in (("length", rows["length"]), ("position", _position(rows))):
+    # The rank of a context; null for other units.
+    position = rows["unit"].cast(pl.Float64, strict=False)
+    for name, column in (("length", rows["length"]), ("position", position)):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
         yield from (Bias(name, part) for part in bias_along(difference, numbers, **alike).parts)
-
-
-def _position(rows: pl.DataFrame) -> pl.Series:
-    """The rank of a context; null for other units."""
-    return rows["unit"].cast(pl.Float64, strict=False)
-
-
-def _codes(clusters: pl.Series) -> NDArray[np.int64]:
-    return clusters.rank("dense").to_numpy().astype(np.int64)
 
 
 def _only(values: Floats | Sequence[float], *allowed: float) -> bool:

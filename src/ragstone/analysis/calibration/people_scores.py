@@ -147,7 +147,11 @@ def people_scores(
         .filter(pl.col("number").is_not_null())
         .select("example_id", metric="column", value="number")
     )
-    ruled = [metric for metric in metrics if isinstance(metric, Metric) and not _over_means(metric)]
+    ruled = [
+        metric
+        for metric in metrics
+        if isinstance(metric, Metric) and not getattr(metric, "over_means", False)
+    ]
     joined = [labels.join(example) for example in examples]
     frames = [pl.DataFrame(schema=SCHEMA), values]
     if joined and ruled:
@@ -248,7 +252,3 @@ def answers_of_people(run: JudgedRows) -> pl.DataFrame:
     """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
     by_people = (pl.col("status") == "ok") & BY_PEOPLE
     return run.ledger().filter(by_people).select("example_id", "ask")
-
-
-def _over_means(metric: Metric) -> bool:
-    return bool(getattr(metric, "over_means", False))

@@ -187,7 +187,15 @@ def conversations(
     turns = _turns(run)
     if turns.is_empty():
         return Conversations(run.path, (), (), "", _no_sessions())
-    return _Conversations(run, scored, turns).all(chosen, bar)
+    scores = {name: _scores(scored, name, turns["row"]) for name in chosen}
+    answered, unresolved = _answered(run, turns)
+    systems = [_OfSystem(name, turns) for name in turns["system"].unique(maintain_order=True)]
+    several = [system for system in systems if system.counts.n]
+    figures = [figure for each in several for figure in each.figures(scores, answered, bar)]
+    tables = [system.table for system in several] or [_no_sessions()]
+    counts = tuple(system.counts for system in systems)
+    sessions = pl.concat(tables, how="diagonal")
+    return Conversations(run.path, counts, tuple(figures), unresolved, sessions)
 
 
 def has_sessions(run: Run) -> bool:
@@ -217,42 +225,12 @@ def _turns(run: Run) -> pl.DataFrame:
     return turns.with_columns(order=pl.when(numbered).then("number").otherwise("before"))
 
 
-class _Conversations:
-    """The turns of a run's sessions, of which each system takes its own."""
-
-    def __init__(self, run: Run, scored: Scored, turns: pl.DataFrame) -> None:
-        self.run, self.scored, self.turns = run, scored, turns
-        self.answered, self.unresolved = _answered(run, turns)
-
-    def all(self, metrics: Sequence[str], bar: float | None) -> Conversations:
-        scores = {name: self._scores(name) for name in metrics}
-        counts, figures, tables = [], [], []
-        for system in self.turns["system"].unique(maintain_order=True):
-            of_system = _OfSystem(system, self.turns)
-            counts.append(of_system.counts)
-            if not of_system.counts.n:
-                continue
-            figures += of_system.figures(scores, self.answered, bar)
-            tables.append(of_system.table)
-        sessions = pl.concat(tables, how="diagonal") if tables else _no_sessions()
-        return Conversations(
-            self.run.path, tuple(counts), tuple(figures), self.unresolved, sessions
-        )
-
-    def _scores(self, metric: str) -> "_Scores":
-        of, scale = self.scored.of(metric)[self.turns["row"]], self.scored.scale(metric)
-        missing = (of["status"] == "missing").fill_null(value=True)
-        value = pl.select(pl.when(of["status"] == "value").then(of["value"])).to_series()
-        turns = _turn_scores(value, missing, scale.low, scale.high, scale.better)
-        return _Scores(turns, rate=scale.rate)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scores:
+def _scores(scored: Scored, metric: str, turns: pl.Series) -> tuple[TurnScores, bool]:
     """The scores of a metric for all turns, and whether they are 0 or 1."""
-
-    turns: TurnScores
-    rate: bool = field(kw_only=True)
+    of, scale = scored.of(metric)[turns], scored.scale(metric)
+    missing = (of["status"] == "missing").fill_null(value=True)
+    value = pl.select(pl.when(of["status"] == "value").then(of["value"])).to_series()
+    return _turn_scores(value, missing, scale.low, scale.high, scale.better), scale.rate
 
 
 class _OfSystem:
@@ -287,7 +265,10 @@ class _OfSystem:
         return pl.DataFrame(self.columns).filter(pl.col("turns") >= FEWEST_TURNS)
 
     def figures(
-        self, scores: Mapping[str, _Scores], answered: TurnScores | None, bar: float | None
+        self,
+        scores: Mapping[str, tuple[TurnScores, bool]],
+        answered: TurnScores | None,
+        bar: float | None,
     ) -> list[ConversationFigure]:
         figures = []
         of_system = None if answered is None else self._own(answered)
@@ -300,11 +281,11 @@ class _OfSystem:
             )  # fmt: skip
             share = self.sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
             figures.append(self._figure("resolved", None, "+", share))
-        for metric, of_metric in scores.items():
-            turns = self._own(of_metric.turns)
+        for metric, (of_all, rate) in scores.items():
+            turns = self._own(of_all)
             if turns.better != "0":
                 worst = self.sessions.worst(turns)
-                estimate = self._estimate(worst, turns, rate=of_metric.rate)
+                estimate = self._estimate(worst, turns, rate=rate)
                 figures.append(self._figure("worst_turn", metric, turns.better, estimate))
                 self.columns[f"worst {metric}"] = _values(worst.values)
                 at = [self.ids[turn] if turn >= 0 else None for turn in worst.turns]

@@ -149,17 +149,15 @@ def agreement_sequence(
     cluster on the coefficient, the sum of its items' effects (their influence function, measured by
     a small change of each item's weight). The largest counts once more: with few disagreements,
     their next one is not among them yet. All intervals from ``FIRST_LOOK`` clusters on hold the
-    true value together with about this probability, so that labelling may stop at any look.
+    true value together with about this probability, so that labelling may stop at any look. The
+    result lies within [-1, 1]. None with fewer than ``FIRST_LOOK`` clusters of items that have two
+    labels or ``RARE`` labels of such items other than the most frequent one, and where all effects
+    are 0, as where everybody agrees.
 
     Args:
         ratings: Of items that are drawn independently, or in clusters.
         coefficient: Has a value over all items.
         clusters: One name for each of the items given to ``read_ratings``; None: each is its own.
-
-    Returns:
-        Within [-1, 1]. None with fewer than ``FIRST_LOOK`` clusters of items that have two labels
-        or ``RARE`` labels of such items other than the most frequent one, and where all effects are
-        0, as where everybody agrees.
 
     Raises:
         InputError: Too few clusters are given.

@@ -46,16 +46,13 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
     D is the mean distance between the two labels of an item, E that between independently drawn
     labels. d_i is the distance between the two labels of item i, r_i the mean distance of its first
     label to all second ones, c_i that of its second label to all first ones. W is the sum of the
-    weights.
+    weights. The effects are 0 if all labels are the same.
 
     Args:
         a: Shape (n,), codes of the first annotator's labels.
         b: Shape (n,), codes of the second annotator's labels.
         distance: Shape (labels, labels), symmetric, with 0 on the diagonal.
         weights: Shape (n,), above 0.
-
-    Returns:
-        Zeros if all labels are the same.
 
     Source: Fleiss, Cohen & Everitt (1969), "Large sample standard errors of kappa and weighted
     kappa", as the derivative with respect to an item's weight.
@@ -96,16 +93,14 @@ def kappa_with_interval(
 
     The interval is that of ``heavy_wilson_ends`` on the range from -1 to 1, with the large-sample
     variance, computed by cluster. If the variance is 0, because both always agree or one of them
-    uses a single label, the interval of ``agreement_intervals`` is used.
+    uses a single label, the interval of ``agreement_intervals`` is used. The result is at most 1; 0
+    is agreement by chance.
 
     Args:
         a: One label per item; None and NaN mean not rated, and the item is left out.
         b: The other annotator's labels of the same items.
-        disagreement: ``nominal``: labels are equal or not, as in ``mean_kappa``; ``quadratic``:
-            the squared distance of the labels, as in ``weighted_mean_kappa``.
-
-    Returns:
-        At most 1; 0 is agreement by chance.
+        disagreement: ``nominal``: labels are equal or not, as in ``mean_kappa``; ``quadratic``: the
+            squared distance of the labels, as in ``weighted_mean_kappa``.
 
     Source: as for ``kappa_effects`` and ``heavy_wilson_ends``.
     """

@@ -246,7 +246,8 @@ def agreement_intervals(
     has two labels is left out. A value below -1, which Fleiss' kappa takes where items with a
     single label are unlike the others, counts as -1. If all items agree, the bootstrap interval
     would have no width. Then the upper end is 1, and the lower end is the lower Wilson bound of the
-    share of agreeing items, or clusters, corrected for the observed chance agreement.
+    share of agreeing items, or clusters, corrected for the observed chance agreement. The intervals
+    are by name; left out are those of a single item or cluster, and those whose ends coincide.
 
     Args:
         ratings: With at least two items, or clusters, that have two labels; with fewer there is no
@@ -257,9 +258,6 @@ def agreement_intervals(
         clusters: One name for each of the items given to ``read_ratings``.
         resamples: Number of resamples. With 2,000 the simulation error of each end is about 1.5 %
             of the interval's width.
-
-    Returns:
-        By name; left out are those of a single item or cluster, and those whose ends coincide.
 
     Raises:
         InputError: The number of clusters is not the number of items.

@@ -20,15 +20,13 @@ def holm(ps: Ps, subjects: Sequence[int] | None = None) -> tuple[float | None, .
         the i-th smallest of m:  max over j <= i of (m - j + 1) · p_j,  at most 1
 
     Valid for any dependence between the tests. With ``subjects``, m - j + 1 is the number of
-    subjects with a test from the j-th on: so many null hypotheses can still be true.
+    subjects with a test from the j-th on: so many null hypotheses can still be true. The order is
+    that of ``ps``; None stays None.
 
     Args:
         ps: In [0, 1]; None was not tested and is not part of the family.
         subjects: Of each test: of those with the same subject at most one null hypothesis is true,
             as those of a difference and of equivalence. None: each test has its own.
-
-    Returns:
-        In the same order; None for None.
 
     Source: Holm (1979), "A simple sequentially rejective multiple test procedure"; with
     ``subjects`` Shaffer (1986), "Modified sequentially rejective multiple test procedures".
@@ -51,13 +49,11 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
 
         the i-th smallest of m:  min over j >= i of m · p_j / j,  at most 1
 
-    Valid for independent and for positively dependent tests.
+    Valid for independent and for positively dependent tests. The order is that of ``ps``; None
+    stays None.
 
     Args:
         ps: In [0, 1]; None was not tested and is not part of the family.
-
-    Returns:
-        In the same order; None for None.
 
     Source: Benjamini & Hochberg (1995), "Controlling the false discovery rate".
     """
@@ -86,13 +82,11 @@ def standardised_difference(differences: ArrayLike) -> float | None:
         d_z = mean(d) / sqrt(sum of (d - mean)² / (n - 1))
 
     By convention .2 is small and .8 large. It is not Cohen's d, which divides by the standard
-    deviation of the scores.
+    deviation of the scores. The result is None for fewer than two pairs, or if all differences are
+    equal.
 
     Args:
         differences: Shape (n,). a - b of each pair, finite.
-
-    Returns:
-        None for fewer than two pairs, or if all differences are equal.
 
     Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", section 2.3.5;
     the name is Lakens's (2013).
@@ -150,14 +144,11 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
         min(1, 2 · P(X <= min(only_a, only_b))),   X ~ Binomial(only_a + only_b, 1/2)
 
     Pairs must be independent: for clustered pairs use ``sign_flip_test``, which for independent
-    pairs is the same test.
+    pairs is the same test. The result lies in (0, 1]; at least the smallest positive float.
 
     Args:
         only_a: Pairs on which only the first succeeds, 0 or more.
         only_b: Pairs on which only the second succeeds, 0 or more.
-
-    Returns:
-        In (0, 1]; at least the smallest positive float.
 
     Source: McNemar (1947), "Note on the sampling error of the difference between correlated
     proportions or percentages"; the exact form is the sign test.
@@ -181,16 +172,14 @@ def newcombe_paired(
         high = d + sqrt(u_a² - 2 φ u_a l_b + l_b²)
 
     φ is the correlation of the 2 × 2 table; if it is positive, its numerator is reduced by n / 2,
-    but not below 0. Rows must be independent: for clustered rows use ``paired_difference``.
+    but not below 0. Rows must be independent: for clustered rows use ``paired_difference``. The
+    interval is None for no rows.
 
     Args:
         both: Rows on which both succeed, 0 or more; need not be whole.
         only_a: Rows on which only a succeeds.
         only_b: Rows on which only b succeeds.
         neither: Rows on which neither succeeds.
-
-    Returns:
-        The interval; None for no rows.
 
     Source: Newcombe (1998), "Improved confidence intervals for the difference between binomial
     proportions based on paired data", method 10.

@@ -212,13 +212,11 @@ def needed_pairs(
 
     Assumes that further pairs are like those so far: the same variance, cluster sizes, and shares
     of pairs on which only one succeeds. The result may be smaller than the present number of pairs.
+    The result is at least 2; None for fewer than two clusters, or if no difference varies and the
+    range of the scores is not known.
 
     Args:
         margin: Above 0, in the unit of the scores.
-
-    Returns:
-        At least 2; None for fewer than two clusters, or if no difference varies and the range of
-        the scores is not known.
     """
     first, second, clusters = _paired_clusters(a, b, counts)
     upper = upper_quantile(level)

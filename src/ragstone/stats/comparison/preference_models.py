@@ -214,15 +214,13 @@ def nonnegative_logistic(
 
     Without an intercept, so the order of the two in a pair does not matter. Minimises the log loss
     plus a small ridge penalty on β_j times the root mean square of column j, which keeps β finite
-    and divides weight among collinear scores. Projected Newton steps with backtracking.
+    and divides weight among collinear scores. Projected Newton steps with backtracking. The
+    coefficients are in the inverse unit of the scores.
 
     Args:
         differences: Shape (n, m), finite. Score of a minus score of b.
         wins: Shape (n,), in [0, 1]. 1 if a is preferred, 0 if b is, .5 for a tie.
         ridge: At least 0; must be above 0 if a column separates the pairs.
-
-    Returns:
-        Coefficients, in the inverse unit of the scores.
 
     Source: Bradley & Terry (1952) with scores for strengths; Bertsekas (1982), "Projected Newton
     methods for optimization problems with simple constraints".
@@ -257,12 +255,11 @@ def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coeffici
 def log_loss(margins: ArrayLike, wins: ArrayLike) -> Floats:
     """The log loss of each pair: -y log p - (1 - y) log(1 - p) with p = 1 / (1 + exp(-margin)).
 
+    The result has shape (n,), in nats; log 2 for a margin of 0.
+
     Args:
         margins: Shape (n,).
         wins: Shape (n,), in [0, 1].
-
-    Returns:
-        Shape (n,), in nats; log 2 for a margin of 0.
     """
     margin, y = np.asarray(margins, dtype=np.float64), np.asarray(wins, dtype=np.float64)
     return np.asarray(np.logaddexp(0.0, margin) - y * margin)

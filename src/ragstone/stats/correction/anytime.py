@@ -36,14 +36,11 @@ def mean_sequence(
     with two ends Wilson's on the effective number of rows, otherwise mean ± quantile · standard
     error. All intervals from ``FIRST_LOOK`` clusters on hold the true mean together with about this
     probability, so that labelling may stop at any look. ``anytime_mean`` is exact and wider, for
-    labels drawn with equal probabilities.
+    labels drawn with equal probabilities. The result is None with fewer than ``FIRST_LOOK`` labels
+    or clusters of them, and for labels that are all the same on a scale without two ends.
 
     Args:
         labels: Shape (n,), finite, on the scale; those so far, which came in random order.
-
-    Returns:
-        None with fewer than ``FIRST_LOOK`` labels or clusters of them, and for labels that are all
-        the same on a scale without two ends.
 
     Source: as ``look_quantile``; Wilson's interval on the effective number of rows, clusters and
     weights as in ``effective_rows``. ``benchmarks/looking_again.py`` measures how often they hold.
@@ -171,16 +168,14 @@ def fair_draw_p(
     The null distribution is simulated twice: by drawing as many rows at random, and by drawing as
     many whole clusters as hold a chosen row. The larger p counts, so both a random sample of rows
     and one of whole questions pass; the latter differs more from all rows if a question's rows are
-    alike. Drawing stops as soon as p is certain not to lie below the threshold.
+    alike. Drawing stops as soon as p is certain not to lie below the threshold. The result lies in
+    (0, 1]; 1 if all rows are chosen, or none, or there is only one level.
 
     Args:
         levels: Shape (n,), whole numbers from 0: a property of each row, such as its system.
         chosen: Shape (n,), whether each row was chosen.
         clusters: Shape (n,), whole numbers; rows of one cluster are not independent.
         below: The threshold of interest; p is resolved down to a twentieth of it.
-
-    Returns:
-        In (0, 1]; 1 if all rows are chosen, or none, or there is only one level.
 
     Source: Phipson & Smyth (2010), "Permutation p-values should never be zero".
     """

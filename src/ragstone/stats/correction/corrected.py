@@ -255,14 +255,12 @@ class MeanCorrection(Protocol):
 def effective_labels_of_rate(value: float, interval: Interval) -> float:
     """The number of independent labels whose Wilson interval at ``value`` has this width.
 
-    For a Wilson interval it is the number of its rows.
+    For a Wilson interval it is the number of its rows. The result is 0 for an interval that covers
+    all of [0, 1].
 
     Args:
         value: The rate, in [0, 1].
         interval: Its width must be above 0.
-
-    Returns:
-        0 for an interval that covers all of [0, 1].
     """
     z = NormalDist().inv_cdf(upper_quantile(interval.level))
     square = (interval.high - interval.low) ** 2

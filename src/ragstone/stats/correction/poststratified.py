@@ -47,7 +47,7 @@ def stratified_wilson_ends(
 
     and the statistic increases with |μ|, so μ is found by regula falsi, for all intervals of the
     arrays at once. A stratum without rows may have any rate: its share is added in full to the
-    upper end.
+    upper end. The lower and upper ends have shape (...), in [0, 1].
 
     Args:
         shares: Shape (..., K). P, with sum 1; S accounts for their sampling error.
@@ -55,9 +55,6 @@ def stratified_wilson_ends(
         sizes: Shape (..., K). n, effective sample sizes, 0 for none.
         quantile: q, above 0, of the normal or of Student's t.
         share_variance: Shape (...). S, the variance of θ due to the shares.
-
-    Returns:
-        Lower and upper ends, shape (...), in [0, 1].
 
     Source: Wilson (1927); Miettinen & Nurminen (1985), "Comparative analysis of two rates", for
     score intervals with restricted likelihood over strata.

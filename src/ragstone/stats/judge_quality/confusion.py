@@ -38,7 +38,8 @@ def cell_bootstrap(
     """Percentile bootstrap for a function of the shares of the cells.
 
     Whole clusters are resampled; for independent rows of equal weight the table is drawn from a
-    multinomial, which costs the same for ten rows and ten million.
+    multinomial, which costs the same for ten rows and ten million. The interval is None for fewer
+    than two rows or clusters, or if both ends coincide.
 
     Args:
         cells: Shape (n,), the cell of each row, from 0 to ``n_cells`` - 1.
@@ -46,9 +47,6 @@ def cell_bootstrap(
         combine: Takes shares of shape (B, n_cells), returns finite numbers of shape (B,).
         weights: Shape (n,), with mean 1; None if all are equal.
         clusters: Shape (n,); None if rows are independent.
-
-    Returns:
-        The interval; None for fewer than two rows or clusters, or if both ends coincide.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapters 8 and 13.
     """

@@ -29,14 +29,14 @@ def auroc(
 ) -> float | None:
     """Share of (positive, negative) pairs that the score orders correctly; a tie counts as half.
 
+    The result is from 0 to 1, .5 for an uninformative score; None if there is no positive or no
+    negative.
+
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
         weights: Shape (n,). Inverse sampling probabilities, up to a common factor; the weight of a
             pair is the product of its two rows' weights.
-
-    Returns:
-        From 0 to 1, .5 for an uninformative score; None if there is no positive or no negative.
 
     Source: Hanley & McNeil (1982), "The meaning and use of the area under a receiver operating
     characteristic (ROC) curve".

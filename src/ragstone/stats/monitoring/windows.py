@@ -31,15 +31,13 @@ def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> fl
 
     r = w (x - mean) are the weighted gaps of n answers in C sessions. As in ``effective_rows``,
     half a session of mean size, whose answers all agree, is added: otherwise a few sessions could
-    seem alike, or unlike, by accident.
+    seem alike, or unlike, by accident. The result is 1 for a single session, and where no answer
+    differs from the mean.
 
     Args:
         scores: Shape (n,), finite.
         weights: Shape (n,), above 0: the inverse of each answer's sampling probability.
         sessions: Shape (n,). An answer without one is a session of its own.
-
-    Returns:
-        1 for a single session, and where no answer differs from the mean.
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect.
     """
@@ -170,14 +168,12 @@ def window_intervals(
 
         mean ± t(df) · sqrt( variance · k / (k - 1) ),   k = (Σ w)² / Σ w²,   df = k - 1
 
-    with df rounded down, and both variance and k divided by what sessions make of them.
+    with df rounded down, and both variance and k divided by what sessions make of them. The low
+    ends and the high ends have shape (K,); NaN for windows of fewer than two scores, and where all
+    scores are the same and a bound is lacking.
 
     Args:
         sums: Of each window, shape (K,).
-
-    Returns:
-        The low ends and the high ends, shape (K,); NaN for windows of fewer than two scores, and
-        where all scores are the same and a bound is lacking.
     """
     upper = upper_quantile(level)
     lows, highs = np.full(len(sums.n), np.nan), np.full(len(sums.n), np.nan)
@@ -236,7 +232,8 @@ def window_sequences(
 
     It is exact for each mean that stays as it is while the window fills, and for the full window if
     it does not. If answers have unequal weights and the mean of those so far moves meanwhile, it
-    holds in simulation only; see ``benchmarks/monitor_numbers.py``.
+    holds in simulation only; see ``benchmarks/monitor_numbers.py``. The low ends and the high ends
+    have shape (K,); 0 and 1 for a window without scores.
 
     Args:
         sums: Of windows, or of several looks at them, shape (K,), of scores in [0, 1]. ``most`` is
@@ -244,9 +241,6 @@ def window_sequences(
         windows: How many windows have such a sequence together, at least 1.
         design_effect: Of answers that share sessions, at least 1: sums count for one of as many.
             That is exact only if it is an upper bound.
-
-    Returns:
-        The low ends and the high ends, shape (K,); 0 and 1 for a window without scores.
 
     Source: Waudby-Smith & Ramdas (2024), "Estimating means of bounded random variables by betting";
     Waudby-Smith, Wu, Ramdas, Karampatziakis & Mineiro (2024), "Anytime-valid off-policy inference

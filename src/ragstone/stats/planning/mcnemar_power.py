@@ -33,7 +33,7 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
         sum over k of P(k pairs differ) · P(the test of k such pairs reaches 1 - level)
 
     ``k`` is binomial with probability ``differing``; in such a pair the better system succeeds with
-    probability (1 + difference / differing) / 2.
+    probability (1 + difference / differing) / 2. The result lies in [0, 1].
 
     Args:
         difference: True difference of the rates; its sign does not matter.
@@ -41,9 +41,6 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
             difference.
         pairs: At least 1.
         level: 1 minus the significance level, in (0, 1).
-
-    Returns:
-        In [0, 1].
 
     Source: Duffy (1984), "Asymptotic and exact power for the McNemar test and its analogue with R
     controls per case".
@@ -105,6 +102,7 @@ def mcnemar_detectable(
     """The smallest difference of two rates that can be detected with the wanted power.
 
     For differences above the share of pairs that differ, that share is raised to the difference.
+    The result lies in (0, 1]; None if even a difference of 1 is not detected with this power.
 
     Args:
         differing: Share of the pairs on which exactly one succeeds.
@@ -113,9 +111,6 @@ def mcnemar_detectable(
         level: 1 minus the significance level, in (0, 1).
         worth: The effective number of pairs for a difference, if ``differing`` is uncertain; None:
             ``pairs``.
-
-    Returns:
-        In (0, 1]; None if even a difference of 1 is not detected with this power.
     """
 
     def detected(difference: float) -> bool:
@@ -202,15 +197,13 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
         mean over the ratios of Phi((z + z_power) · sqrt(factor / ratio) - z) = power
 
     A plan by the pilot's variance has the wanted power only if that is the true variance; on
-    average it has less, because a larger variance costs more power than a smaller one gains.
+    average it has less, because a larger variance costs more power than a smaller one gains. The
+    result is at least 1.
 
     Args:
         ratios: Ratios of the true to the pilot's variance, equally likely.
         power: Wanted, in (.5, 1).
         level: 1 minus the significance level of the two-sided test.
-
-    Returns:
-        At least 1.
 
     Source: O'Hagan, Stevens & Campbell (2005), "Assurance in clinical trial design".
     """

@@ -28,16 +28,13 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
         P(|T| > t(level, n - 1)),  T noncentral t,  ncp = difference / deviation · sqrt(n)
 
     For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the standard
-    deviation per cluster (``Pilot.cluster_deviation``).
+    deviation per cluster (``Pilot.cluster_deviation``). The result lies in (0, 1).
 
     Args:
         difference: True mean difference, in the unit of the scores.
         deviation: Standard deviation of the differences, above 0.
         pairs: At least 2.
         level: 1 minus the significance level, in (0, 1).
-
-    Returns:
-        In (0, 1).
 
     Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2; the
     noncentral t distribution by quadrature over chi.
@@ -79,14 +76,13 @@ def detectable_difference(
 ) -> float:
     """The smallest difference that the two-sided paired t test detects with the wanted power.
 
+    The result is above 0, in the unit of ``deviation``.
+
     Args:
         deviation: Standard deviation of the differences, above 0.
         pairs: At least 2.
         power: Wanted, in (0, 1) and above 1 - ``level``.
         level: 1 minus the significance level, in (0, 1).
-
-    Returns:
-        Above 0, in the unit of ``deviation``.
     """
     _check_power(power, level)
     low, high = 0.0, deviation
@@ -176,16 +172,14 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
 
     The distance from the bar in standard errors grows with the square root of the number of rows.
     Exact for Wilson's interval: 0 events in n rows against a bar of .01 give 268, whatever n is.
-    For Student's t it may be about one row too many for small n, as quantiles decrease with n.
+    For Student's t it may be about one row too many for small n, as quantiles decrease with n. The
+    result is at least 1; None if the value is not beyond the bar (p of .5 or more), so that no
+    number of rows is enough.
 
     Args:
         n: Present number of rows, above 0.
         p: One-sided p-value for the side on which the value lies, see ``one_sided_p``.
         level: Significance level, in (0, .5).
-
-    Returns:
-        At least 1; None if the value is not beyond the bar (p of .5 or more), so that no number of
-        rows is enough.
 
     Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions", chapter 2,
     its test of one proportion solved for n.
@@ -339,15 +333,13 @@ def mean_sample_size(
 
     The pilot's mean, variance and design effect are used as if they were exact, so the result is as
     uncertain as they are. The interval is the one that ``mean_interval`` would choose: Wilson's on
-    the effective sample size for a rate and for bounded scores, t for others.
+    the effective sample size for a rate and for bounded scores, t for others. The size's
+    ``clusters`` is None if every cluster has one row. None for unbounded scores that do not vary in
+    the pilot.
 
     Args:
         first: The pilot.
         half_width: Wanted, above 0, in the unit of the scores.
-
-    Returns:
-        The size; its ``clusters`` is None if every cluster has one row. None for unbounded scores
-        that do not vary in the pilot.
     """
     if not half_width > 0:
         raise InputError(f"A half-width must be above 0, got {half_width}.")

@@ -117,12 +117,11 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
 
         π_i = min(1, c · w_i),  sum of π_i = n
 
+    The result has shape (N,), in (0, 1].
+
     Args:
         weights: Shape (N,), finite and above 0, so that every row can be drawn.
         size: n, from 1 to N.
-
-    Returns:
-        Shape (N,), in (0, 1].
 
     Raises:
         InputError: A weight that is not above 0, or an impossible size.
