@@ -225,10 +225,7 @@ def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
 
 
 def _checked(
-    judges: tuple[str, ...],
-    estimates: Sequence[Mapping[str, Any]],
-    lacks: str,
-    form: Manifest,
+    judges: tuple[str, ...], estimates: Sequence[Mapping[str, Any]], lacks: str, form: Manifest
 ) -> CheckedMetric:
     whole = next((estimate for estimate in estimates if not estimate["group"]), None)
     if whole is None or not whole["corrected"]["n_labels"]:

@@ -163,10 +163,7 @@ def check_column(
         truth if measured and truth is not None else words,
     )
     kappa = kappa_with_interval(
-        *compared,
-        disagreement="quadratic" if graded else "nominal",
-        seed=seed,
-        **alike,
+        *compared, disagreement="quadratic" if graded else "nominal", seed=seed, **alike
     )
     yes_or_no = auroc = error = threshold = None
     if truth is not None and scores is not None and verdicts is not None:
@@ -259,10 +256,7 @@ def _probable(scores: Floats) -> bool:
 
 
 def _biases(
-    rows: pl.DataFrame,
-    difference: Floats | None,
-    span: float | None,
-    alike: Mapping[str, Any],
+    rows: pl.DataFrame, difference: Floats | None, span: float | None, alike: Mapping[str, Any]
 ) -> Iterator[Bias]:
     if difference is None or rows.height < FEWEST:
         return

@@ -67,7 +67,7 @@ def compare(
 ) -> Comparisons:
     """Compare the systems of a run, or of two runs, on the questions both answered.
 
-    Rows of one system on one question are averaged first. Each comparison has a difference with an
+    Rows of one system on one question are averaged first. Each pair has a difference with an
     interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the p-value of a
     distribution-free test (McNemar's exact test, or sign flips by cluster), adjusted for all
     p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If both were judged on
@@ -173,20 +173,15 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                 about = About(metric, _family(first, metric), a.name, b.name, group)
                 identical = bool(where.any()) and bool(alike[where].all())
                 equal = identical and bool(values[0].equals(values[1])[where].all())
-                comparison = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
-                if identical and comparison.wins + comparison.losses:
-                    differ = same_inputs_reason(
-                        comparison.wins + comparison.losses, comparison.n_pairs
-                    )
-                    comparison = replace(comparison, reasons=(*comparison.reasons, differ))
+                pair = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
+                if identical and pair.wins + pair.losses:
+                    differ = same_inputs_reason(pair.wins + pair.losses, pair.n_pairs)
+                    pair = replace(pair, reasons=(*pair.reasons, differ))
                 only_a, only_b = _alone(values, where if group else None)
-                comparison = replace(
-                    comparison,
-                    n_only_a=only_a,
-                    n_only_b=only_b,
-                    relevance_by=sources.get(metric, ""),
+                pair = replace(
+                    pair, n_only_a=only_a, n_only_b=only_b, relevance_by=sources.get(metric, "")
                 )
-                numbered.append((at, comparison))
+                numbered.append((at, pair))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
                 if equal and group is None:
@@ -195,7 +190,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         if everyone and len(rivals) > 2 and scale.better != "0":
             ranked += ranking(metric, met, level=plan.level)
     numbered.sort(key=lambda item: item[0])
-    comparisons = _judged([comparison for _, comparison in numbered], plan.adjust, settings)
+    comparisons = _judged([pair for _, pair in numbered], plan.adjust, settings)
     notes += [
         reason(ANSWERS_ARE_REFERENCES, system=name, metrics="\n".join(dict.fromkeys(metrics)))
         for name, metrics in left_out.items()
@@ -236,61 +231,45 @@ def _judged(
 ) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts.
 
-    Differences and equivalence are one family. Of a comparison only one of the two null hypotheses
+    Differences and equivalence are one family. Of a pair only one of the two null hypotheses
     can be true, no difference or one beyond the margin, and Holm's needs no more.
     """
-    ps = [comparison.p for comparison in comparisons] + [
-        comparison.p_equivalence for comparison in comparisons
-    ]
+    ps = [pair.p for pair in comparisons] + [pair.p_equivalence for pair in comparisons]
     if adjust == "holm":
         both, family = holm(ps, [*range(len(comparisons))] * 2), _tested(comparisons)
     else:
         both, family = benjamini_hochberg(ps), sum(p is not None for p in ps)
     return [
-        comparison
-        if comparison.verdict == "same"
-        else _with_verdict(comparison, p, inside, settings, family)
-        for comparison, p, inside in zip(comparisons, both, both[len(comparisons) :], strict=False)
+        pair if pair.verdict == "same" else _with_verdict(pair, p, inside, settings, family)
+        for pair, p, inside in zip(comparisons, both, both[len(comparisons) :], strict=False)
     ]
 
 
 def _tested(comparisons: Sequence[Comparison]) -> int:
-    return sum(
-        comparison.p is not None or comparison.p_equivalence is not None
-        for comparison in comparisons
-    )
+    return sum(pair.p is not None or pair.p_equivalence is not None for pair in comparisons)
 
 
 def _with_verdict(
-    comparison: Comparison,
+    pair: Comparison,
     p: float | None,
     p_equivalence: float | None,
     settings: ComparisonSettings,
     family: int,
 ) -> Comparison:
     verdict = verdict_of(
-        comparison.difference,
-        p_equivalence=p_equivalence,
-        p=p,
-        better=comparison.better,
-        alpha=settings.alpha,
+        pair.difference, p_equivalence=p_equivalence, p=p, better=pair.better, alpha=settings.alpha
     )
     open_ = verdict == "cannot_tell"
-    reasons = list(comparison.reasons)
-    if (
-        open_
-        and comparison.leaves_zero_out
-        and comparison.p is not None
-        and comparison.better != "0"
-    ):
-        reasons.append(AFTER if comparison.p <= settings.alpha else STRICTER)
+    reasons = list(pair.reasons)
+    if open_ and pair.leaves_zero_out and pair.p is not None and pair.better != "0":
+        reasons.append(AFTER if pair.p <= settings.alpha else STRICTER)
     needed: tuple[int | None, str | None] = None, "decided"
-    if open_ and comparison.needed_for == "difference":
-        needed = _to_show(comparison, p, settings.alpha, family)
+    if open_ and pair.needed_for == "difference":
+        needed = _to_show(pair, p, settings.alpha, family)
     elif open_:
-        needed = comparison.n_needed, comparison.n_needed_reason
+        needed = pair.n_needed, pair.n_needed_reason
     return replace(
-        comparison,
+        pair,
         p_adjusted=p,
         p_equivalence_adjusted=p_equivalence,
         verdict=verdict,
@@ -301,16 +280,16 @@ def _with_verdict(
 
 
 def _to_show(
-    comparison: Comparison, p_adjusted: float | None, alpha: float, family: int
+    pair: Comparison, p_adjusted: float | None, alpha: float, family: int
 ) -> tuple[int | None, str | None]:
     """The number of pairs that show the difference if it stays, or why there is none.
 
     With so many the p-value reaches alpha over the size of the family, which suffices for Holm, and
     for Benjamini and Hochberg, whatever the others do.
     """
-    if comparison.p is None or p_adjusted is None or p_adjusted <= alpha:
+    if pair.p is None or p_adjusted is None or p_adjusted <= alpha:
         return None, "no_direction"
-    return needed_n(comparison.n_pairs, comparison.p / 2, level=alpha / family / 2), None
+    return needed_n(pair.n_pairs, pair.p / 2, level=alpha / family / 2), None
 
 
 AFTER = "not_after_correction"
@@ -353,7 +332,7 @@ def _check(
     if adjust not in ("holm", "bh"):
         raise UnknownName("adjustment", adjust, ["holm", "bh"], hint="There are holm and bh.")
     if not 0.5 < level < 1:
-        raise InputError(f"The level of a comparison lies inside (.5, 1), got {level}.")
+        raise InputError(f"The level of a pair lies inside (.5, 1), got {level}.")
     if other is not None and baseline is not None:
         raise InputError(
             "A baseline can only be used with one run; with two, systems of the same name are "

@@ -237,11 +237,7 @@ def known_of_run(
 
 
 def accuracy(
-    scores: NDArray[np.float64],
-    clusters: ArrayLike,
-    both: pl.DataFrame | None,
-    *,
-    of_a_rate: bool,
+    scores: NDArray[np.float64], clusters: ArrayLike, both: pl.DataFrame | None, *, of_a_rate: bool
 ) -> Accuracy:
     """The accuracy of a judge, estimated from its scores and people's labels of some rows.
 

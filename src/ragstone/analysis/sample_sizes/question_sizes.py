@@ -449,12 +449,7 @@ Planned = tuple[float | None, int | None, float | None]
 
 
 def _by_mcnemar(
-    first: Pilot,
-    differing: float,
-    difference: float | None,
-    at: int,
-    power: float,
-    level: float,
+    first: Pilot, differing: float, difference: float | None, at: int, power: float, level: float
 ) -> Planned:
 
     def factor(by: float) -> float:
@@ -476,12 +471,7 @@ def _by_mcnemar(
 
 
 def _by_sign_flips(
-    first: Pilot,
-    differing: float,
-    difference: float | None,
-    at: int,
-    power: float,
-    level: float,
+    first: Pilot, differing: float, difference: float | None, at: int, power: float, level: float
 ) -> Planned:
     """Plan a t test with no fewer clusters than a permutation test needs for so small a p."""
     spread, each = first.cluster_deviation, first.rows_per_cluster

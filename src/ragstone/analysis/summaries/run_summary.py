@@ -114,14 +114,12 @@ def summarise(run: Run) -> Summary:
         if scored.metrics and _share_a_question(questions, scored.systems)
         else ()
     )
-    rivals = [comparison for comparison in comparisons if comparison.better != "0"]
-    tested = [
-        comparison for comparison in rivals if comparison.verdict != "same" and comparison.n_pairs
-    ]
-    shared = [max(comparison.n_pairs for comparison in ones) for ones in _pairs(tested).values()]
+    rivals = [each for each in comparisons if each.better != "0"]
+    tested = [each for each in rivals if each.verdict != "same" and each.n_pairs]
+    shared = [max(each.n_pairs for each in ones) for ones in _pairs(tested).values()]
     leads = _leads(rivals)
     apart = _apart(scored.systems, questions, comparisons)
-    uneven = [comparison.metric for comparison in comparisons if _uneven(comparison)]
+    uneven = [each.metric for each in comparisons if _uneven(each)]
     unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else questions)
     owed = pl.col("system").is_in(run.form.settings.partly_answered)
     return Summary(
@@ -132,7 +130,7 @@ def summarise(run: Run) -> Summary:
         metrics=sum(estimate.value is not None for estimate in whole),
         themselves=themselves,
         same=_same(comparisons, len(scored.systems)),
-        tested=tuple(dict.fromkeys(comparison.metric for comparison in tested)),
+        tested=tuple(dict.fromkeys(each.metric for each in tested)),
         shared=(min(shared, default=0), max(shared, default=0)),
         leads=leads,
         wins=_wins(tested, leads),
@@ -140,7 +138,7 @@ def summarise(run: Run) -> Summary:
         alike=tuple(
             pair
             for pair, ones in _pairs(tested).items()
-            if not any(comparison.verdict in DECIDED for comparison in ones)
+            if not any(each.verdict in DECIDED for each in ones)
         ),
         apart=apart,
         faults=faults_of(run, list(themselves)),
@@ -155,9 +153,9 @@ def summarise(run: Run) -> Summary:
     )
 
 
-def _uneven(comparison: Comparison) -> bool:
-    both = comparison.n_pairs + comparison.n_only_a and comparison.n_pairs + comparison.n_only_b
-    return bool(both and comparison.n_only_a + comparison.n_only_b)
+def _uneven(each: Comparison) -> bool:
+    both = each.n_pairs + each.n_only_a and each.n_pairs + each.n_only_b
+    return bool(both and each.n_only_a + each.n_only_b)
 
 
 def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
@@ -173,23 +171,23 @@ def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
 
 def _pairs(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
     pairs: dict[tuple[str, str], list[Comparison]] = {}
-    for comparison in comparisons:
-        pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
+    for each in comparisons:
+        pairs.setdefault((each.a, each.b), []).append(each)
     return pairs
 
 
 def _same(comparisons: Sequence[Comparison], systems: int) -> tuple[str, ...]:
     verdicts: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        verdicts.setdefault(comparison.metric, []).append(comparison.verdict)
+    for each in comparisons:
+        verdicts.setdefault(each.metric, []).append(each.verdict)
     pairs = systems * (systems - 1) // 2
     return tuple(metric for metric, ones in verdicts.items() if ones == ["same"] * pairs and pairs)
 
 
 def _leads(comparisons: Sequence[Comparison]) -> tuple[Lead, ...]:
     metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for metric in dict.fromkeys(comparison.metric for comparison in comparisons):
-        ones = [comparison for comparison in comparisons if comparison.metric == metric]
+    for metric in dict.fromkeys(each.metric for each in comparisons):
+        ones = [each for each in comparisons if each.metric == metric]
         leaders, others = _leaders(ones)
         if leaders:
             metrics.setdefault((leaders, others), []).append(metric)
@@ -197,10 +195,8 @@ def _leads(comparisons: Sequence[Comparison]) -> tuple[Lead, ...]:
 
 
 def _leaders(comparisons: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    beats = {_who(comparison) for comparison in comparisons if comparison.verdict in DECIDED}
-    systems = dict.fromkeys(
-        name for comparison in comparisons for name in (comparison.a, comparison.b)
-    )
+    beats = {_who(each) for each in comparisons if each.verdict in DECIDED}
+    systems = dict.fromkeys(name for each in comparisons for name in (each.a, each.b))
     unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
     others = [name for name in systems if name not in unbeaten]
     beat_all = all((leader, other) in beats for leader in unbeaten for other in others)
@@ -210,21 +206,17 @@ def _leaders(comparisons: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[
 DECIDED = ("better", "worse")
 
 
-def _who(comparison: Comparison) -> tuple[str, str]:
-    return (
-        (comparison.a, comparison.b)
-        if comparison.verdict == "better"
-        else (comparison.b, comparison.a)
-    )
+def _who(each: Comparison) -> tuple[str, str]:
+    return (each.a, each.b) if each.verdict == "better" else (each.b, each.a)
 
 
 def _wins(tested: Sequence[Comparison], leads: Sequence[Lead]) -> tuple[Lead, ...]:
     led = {metric for lead in leads for metric in lead.metrics}
     metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for comparison in tested:
-        if comparison.verdict in DECIDED and comparison.metric not in led:
-            better, worse = _who(comparison)
-            metrics.setdefault(((better,), (worse,)), []).append(comparison.metric)
+    for each in tested:
+        if each.verdict in DECIDED and each.metric not in led:
+            better, worse = _who(each)
+            metrics.setdefault(((better,), (worse,)), []).append(each.metric)
     return _largest_first(metrics)
 
 
@@ -238,7 +230,7 @@ def _largest_first(
 def _apart(
     systems: Sequence[str], questions: Asked, comparisons: Sequence[Comparison]
 ) -> tuple[tuple[str, str], ...]:
-    shared = {(comparison.a, comparison.b) for comparison in comparisons if comparison.n_pairs}
+    shared = {(each.a, each.b) for each in comparisons if each.n_pairs}
     return tuple(
         pair
         for pair in combinations(systems, 2)

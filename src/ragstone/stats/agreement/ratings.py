@@ -156,8 +156,7 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
     labels = in_order(label for row in rows for label in row if rated(label))
     code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}
     codes = np.array(
-        [[code_of[label] if rated(label) else GAP for label in row] for row in rows],
-        dtype=np.int64,
+        [[code_of[label] if rated(label) else GAP for label in row] for row in rows], dtype=np.int64
     ).reshape(len(rows), len(rows[0]) if rows else 0)
     labelled = np.flatnonzero((codes != GAP).any(axis=0))
     return RatingMatrix(tuple(labels), codes[:, labelled], labelled)

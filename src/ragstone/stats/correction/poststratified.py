@@ -272,12 +272,7 @@ def stratum_rates(positives: Floats, mass: Floats) -> Floats:
     return np.where(mass > 0, np.minimum(rates, 1), pooled)
 
 
-def design_effect(
-    shares: Floats,
-    rates: Floats,
-    sizes: Floats,
-    residuals: Floats,
-) -> Floats:
+def design_effect(shares: Floats, rates: Floats, sizes: Floats, residuals: Floats) -> Floats:
     """The design effect: variance of the rate relative to that of independent rows, at least 1.
 
         effect = (V + h · sum of P_k² / C²) / (B + h · sum of P_k² / (n_k C)),    h = 1/2
@@ -316,11 +311,7 @@ def row_share_variance(shares: Floats, rates: Floats, n_judged: float) -> Floats
 
 
 def _share_variance(
-    strata: Ints,
-    sample: LabelledRows,
-    shares: Floats,
-    rates: Floats,
-    residual: Floats,
+    strata: Ints, sample: LabelledRows, shares: Floats, rates: Floats, residual: Floats
 ) -> float:
     if sample.clusters is None:
         return float(row_share_variance(shares, rates, len(strata)))

@@ -302,12 +302,7 @@ def _basic_bootstrap(
 
 
 def _bin(
-    stated: Floats,
-    true: Bools,
-    inside: Bools,
-    weights: Floats,
-    groups: Ints | None,
-    level: float,
+    stated: Floats, true: Bools, inside: Bools, weights: Floats, groups: Ints | None, level: float
 ) -> CalibrationBin:
     probabilities = stated[inside]
     share = share_of(true, inside, weights, groups, level)

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import clamp, t_quantile, upper_quantile
-from ragstone.stats.weights_and_groups import (
-    Codes,
-    Floats,
-    codes_of,
-    heavy_wilson_ends,
-    sums_by,
-)
+from ragstone.stats.weights_and_groups import Codes, Floats, codes_of, heavy_wilson_ends, sums_by
 
 
 def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> float:

@@ -86,8 +86,7 @@ def allocate(
     if least.sum() > size:
         least = np.minimum(totals, 1)
     return _whole(
-        _between(target, least.astype(np.float64), totals.astype(np.float64), size),
-        totals,
+        _between(target, least.astype(np.float64), totals.astype(np.float64), size), totals
     )
 
 
