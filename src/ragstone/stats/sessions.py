@@ -123,10 +123,6 @@ class Sessions:
         ids: Shape (S,). The sessions.
         sizes: Shape (S,). How many turns each has.
         last: Shape (S,). The row of the last turn of each.
-
-    Raises:
-        InputError: Other shapes, an order that is not a number, weights that are not above 0, or
-            that differ in a session.
     """
 
     def __init__(

@@ -114,16 +114,11 @@ def calibrate(
         run: A finished run that was not judged by the people who gave the labels. What people
             corrected is left out, for it was chosen by looking.
         labels: Label files; if none, the labels in the run's examples.
-        metrics: Only these metrics of the run.
-        by: Fields to correct by, in addition to the system.
-        cluster: Field that groups dependent rows; None: as in the run.
-        columns: Maps a label or metric to its column in the label files.
         scales: Maps a metric to the first and last point of the scale on which people rated it,
             such as (1, 5). Other scales are guessed, with a note.
         method: How rates are corrected: ``ppi_plus_plus``, ``poststratified``, ``rogan_gladen``, or
             ``by_design``, which chooses between the first two before looking at any label (see
             ``favoured``).
-        criterion: What the best threshold of a score maximises.
         repeats: Runs of the same data judged again by the same judge, to measure how often its
             verdicts change.
         injected: A run of the same data with injected instructions, to measure how often they
@@ -133,8 +128,6 @@ def calibrate(
         anytime: For labels that keep arriving as random draws: the mean of the labels alone, with
             an interval that is valid at every look, in the order of the files. Nothing is
             corrected.
-        level: Confidence level of the intervals.
-        seed: Seed for all resampling.
 
     Raises:
         DataError: Label files that cannot be read; lists every fault.

@@ -67,7 +67,7 @@ def compare(
 ) -> Comparisons:
     """Compare the systems of a run, or of two runs, on the questions both answered.
 
-    Rows of one system on one question are averaged first. Each pair has a difference with an
+    Rows of one system on one question are averaged first. Each comparison has a difference with an
     interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the p-value of a
     distribution-free test (McNemar's exact test, or sign flips by cluster), adjusted for all
     p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If both were judged on
@@ -78,13 +78,11 @@ def compare(
     references is not compared by metrics that set answers beside references.
 
     Args:
-        run: A finished run.
         other: A second run: its systems are b, those of ``run`` are a. None: compare the systems of
             ``run``.
         baseline: Within one run, the only system to be b; None: every pair.
         metrics: Metrics to compare; None: all, or with two runs all that both have.
         by: Fields to compare by, value by value, in addition to the whole.
-        cluster: Field that groups dependent rows; None: as in ``run``.
         margin: Differences up to this size are too small to matter, in the metric's unit, above 0.
         adjust: ``holm`` keeps the chance of any false finding, of a difference or of equivalence,
             at 5 %; ``bh`` keeps the expected share of false findings at 5 %.
@@ -92,7 +90,6 @@ def compare(
             adjusted p-value of at most 1 - level, and so does ``equivalent``, in two one-sided
             tests.
         force: Also compare metrics that the two runs judged or defined differently.
-        seed: Seed of the sign flips.
 
     Raises:
         InputError: A run is not finished, there is nothing to pair, a metric differs between the

@@ -134,9 +134,7 @@ def draw_sample(
             times. Ratios are smaller if the likeliest is certain to be drawn.
         metric: A metric of the run; needed except for random and for strata of fields. Examples for
             which it is undefined are not drawn.
-        threshold: Score at which the metric turns from no to yes.
         strata: Fields, and ``verdict`` for the judge's verdict on the metric.
-        allocation: How many examples each stratum gets.
         others: Runs of the same examples, for disagreement on the metric; without any, the votes
             within the run.
         people: Human labels so far: ``example_id``, ``people`` (their score) and ``weight``.
@@ -144,7 +142,6 @@ def draw_sample(
         annotators: Names of the annotators; if empty, one annotator without a name.
         overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is divided
             evenly.
-        seed: Random seed; the same seed draws the same sample.
 
     Raises:
         InputError: The arguments do not fit together, or do not fit the run.

@@ -214,7 +214,6 @@ def annotate(
         optional: Labels without which an item can be saved.
         metric: Of a run: without tasks and labels, those from which it can be computed are asked;
             its scores say where the judge is in doubt, and what is at risk.
-        threshold: Score at which the metric turns from no to yes.
         n: How many examples are given out; None: all.
         examples: Ids of those to choose from; None: all.
         chosen: By what these were chosen, in words, where that was not chance.
@@ -226,7 +225,6 @@ def annotate(
         together: Whether all parts of an example are labelled on one screen for each task.
         instructions: The queue's own, in Markdown.
         guidelines: A folder with translations of guidelines, such as ``grounding.french.md``.
-        seed: Of the order and of the overlap.
 
     Raises:
         InputError: There is no such source, or nothing to ask or to label.

@@ -205,19 +205,15 @@ def gate(
     average.
 
     Args:
-        run: A finished run, or its folder.
         require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
         no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder of
             another run. For every metric that both have and that has a better direction, the paired
             difference in that direction must be at least minus the margin. Always met if both were
             judged on the same inputs by the same judge, and alike.
         only: Apply ``no_worse_than`` to these metrics only.
-        system: Check only these systems.
         labels: Human label files: decide on estimates corrected by them.
-        columns: Maps a label or metric to its column in the label files.
         scales: Maps a metric to the first and last point of the scale on which people rated it,
             such as (1, 5).
-        cluster: Field that groups dependent rows; None: as in the run.
         on: ``point`` decides by the values alone, for thresholds no interval can clear.
         level: One-sided error rate, in (0, .5).
         max_missing: Largest share of a requirement's scores that may be missing, in [0, 1].

@@ -278,14 +278,11 @@ def paired_sizes(
     keeps the power on average, given the uncertainty of the pilot's variance.
 
     Args:
-        scored: The pilot run, with two systems or more.
-        metrics: Metrics of the run; if empty, all.
         difference: Difference to detect, in the unit of the metrics; None: only compute which
             difference can be detected.
         n: Number of questions; None: as many as the pilot has.
         baseline: Compare the other systems with this one; None: compare all pairs, the system that
             comes first in the data minus the later one, as ``compare`` does.
-        power: Probability of detecting the difference.
         level: 1 minus the significance level of all tests together.
         single: Plan for a single test, as ``compare`` makes for one metric and two systems.
 

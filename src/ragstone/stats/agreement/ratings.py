@@ -251,15 +251,10 @@ def agreement_intervals(
     Args:
         ratings: With at least two items, or clusters, that have two labels; with fewer there is no
             interval, unless all agree.
-        coefficients: By name; each has a value over all items.
         weights: Shape (items,), with mean about 1: the weight of an item each time it is drawn.
             None: equal weights.
-        clusters: One name for each of the items given to ``read_ratings``.
         resamples: Number of resamples. With 2,000 the simulation error of each end is about 1.5 %
             of the interval's width.
-
-    Raises:
-        InputError: The number of clusters is not the number of items.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13; Zapf et al.
     (2016), "Measuring inter-rater reliability for nominal data", which confirms its coverage for

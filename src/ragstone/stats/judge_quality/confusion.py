@@ -249,7 +249,6 @@ def best_threshold(
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         labels: Shape (n,), true or 1 for a positive.
-        criterion: What to maximise.
         folds: At least 2.
 
     Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory

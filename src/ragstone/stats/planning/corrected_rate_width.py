@@ -167,10 +167,7 @@ def half_widths(
     - if whole clusters are labelled: sample sizes are divided by the design effect, and the
       estimate of that varies as chi² over its degrees of freedom.
 
-    The result has shape (draws,).
-
     Args:
-        judged: The judge's scores and their agreement with people.
         labels: Number of labels, drawn at random from the judged rows, in (0, judged].
 
     Source: Beal (1989), "Sample size determination for confidence intervals on the population mean

@@ -64,7 +64,6 @@ def labels_for_rate(
     it is the quantile of the width over simulated samples, ``half_widths``.
 
     Args:
-        judged: The judge's scores and their agreement with people.
         half_width: Wanted, in (0, .5).
         assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
             expected width.

@@ -336,10 +336,6 @@ def mean_sample_size(
     the effective sample size for a rate and for bounded scores, t for others. The size's
     ``clusters`` is None if every cluster has one row. None for unbounded scores that do not vary in
     the pilot.
-
-    Args:
-        first: The pilot.
-        half_width: Wanted, above 0, in the unit of the scores.
     """
     if not half_width > 0:
         raise InputError(f"A half-width must be above 0, got {half_width}.")
