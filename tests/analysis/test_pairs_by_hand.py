@@ -15,7 +15,6 @@ from ragstone.analysis.comparison.compare import _judged
 from ragstone.analysis.comparison.compared_systems import Values
 from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS, Comparison
 from ragstone.analysis.comparison.paired_scores import (
-    About,
     ComparisonSettings,
     Pairs,
     compare_pairs,
@@ -30,7 +29,7 @@ from tests.analysis.conftest import MadeRun
 
 SHARE = ValueRange(0.0, 1.0, "+", rate=False)
 RATE = replace(SHARE, rate=True)
-ABOUT = About("mrr", "own", "a", "b", None)
+ABOUT = {"metric": "mrr", "family": "own", "a": "a", "b": "b", "slice": None}
 ASKED = ComparisonSettings(0.95, 0.05, 0, 100)
 
 

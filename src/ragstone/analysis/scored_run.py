@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,6 @@ from ragstone.run.estimates.sums import (
 from ragstone.run.folder.run_files import looked_up
 from ragstone.stats import Interval, MeanEstimate
 from ragstone.stats.cluster_means import Clusters, mean_of_clusters
-from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
 IDS = ("id", "question_id", "system")
@@ -209,7 +208,9 @@ class Scored:
 
 def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> MeanEstimate:
     """Mean of the scores that have a value, with the interval that suits it."""
-    return mean_at(by_cluster(scores).moments, scale)(level)
+    return mean_of_clusters(
+        by_cluster(scores).moments, rate=scale.rate, low=scale.low, high=scale.high, level=level
+    )
 
 
 def by_cluster(scores: pl.DataFrame) -> Clusters:
@@ -220,17 +221,6 @@ def by_cluster(scores: pl.DataFrame) -> Clusters:
         sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
     )
     return Clusters(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
-
-
-def mean_at(clusters: ClusterMoments, scale: ValueRange) -> Callable[[float], MeanEstimate]:
-    """Return ``mean_of`` as a function of the level."""
-
-    def mean(level: float) -> MeanEstimate:
-        return mean_of_clusters(
-            clusters, rate=scale.rate, low=scale.low, high=scale.high, level=level
-        )
-
-    return mean
 
 
 SHOWN = 12
@@ -329,8 +319,10 @@ def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
     """The mean of the scores that have a value; of a rate with exact tails."""
     tally = dict(scores["status"].value_counts().iter_rows())
     clusters = by_cluster(scores)
-    mean = mean_at(clusters.moments, scale)
-    usual = mean(0.95)
+    mean = partial(
+        mean_of_clusters, clusters.moments, rate=scale.rate, low=scale.low, high=scale.high
+    )
+    usual = mean()
     exact = exact_rate(clusters.sums, clusters.counts) if scale.rate else None
 
     def filled(end: End) -> Quantity | None:
@@ -339,7 +331,7 @@ def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
 
     return Quantity(
         value=usual.value,
-        at=(lambda level: mean(level).interval) if exact is None else exact.interval,
+        at=(lambda level: mean(level=level).interval) if exact is None else exact.interval,
         n=int(tally.get("value", 0)),
         n_undefined=int(tally.get("undefined", 0)),
         n_missing=int(tally.get("missing", 0)),

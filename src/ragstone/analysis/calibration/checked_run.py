@@ -122,12 +122,9 @@ class CheckedRun:
 
         Labels of either check the same judges.
         """
-        asks = frozenset[str]().union(
-            *(metric.asks for metric in self.on(metrics).metrics.values())
-        )
-        also = (
-            name for name, metric in self.metrics.items() if metric.asks and metric.asks <= asks
-        )
+        chosen = self.on(metrics).metrics.values()
+        asks = frozenset[str]().union(*(metric.asks for metric in chosen))
+        also = (name for name, each in self.metrics.items() if each.asks and each.asks <= asks)
         return self.on({*metrics, *also})
 
     def of_system(self, system: str) -> "CheckedRun":

@@ -154,22 +154,16 @@ class LabelledRun:
         # Many examples have the same.
         slices = {text: json.loads(text) for text in examples["slices"].unique(maintain_order=True)}
         names = dict.fromkeys(name for fields in slices.values() for name in fields)
-        rows = examples.select(
-            pl.col("id").alias("example_id"),
-            *(
-                pl.col("slices")
-                .replace_strict(
-                    {
-                        text: None if fields.get(name) is None else str(fields[name])
-                        for text, fields in slices.items()
-                    },
-                    return_dtype=pl.String,
-                )
-                .alias(f"slice {name}")
-                for name in names
-                if name not in self.scored.by
-            ),
-        )
+        columns = [pl.col("id").alias("example_id")]
+        for name in names:
+            if name not in self.scored.by:
+                values = {
+                    text: None if fields.get(name) is None else str(fields[name])
+                    for text, fields in slices.items()
+                }
+                column = pl.col("slices").replace_strict(values, return_dtype=pl.String)
+                columns.append(column.alias(f"slice {name}"))
+        rows = examples.select(columns)
         return ids.join(rows, on="example_id", how="left", maintain_order="left").get_columns()[1:]
 
     def labelled(
@@ -182,17 +176,8 @@ class LabelledRun:
         scale = self.scored.scale(metric)
         rate = is_rate(self.scores[metric], scale)
         unlike = self._not_random(metric, group, scores)
-        return LabelledScores(
-            metric,
-            group,
-            scores,
-            scale,
-            rate,
-            self.method,
-            unlike,
-            self.assume_random,
-            self.anytime,
-        )
+        options = self.method, unlike, self.assume_random, self.anytime
+        return LabelledScores(metric, group, scores, scale, rate, *options)
 
     def _not_random(
         self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
@@ -229,9 +214,8 @@ class LabelledRun:
             yield reason("label_ties", n=ties)
         if discarded := self.labels.n_discarded:
             yield reason("labels_discarded", n=discarded)
-        partly = [
-            labelled_in_part(self.labels.join(example), self.units) for example in self.examples
-        ]
+        joined = map(self.labels.join, self.examples)
+        partly = [labelled_in_part(example, self.units) for example in joined]
         if count := sum(map(bool, partly)):
             yield reason("labelled_in_part", n=count, examples=len(partly))
         yield from self._own_words()

@@ -7,7 +7,6 @@ against the reference by construction, which says nothing about it or about the 
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -31,56 +30,36 @@ SHARE = re.compile(r" \d+%")
 SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder", "text")
 """What a signature says of how a user's own metric, which is not loaded, was judged."""
 
+MEASURED_OTHERWISE = "measured_otherwise"
 JUDGE_OF = "judge of "
 MOST_LISTED = 20
 
 BY_RUBRIC = {Rating.name, Critique.name}
 
 
-@dataclass(frozen=True, slots=True)
-class Otherwise:
-    """Something that differs in the second run: a judge, prompt, model or definition.
+def measured_otherwise(
+    first: Scored, second: Scored, metrics: Sequence[str]
+) -> list[Mapping[str, str]]:
+    """List all differences of equally named metrics in two runs, as facts of a reason.
 
-    ``what`` goes before both, such as ``prompt claims`` or ``claims judged by``; ``runs`` is what
-    the runs are called.
+    ``of`` is the metric, ``what`` goes before both, such as ``prompt claims`` or ``claims judged
+    by``.
     """
-
-    metric: str
-    what: str
-    first: str
-    second: str
-    runs: tuple[str, str]
-
-    def reason(self, code: str = "measured_otherwise") -> str:
-        """All of it as facts."""
-        first, other = self.runs
-        return reason(
-            code,
-            of=self.metric,
-            what=self.what,
-            first=self.first,
-            second=self.second,
-            in_first=first,
-            in_second=other,
-        )
-
-
-def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
-    """All differences of equally named metrics in two runs."""
     changes = []
-    runs = run_labels(first.run.path, second.run.path)
+    in_first, in_second = run_labels(first.run.path, second.run.path)
     for name in metrics:
-        before, other = _made_by(first, name), _made_by(second, name)
+        before, after = _made_by(first, name), _made_by(second, name)
         together: dict[tuple[str, str], list[str]] = {}
         for what, had in before.items():
-            has = other.get(what)
+            has = after.get(what)
             if has is not None and has != had:
                 together.setdefault((had, has), []).append(what)
         changes += [
-            Otherwise(name, words, had, has, runs)
+            {"of": name, "what": words, "first": had, "second": has,
+             "in_first": in_first, "in_second": in_second}
             for (had, has), what in together.items()
             for words in _in_words(what)
-        ]
+        ]  # fmt: skip
     return changes
 
 
@@ -88,10 +67,10 @@ def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: 
     """Check that metrics are measured alike in both runs; returns tolerated differences."""
     differences = measured_otherwise(first, second, metrics)
     if not differences or force:
-        return [difference.reason("compared_all_the_same") for difference in differences]
-    count = len({difference.metric for difference in differences})
+        return [reason("compared_all_the_same", **difference) for difference in differences]
+    count = len({difference["of"] for difference in differences})
     noun = "metric was" if count == 1 else "metrics were"
-    listed = [difference.reason() for difference in differences[:MOST_LISTED]]
+    listed = [reason(MEASURED_OTHERWISE, **difference) for difference in differences[:MOST_LISTED]]
     more = (
         [f"… and {len(differences) - MOST_LISTED} more"] if len(differences) > MOST_LISTED else []
     )

@@ -38,7 +38,7 @@ from .compared_systems import (
     values_of,
 )
 from .comparison_result import Adjust, Comparison, Comparisons, Met, Ranked, ranking, verdict_of
-from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
+from .paired_scores import ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
 
 SEED = 20_240_601
 RESAMPLES = 10_000
@@ -152,6 +152,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     for metric in plan.metrics:
         scale = first.scale(metric)
         definition = first.metric(metric)
+        family = next(row.family for row in first.run.estimate_list if row.metric == metric)
         met = []
         for at, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
             a, b = match
@@ -167,7 +168,13 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
             alike = same.where(match, metric)
             for group, where in slices[at]:
                 pairs = Pairs.of(*values, where, clusters)
-                about = About(metric, _family(first, metric), a.name, b.name, group)
+                about = {
+                    "metric": metric,
+                    "family": family,
+                    "a": a.name,
+                    "b": b.name,
+                    "slice": group,
+                }
                 identical = bool(where.any()) and bool(alike[where].all())
                 equal = identical and bool(values[0].equals(values[1])[where].all())
                 pair = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
@@ -228,8 +235,8 @@ def _judged(
 ) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts.
 
-    Differences and equivalence are one family. Of a pair only one of the two null hypotheses
-    can be true, no difference or one beyond the margin, and Holm's needs no more.
+    Differences and equivalence are one family. Of a pair only one of the two null hypotheses can be
+    true, no difference or one beyond the margin, and Holm's needs no more.
     """
     ps = [pair.p for pair in comparisons] + [pair.p_equivalence for pair in comparisons]
     if adjust == "holm":
@@ -345,9 +352,3 @@ def _chosen(metrics: Sequence[str] | None, known: Sequence[str], first: Scored) 
     noun = "metric of these runs"
     run = first.run.path
     return list(dict.fromkeys(metric_among(text, known, noun, run=run) for text in metrics))
-
-
-def _family(scored: Scored, metric: str) -> str:
-    return next(
-        estimate.family for estimate in scored.run.estimate_list if estimate.metric == metric
-    )

@@ -271,11 +271,6 @@ NAMES = {0: "value", 1: "undefined", 2: "missing"}
 """How an outcome is called in a run's scores."""
 
 
-def has_gaps(scores: pl.DataFrame) -> bool:
-    """Return whether a composite's score anywhere lacks a component and is made of the rest."""
-    return bool(scores["partly"].any())
-
-
 def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataFrame]:
     """The scores of its components, by the names in its weights, in the order of the examples.
 
@@ -304,9 +299,9 @@ def over_common(
     b: Mapping[str, Values],
     whole: tuple[Values, Values],
 ) -> tuple[Values, Values, Bools]:
-    """Both sides' composites, question by question over the components that both have.
+    """Return both sides' composites, question by question over the components that both have.
 
-    The composites, and on which questions a component was left out that one side has.
+    The last of the result is on which questions a component was left out that one side has.
     """
     columns: dict[str, Floats] = {}
     uneven = np.zeros(len(whole[0].valued), dtype=bool)
@@ -325,11 +320,6 @@ def over_common(
         values = value.fill_null(0.0).to_numpy()
         composites.append(Values(values, valued, before.missing & ~valued, owed, before.rows))
     return composites[0], composites[1], uneven & composites[0].valued
-
-
-def components_of(side: Side, scores: Mapping[str, pl.DataFrame]) -> dict[str, Values]:
-    """A side's components, one value a question."""
-    return {name: side.values(frame) for name, frame in scores.items()}
 
 
 def values_of(
@@ -351,7 +341,7 @@ def values_of(
     if (
         not isinstance(composite, Composite)
         or composite.missing == "propagate"
-        or not any(has_gaps(frame) for frame in scores.values())
+        or not any(frame["partly"].any() for frame in scores.values())
     ):
         yield from whole
         return
@@ -360,7 +350,10 @@ def values_of(
     except InputError as error:
         notes.append(reason("components_not_there", metric=metric, said=error.text))
         return
-    components = {key: components_of(side, parts[id(side.scored)]) for key, side in side_of.items()}
+    components = {
+        key: {name: side.values(frame) for name, frame in parts[id(side.scored)].items()}
+        for key, side in side_of.items()
+    }
     uneven, total = 0, 0
     for (a, b), before in whole:
         first, other, left_out = over_common(

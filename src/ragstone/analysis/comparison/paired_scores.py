@@ -100,19 +100,8 @@ class ComparisonSettings:
         return 1 - 2 * self.alpha
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """The subject of a comparison."""
-
-    metric: str
-    family: str
-    a: str
-    b: str
-    slice: Mapping[str, str] | None
-
-
 def compare_pairs(
-    about: About, pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
+    about: Mapping[str, Any], pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
 ) -> Comparison:
     """All statistics of the pairs, except the adjusted p-value and the verdict."""
     d = pairs.differences
@@ -134,12 +123,8 @@ def compare_pairs(
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(values.mean()) if len(d) else None for values in (pairs.a, pairs.b))
     return Comparison(
-        metric=about.metric,
-        family=about.family,
+        **about,
         better=scale.better,
-        a=about.a,
-        b=about.b,
-        slice=about.slice,
         value_a=mean_a,
         value_b=mean_b,
         difference=float(d.mean()) if len(d) else None,
@@ -175,7 +160,7 @@ def compare_pairs(
 
 
 def same_pairs(
-    about: About, pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
+    about: Mapping[str, Any], pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
 ) -> Comparison:
     """The comparison of pairs with identical inputs and values: nothing is left to test."""
     nothing: dict[str, Any] = dict.fromkeys(

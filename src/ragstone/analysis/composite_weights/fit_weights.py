@@ -189,9 +189,10 @@ def fit_weights(
     names, excluded, turn = weighable(scored, metrics, begin, pairs)
     table, left_out, n_left_out = score_table(scored, names, pairs, turn)
     if not table.size:
+        lacking = "; ".join(f"{name} lacks {count:,}" for name, count in left_out.items())
         raise InputError(
             f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
-            f"{_lacking(left_out)}. Name fewer metrics with {argument('metrics', 'METRIC')}."
+            f"{lacking or 'none given'}. Name fewer metrics with {argument('metrics', 'METRIC')}."
         )
     same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
     varies = np.asarray(same > 0)
@@ -369,7 +370,3 @@ def _composite(names: Sequence[str], weights: Floats) -> str:
         for name, weight in sorted(used, key=lambda item: -item[1])
     ]
     return str(Composite(weights=" ".join(terms)))
-
-
-def _lacking(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{name} lacks {count:,}" for name, count in left_out.items()) or "none given"

@@ -296,7 +296,19 @@ def _source(
             f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
         )
     if path.is_dir() and (path / RunEntry.MANIFEST).is_file():
-        return _of_run(Run.open(path), tasks, labels, metric, threshold, examples, seed)
+        run = Run.open(path)
+        scored = None if metric is None else Scored(run).without_corrections()
+        name = None if scored is None or metric is None else known_metric(scored, metric)
+        measured = None if scored is None or name is None else scored.metric(name) or name
+        questions = _questions(tasks, labels, measured)
+        if _of_pairs(questions):
+            items = pair_items(from_frame(run.examples()), ids=examples, seed=seed)
+        else:
+            items = run_items(run, questions, examples)
+        if scored is None or name is None:
+            return QueueSource(items, questions)
+        doubt = _doubt(scored, name, threshold)
+        return QueueSource(items, questions, None, _risk(scored, name), doubt)
     if metric is not None:
         raise InputError(
             f"{argument('metric', metric)} needs a run with its scores, and {path} is none: "
@@ -309,28 +321,6 @@ def _source(
     if _of_pairs(questions):
         return QueueSource(pair_items(chosen, seed=seed), questions)
     return QueueSource(data_items(chosen, questions), questions)
-
-
-def _of_run(
-    run: Run,
-    tasks: Sequence[str],
-    labels: Sequence[str],
-    metric: str | None,
-    threshold: float,
-    examples: Collection[str] | None,
-    seed: int,
-) -> QueueSource:
-    scored = None if metric is None else Scored(run).without_corrections()
-    name = None if scored is None or metric is None else known_metric(scored, metric)
-    measured = None if scored is None or name is None else scored.metric(name) or name
-    questions = _questions(tasks, labels, measured)
-    if _of_pairs(questions):
-        items = pair_items(from_frame(run.examples()), ids=examples, seed=seed)
-    else:
-        items = run_items(run, questions, examples)
-    if scored is None or name is None:
-        return QueueSource(items, questions)
-    return QueueSource(items, questions, None, _risk(scored, name), _doubt(scored, name, threshold))
 
 
 def _of_sheet(

@@ -1,7 +1,7 @@
 """Gate checks: the state of each requirement on each system, and the effect of missing scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import polars as pl
@@ -78,13 +78,24 @@ def read_checks(
         cluster: Field whose rows are not independent; by default the run's own.
     """
     scored = Scored(run, cluster=cluster)
-    unknown = list(_unknown(system, scored.systems))
+    hint = f"It has {', '.join(scored.systems)}."
+    unknown = [
+        UnknownName("system of this run", name, scored.systems, hint=hint)
+        for name in system
+        if name not in scored.systems
+    ]
     problems: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
     systems = [name for name in scored.systems if name in system or not system or unknown]
 
     def required(text: str) -> GateRequirement:
         requirement = read_requirement(text, scored)
-        _refuse_lacking(requirement, scored)
+        metric, composite = requirement.metric, over_means(scored, requirement.metric)
+        if composite is not None and (parts := lacking(scored, composite)):
+            adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
+            raise InputError(
+                f"{requirement.text!r}: {metric} is made of the means of {', '.join(parts)}, "
+                f"which the run has no scores of. {adds} adds them."
+            )
         return requirement
 
     requirements: dict[tuple[str, Bound], GateRequirement] = {}
@@ -124,12 +135,6 @@ def _misfits(
         yield InputError(f"{argument('only')} limits {limited}, and there is none.")
 
 
-def _unknown(system: Sequence[str], known: Sequence[str]) -> Iterator[UnknownName]:
-    for name in system:
-        if name not in known:
-            yield UnknownName("system of this run", name, known, hint=f"It has {', '.join(known)}.")
-
-
 def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
     values = []
     for text in texts:
@@ -148,8 +153,9 @@ def _required(
     notes: list[str],
 ) -> Iterator[Check]:
     for requirement in requirements:
-        scale, scores = scored.scale(requirement.metric), scored.of(requirement.metric)
-        composite = over_means(scored, requirement.metric)
+        metric, bar = requirement.metric, requirement.bar
+        scale, scores = scored.scale(metric), scored.of(metric)
+        composite = over_means(scored, metric)
         uncorrected = []
         for system in systems:
             rows = scores.filter(pl.col("system") == system)
@@ -158,25 +164,15 @@ def _required(
                 if composite is None
                 else over_means_quantity(scored, composite, system)
             )
-            instead = None if corrected is None else corrected(requirement.metric, system)
+            instead = None if corrected is None else corrected(metric, system)
             if instead is not None:
                 quantity = owing(instead, quantity)
             elif corrected is not None:
                 uncorrected.append(system)
-            yield Check(
-                requirement.text,
-                requirement.metric,
-                system,
-                requirement.bar,
-                scale.better,
-                quantity,
-                rows,
-                corrected=instead is not None,
-            )
+            check = Check(requirement.text, metric, system, bar, scale.better, quantity, rows)
+            yield replace(check, corrected=instead is not None)
         if corrected is not None and uncorrected:
-            notes.append(
-                reason("uncorrected", of=requirement.metric, systems="\n".join(uncorrected))
-            )
+            notes.append(reason("uncorrected", of=metric, systems="\n".join(uncorrected)))
 
 
 def _no_worse(baseline: NoWorse) -> Iterator[Check]:
@@ -191,17 +187,6 @@ def _no_worse(baseline: NoWorse) -> Iterator[Check]:
             yield Check(
                 text, metric, side.system, bar, better, gained.quantity, gained.differences, same
             )
-
-
-def _refuse_lacking(requirement: GateRequirement, scored: Scored) -> None:
-    composite = over_means(scored, requirement.metric)
-    parts = [] if composite is None else lacking(scored, composite)
-    if parts:
-        adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
-        raise InputError(
-            f"{requirement.text!r}: {requirement.metric} is made of the means of "
-            f"{', '.join(parts)}, which the run has no scores of. {adds} adds them."
-        )
 
 
 State = Literal["holds", "broken", "open"]
@@ -232,10 +217,8 @@ def turned_by_missing(
 ) -> list[str]:
     """Tell how missing scores could change the state of each requirement; empty if they cannot.
 
-    As ``low:open``, the end of the range and the state there, or ``no_end``.
-
-    All its missing scores, and those of the other requirements, at the low end of their range, then
-    all at the high end.
+    All missing scores are set to the low end of their range, then all to the high end. The result
+    is such as ``low:open``, the end and the state there, or ``no_end``.
     """
     turned = ["" for _ in checks]
     owing = [at for at, check in enumerate(checks) if check.quantity.n_missing]

@@ -16,15 +16,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.analysis.comparison.comparability import measured_otherwise, other_texts, version_note
+from ragstone.analysis.comparison.comparability import (
+    MEASURED_OTHERWISE,
+    measured_otherwise,
+    other_texts,
+    version_note,
+)
 from ragstone.analysis.comparison.compared_systems import (
     Bools,
     Match,
     Side,
     Values,
     component_scores,
-    components_of,
-    has_gaps,
     matches_between,
     matches_within,
     over_common,
@@ -450,7 +453,7 @@ def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Seq
         raise InputError(
             f"{text!r}: metrics of the same name were judged or defined differently in the two "
             f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
-            notes=[difference.reason() for difference in differing],
+            notes=[reason(MEASURED_OTHERWISE, **difference) for difference in differing],
         )
 
 
@@ -458,9 +461,15 @@ def _values(match: Match, metric: str) -> tuple[Values, Values]:
     scores = [side.scored.outcomes(metric) for side in match]
     whole = match[0].values(scores[0]), match[1].values(scores[1])
     composite = match[0].scored.metric(metric)
-    if not isinstance(composite, Composite) or not any(map(has_gaps, scores)):
+    if not isinstance(composite, Composite) or not any(frame["partly"].any() for frame in scores):
         return whole
-    parts = [components_of(side, component_scores(side.scored, composite)) for side in match]
+    parts = [
+        {
+            name: side.values(frame)
+            for name, frame in component_scores(side.scored, composite).items()
+        }
+        for side in match
+    ]
     first, second, _ = over_common(composite, parts[0], parts[1], whole)
     return first, second
 

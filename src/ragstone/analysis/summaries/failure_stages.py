@@ -10,7 +10,7 @@ for the example is unknown and does not fail.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from ragstone.analysis.calibration.checked_run import CheckedRun, checked_agains
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
-from ragstone.core.messages import Displayable, reason
+from ragstone.core.messages import Displayable, plain, reason
 from ragstone.judges.local.response_type import response_type
 from ragstone.run import Run
 from ragstone.run.estimates.groups import groups_of, rows_of
@@ -185,7 +185,7 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
             ids, null if there are none, the ``first_reference``, and the number of the answer's
             claims, ``n_claims``.
 
-        One row an example, in order: ``example_id``, ``system``, a column for each stage: whether
+        The result has one row an example, in order: ``example_id``, ``system``, a column for each stage: whether
         it failed there, null where that is not known; ``stage``: the code of the first, if it looks
         bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how doubtful
         the answer is, higher is worse, null where no metric tells; and ``unsupported_claim``. Data
@@ -334,13 +334,11 @@ class FailureGroups:
 
     def of(self, **group: str) -> GroupFailures:
         """Return the failures of a group: ``of()``, ``of(system="a")``, ``of(topic="sea")``."""
-        match = next(
-            (candidate for candidate in self.groups if dict(candidate.group) == group), None
-        )
-        if match is None:
-            names = [_named(known.group) for known in self.groups if known.group]
-            raise UnknownName("group of these failures", _named(group), names)
-        return match
+        for each in self.groups:
+            if dict(each.group) == group:
+                return each
+        names = [_named(known.group) for known in self.groups if known.group]
+        raise UnknownName("group of these failures", _named(group), names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,9 +355,7 @@ class Failures(FailureGroups, Displayable):
     @property
     def without_answers(self) -> FailureGroups:
         """The counts alone."""
-        return FailureGroups(
-            self.run, self.groups, self.themselves, self.by, self.cluster, self.level, self.checked
-        )
+        return FailureGroups(*(getattr(self, each.name) for each in fields(FailureGroups)))
 
     def examples(self, stage: str | None = None, system: str | None = None) -> pl.DataFrame:
         """The answers that look bad, the most doubtful first, or those at one stage.
@@ -384,12 +380,12 @@ class Failures(FailureGroups, Displayable):
         """The result as plain data."""
         return {
             "run": str(self.run),
-            "by": list(self.by),
+            "by": plain(self.by),
             "cluster": self.cluster,
             "level": self.level,
             "checked": self.checked.to_dict(),
-            "themselves": list(self.themselves),
-            "groups": [asdict(group) | {"group": dict(group.group)} for group in self.groups],
+            "themselves": plain(self.themselves),
+            "groups": plain(self.groups),
         }
 
 
@@ -411,16 +407,10 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     run = Run.of(run)
     scored = Scored(run, by=by)
     themselves = SelfReference(run).systems
-    first_stages = stages(run)
-    answers = scored.facets.join(
-        first_stages.drop("system"), on="example_id", how="left", maintain_order="left"
-    )
-    groups = group_failures(
-        answers,
-        [estimate.metric for estimate in run.estimate_list],
-        by=scored.by,
-        themselves=themselves,
-    )
+    failed_at = stages(run).drop("system")
+    answers = scored.facets.join(failed_at, on="example_id", how="left", maintain_order="left")
+    metrics = [estimate.metric for estimate in run.estimate_list]
+    groups = group_failures(answers, metrics, by=scored.by, themselves=themselves)
     columns = answers.select("example_id", "question_id", "system", "stage", "doubt", *CODES)
     checked = checked_against_people(run.path, run.form).resting_on(TOLD)
     return Failures(
@@ -490,9 +480,8 @@ class _Laid:
         if lacking := [name for name in stage.metrics if name not in self.metrics]:
             why = reason("metric_not_in_run", metric=lacking[0])
         elif not (known & (bad if bad.any() else rows)).any():
-            why = reason(
-                UNTOLD.get(stage.code, "metric_without_value"), metric=_joined(stage.metrics)
-            )
+            code = UNTOLD.get(stage.code, "metric_without_value")
+            why = reason(code, metric=",".join(stage.metrics) or None)
         return StageFailures(
             stage=stage.code,
             first=None if why else self._rate(rows & first, counts),
@@ -518,10 +507,6 @@ UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_i
 
 def _true(values: pl.Series) -> Mask:
     return values.fill_null(value=False).to_numpy()
-
-
-def _joined(metrics: Sequence[str]) -> str | None:
-    return ",".join(metrics) or None
 
 
 def _named(group: Mapping[str, str]) -> str:

@@ -102,10 +102,9 @@ def summarise(run: Run) -> Summary:
     scored = Scored(run)
     whole = [estimate for estimate in run.estimate_list if not estimate.group]
     self_reference = SelfReference(run)
+    on = {metric: self_reference.on(scored.metric(metric)) for metric in scored.metrics}
     themselves = {
-        name: tuple(
-            metric for metric in scored.metrics if name in self_reference.on(scored.metric(metric))
-        )
+        name: tuple(metric for metric in on if name in on[metric])
         for name in self_reference.systems
     }
     questions, answered = _asked(run, scored.systems)
@@ -162,9 +161,8 @@ def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
     every, systems = np.unique(np.concatenate(list(answered.values())), return_counts=True)
     single = every[systems == 1]
     answering = {name: ids for name, ids in answered.items() if len(ids)}
-    lacking = {
-        name: len(every) - len(ids) for name, ids in answering.items() if len(every) > len(ids)
-    }
+    n = len(every)
+    lacking = {name: n - len(ids) for name, ids in answering.items() if n > len(ids)}
     alone = {name: int(np.isin(ids, single).sum()) for name, ids in answering.items()}
     return lacking, {name: n for name, n in alone.items() if n}
 
@@ -323,7 +321,7 @@ def repeats(rows: pl.DataFrame, metrics: Sequence[str], decides: str = "") -> pl
             METRIC`` for the one that decides.
         decides: The metric whose labels are the outcomes; empty if there is none.
 
-        One row a question and system with several answers: ``question_id``, ``system``, ``n``;
+        The result has one row a question and system with several answers: ``question_id``, ``system``, ``n``;
         ``mean METRIC``, ``low METRIC`` and ``high METRIC``; ``flips``, null without two outcomes.
     """
     several = rows.filter(pl.len().over(ANSWER) > 1)

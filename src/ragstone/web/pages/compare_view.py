@@ -177,7 +177,7 @@ def _alike(place: RunsFolder, runs: Sequence[str]) -> tuple[list[str], int]:
     """The metrics that two runs measured alike, and how many they share."""
     first, second = (Scored(place.run(name)) for name in runs)
     shared = [name for name in first.metrics if name in second.metrics]
-    other = {one.metric for one in measured_otherwise(first, second, shared)}
+    other = {one["of"] for one in measured_otherwise(first, second, shared)}
     return [name for name in shared if name not in other], len(shared)
 
 
