@@ -177,19 +177,19 @@ def retrieval(run: Run, shards: Collection[int] | None = None) -> pl.DataFrame:
 
 
 def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """The first stage at which each example failed, and whether it failed at the others.
+    """Return the first stage at which each example failed, and whether it failed at the others.
+
+    The result has one row an example, in order: ``example_id``, ``system``, a column for each
+    stage: whether it failed there, null where that is not known; ``stage``: the code of the first,
+    if it looks bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how
+    doubtful the answer is, higher is worse, null where no metric tells; and ``unsupported_claim``.
+    Data without a single context tell nothing of retrieval.
 
     Args:
-        examples: As ``retrieval`` gives them: ``example_id``, ``system``, how many contexts were
+        examples: The rows of ``retrieval``: ``example_id``, ``system``, how many contexts were
             ``retrieved``, null if it does not retrieve, the ``best_grade`` of its judged context
             ids, null if there are none, the ``first_reference``, and the number of the answer's
             claims, ``n_claims``.
-
-        The result has one row an example, in order: ``example_id``, ``system``, a column for each stage: whether
-        it failed there, null where that is not known; ``stage``: the code of the first, if it looks
-        bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how doubtful
-        the answer is, higher is worse, null where no metric tells; and ``unsupported_claim``. Data
-        without a single context tell nothing of retrieval.
     """
     retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
     return _laid(examples.with_columns(retrieved=retrieved), scores)

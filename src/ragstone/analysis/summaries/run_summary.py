@@ -311,18 +311,17 @@ ANSWER = ("question_id", "system")
 
 
 def repeats(rows: pl.DataFrame, metrics: Sequence[str], decides: str = "") -> pl.DataFrame:
-    """The spread of the scores, and how often the outcome flips, where a question was repeated.
+    """Return the spread of scores, and how often the outcome flips, where a question was repeated.
 
     The flip rate is the share of pairs of answers whose outcomes differ, over all pairs of answers
-    that have one: 0 if all are the same, 1 if all are different.
+    that have one: 0 if all are the same, 1 if all are different. The result has one row a question
+    and system with several answers: ``question_id``, ``system``, ``n``; ``mean METRIC``, ``low
+    METRIC`` and ``high METRIC``; ``flips``, null without two outcomes.
 
     Args:
         rows: One row an answer: ``question_id``, ``system``, a column for each metric, and ``label
             METRIC`` for the one that decides.
         decides: The metric whose labels are the outcomes; empty if there is none.
-
-        The result has one row a question and system with several answers: ``question_id``, ``system``, ``n``;
-        ``mean METRIC``, ``low METRIC`` and ``high METRIC``; ``flips``, null without two outcomes.
     """
     several = rows.filter(pl.len().over(ANSWER) > 1)
     outcome = pl.col(f"label {decides}") if decides else pl.lit(None, pl.String)
