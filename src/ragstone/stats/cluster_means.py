@@ -157,8 +157,8 @@ def bounded_interval(
     narrow where a few scores lie far from the others and fewer than about 30 clusters happen to
     have none of them. None for fewer than two clusters.
 
-    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
-    var = q · m (1 - m) as in ``effective_rows``, is ours.
+    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by var = q · m (1 -
+    m) as in ``effective_rows``, is ours.
     """
     upper = upper_quantile(level)
     check_range(clusters, low, high)

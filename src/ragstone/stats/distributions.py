@@ -136,11 +136,7 @@ class Interval:
 
 
 def upper_quantile(level: float) -> float:
-    """The cumulative probability at the upper end of a central interval: (1 + level) / 2.
-
-    Raises:
-        InputError: ``level`` is not inside (0, 1).
-    """
+    """The cumulative probability at the upper end of a central interval: (1 + level) / 2."""
     if not 0 < level < 1:
         raise InputError(f"The level of an interval must lie inside (0, 1), got {level}.")
     return (1 + level) / 2

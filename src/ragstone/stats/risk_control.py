@@ -117,9 +117,6 @@ def linked_clusters(*keys: Sequence[Hashable]) -> Ints:
 
     Args:
         keys: Each of length n. A row whose key is None is linked by its other keys alone.
-
-    Raises:
-        InputError: The keys are not equally long.
     """
     sizes = {len(key) for key in keys}
     if len(sizes) != 1:

@@ -31,9 +31,6 @@ class TurnScores:
         values: NaN where there is none.
         missing: Whether there would be one if it were known; where both fail, it is undefined.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are.
-
-    Raises:
-        InputError: Two shapes, or a turn that has a score and misses it.
     """
 
     values: Floats
@@ -206,9 +203,6 @@ class Sessions:
             answered: 1 for a turn with an answer, 0 for one that abstains, refuses or asks back.
             scores: Of the metric that the bar is for.
             bar: The least score that will do, or the greatest where less is better.
-
-        Raises:
-            InputError: A bar without scores.
         """
         parts = [(answered.values == 1, answered)]
         if bar is not None:

@@ -159,9 +159,6 @@ def agreement_sequence(
         coefficient: Has a value over all items.
         clusters: One name for each of the items given to ``read_ratings``; None: each is its own.
 
-    Raises:
-        InputError: Too few clusters are given.
-
     Source: as ``look_quantile``; Waudby-Smith et al. (2024), section 3, for influence functions;
     clusters are ours.
     """

@@ -121,9 +121,6 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     Args:
         labels: Shape (n,), independent draws, in any order.
 
-    Raises:
-        InputError: A label outside the range.
-
     Source: Cover & Ordentlich (1996), "Universal portfolios with side information"; as confidence
     sequences Orabona & Jun (2024), "Tight concentrations and confidence sequences from the regret
     of universal portfolio".

@@ -99,8 +99,7 @@ def error_corrected(
     clipped to [0, 1]. Sensitivity and specificity are estimated from the labelled rows. The
     interval is that of Lang and Reiczigel; with clusters or weights it uses effective sample sizes
     and Student's t. It assumes that there are many more judged rows than labelled ones. It is wide
-    if sensitivity + specificity is little above 1, and usually wider than that of
-    ``poststratify``.
+    if sensitivity + specificity is little above 1, and usually wider than that of ``poststratify``.
 
     Undefined without a labelled positive (``no_labelled_positives``) or negative
     (``no_labelled_negatives``), and if sensitivity + specificity <= 1
@@ -220,8 +219,8 @@ def prediction_powered(
 
         ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
 
-    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of (y - λ f) with
-    λ = g (N - n) / N, where "rest" are the judged rows without a label. λ in [0, 1] is chosen to
+    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of (y - λ f) with λ =
+    g (N - n) / N, where "rest" are the judged rows without a label. λ in [0, 1] is chosen to
     minimise the variance, so a useless judge does no harm when there are many labels. For rates
     ``poststratify`` is the better choice, especially near 0 or 1.
 

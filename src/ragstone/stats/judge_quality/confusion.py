@@ -174,11 +174,7 @@ def share_of(
 
 
 def list_labels(name: str, values: Codes) -> list[Hashable]:
-    """The labels as a list.
-
-    Raises:
-        InputError: One is None or NaN.
-    """
+    """The labels as a list."""
     listed: list[Hashable] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     missing = sum(label is None or label != label for label in listed)
     if missing:

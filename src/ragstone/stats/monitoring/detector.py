@@ -118,9 +118,6 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
     Args:
         scores: Any shape, each in [low, high].
         less_is_better: Whether ``low`` is the best.
-
-    Raises:
-        InputError: A score outside the range, or a range without two finite ends.
     """
     values = np.asarray(scores, dtype=np.float64)
     if not (np.isfinite([low, high]).all() and low < high):

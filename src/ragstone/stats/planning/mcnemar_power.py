@@ -156,10 +156,7 @@ ROUNDING = 1e-9
 def doubt_of_deviation(clusters: int) -> Floats:
     """The ratio of the true variance to that of a pilot of normal values, at ``NODES``.
 
-        (clusters - 1) / chi²,   chi² by Wilson and Hilferty's approximation
-
-    Raises:
-        InputError: Fewer than two clusters.
+    (clusters - 1) / chi²,   chi² by Wilson and Hilferty's approximation
     """
     if clusters < 2:
         raise InputError(f"A variance needs at least two values, got {clusters}.")

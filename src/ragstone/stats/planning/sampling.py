@@ -41,9 +41,6 @@ def draw_random(rows: int, size: int, rng: np.random.Generator) -> Drawn:
     Args:
         rows: N, at least ``size``.
         size: n, at least 1.
-
-    Raises:
-        InputError: The size is below 1 or above the number of rows.
     """
     _check_size(rows, size)
     picked = np.sort(rng.choice(rows, size, replace=False))
@@ -69,9 +66,6 @@ def allocate(
         how: The rule.
         deviations: Shape (H,). S_h for neyman, at least 0, not all 0.
 
-    Raises:
-        InputError: An impossible size, or neyman without deviations.
-
     Source: Cochran (1977), "Sampling Techniques", chapter 5; Neyman (1934).
     """
     totals = np.asarray(sizes, dtype=np.int64)
@@ -96,9 +90,6 @@ def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generato
     Args:
         strata: Shape (N,). The stratum of each row, from 0.
         sizes: Shape (H,). Rows to draw from each stratum, see ``allocate``.
-
-    Raises:
-        InputError: A stratum is to give no row, or more rows than it has.
     """
     codes, target = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
     totals = np.bincount(codes, minlength=len(target))
@@ -121,9 +112,6 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
     Args:
         weights: Shape (N,), finite and above 0, so that every row can be drawn.
         size: n, from 1 to N.
-
-    Raises:
-        InputError: A weight that is not above 0, or an impossible size.
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 3.6.1.
     """
