@@ -45,7 +45,7 @@ def measured_otherwise(
     ``of`` is the metric, ``what`` goes before both, such as ``prompt claims`` or ``claims judged
     by``.
     """
-    changes = []
+    changes: list[Mapping[str, str]] = []
     in_first, in_second = run_labels(first.run.path, second.run.path)
     for name in metrics:
         before, after = _made_by(first, name), _made_by(second, name)
