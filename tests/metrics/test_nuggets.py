@@ -79,7 +79,7 @@ def test_the_best_of_several_references_counts() -> None:
 
 
 def test_there_are_three_kinds() -> None:
-    with pytest.raises(InputError, match="must be all or vital or weighted"):
+    with pytest.raises(InputError, match="must be all, vital or weighted"):
         parse_metric('nugget_score(kind="okay")')
     with pytest.raises(InputError, match="must be all, vital or weighted"):
         NuggetScore("okay")  # type: ignore[arg-type]

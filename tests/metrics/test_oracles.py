@@ -5,6 +5,7 @@ import json
 import re
 import string
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -29,7 +30,6 @@ from ragstone.data import Context, Example, read
 from ragstone.judgements import ClaimsAgainstReferences, Statements
 from ragstone.judges.text_counts import overlap
 from ragstone.metrics import parse_metric
-from ragstone.metrics.metric_names import with_parameters
 from ragstone.testing import contexts, known_contexts, rows, score_all, score_one
 
 Frames = Callable[..., dict[str, pl.DataFrame]]
@@ -150,7 +150,7 @@ def test_ranking_by_ids_is_trec_evals(seed: int, level: int, score_frames: Frame
     expected = pytrec_eval.RelevanceEvaluator(qrels, measures, relevance_level=level).evaluate(run)
     names = {measure: at_level(name, level) for measure, name in MEASURES.items()}
     theirs = {
-        measure: str(with_parameters(parse_metric(name), {"trec_eval": True}))
+        measure: str(replace(parse_metric(name), **{"trec_eval": True}))
         for measure, name in names.items()
     }
     frames = score_frames(list(theirs.values()), examples)

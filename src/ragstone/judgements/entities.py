@@ -3,13 +3,11 @@
 Listed by rule, the same for every judge, or by a model. Whether a context holds one is looked up.
 """
 
-from collections.abc import Collection
-
 import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, JudgementRows, View
+from .view import Fact, View
 
 NEEDED = ("reference", "contexts")
 
@@ -27,10 +25,7 @@ class Entity(Kind):
     index = Column(pl.UInt32, "position among its entities, from 0", role="unit", phrase="")
     text = Column(pl.String, "the name, number or date", role="words")
     found = Column(
-        pl.Boolean,
-        "a context holds it",
-        role="verdict",
-        phrase={True: "found", False: "not found"},
+        pl.Boolean, "a context holds it", role="verdict", phrase={True: "found", False: "not found"}
     )
 
 
@@ -47,10 +42,6 @@ class Entities(View):
     text = Fact(pl.String, "the name, number or date")
     found = Fact(pl.Boolean, "a context holds it")
 
-    @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of(cls.made_by[0]).select("row", *cls.columns)
-
 
 class EntitiesByModel(View):
     """The same, listed by a model."""
@@ -61,7 +52,3 @@ class EntitiesByModel(View):
     keys = ("reference", "index")
 
     reference, index, text, found = Entities.columns.values()
-
-    @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of(cls.made_by[0]).select("row", *cls.columns)

@@ -23,11 +23,7 @@ class Grounding(Kind):
             ("answer",),
             ("support/claim",),
             ("local", "people", "model"),
-            columns=(
-                "support_present",
-                "unsupported_claim_present",
-                "contradicted_claim_present",
-            ),
+            columns=("support_present", "unsupported_claim_present", "contradicted_claim_present"),
         ),
         Ask(
             "citation",

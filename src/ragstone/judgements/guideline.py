@@ -71,7 +71,6 @@ class Guideline:
 
 
 def guideline_of(kind: type[Kind]) -> Guideline:
-    """The guideline of a kind."""
     file = guideline_file(kind)
     if file is not None and file.is_file():
         return Guideline.read(file.read_text(encoding="utf-8"))
@@ -79,7 +78,7 @@ def guideline_of(kind: type[Kind]) -> Guideline:
 
 
 def guideline_file(kind: type[Kind]) -> Path | None:
-    """Where its guideline stands; None where its module is in no file, as in a notebook."""
+    """Return the file of a guideline; None if its module is in no file, as in a notebook."""
     module = getattr(sys.modules[kind.__module__], "__file__", None)
     return None if module is None else Path(module).with_name(f"{kind.name}.md")
 
@@ -98,12 +97,11 @@ def languages(folder: Path | None = None) -> tuple[str, ...]:
 
 
 def is_in(kind: type[Kind], language: str, folder: Path | None = None) -> bool:
-    """Whether people can read the kind's guideline in this language."""
+    """True if people can read the kind's guideline in this language."""
     return language == ENGLISH or _file_in(kind, language, folder) is not None
 
 
 def _file_in(kind: type[Kind], language: str, folder: Path | None) -> Path | None:
-    """The file of a translation, that of the user's own before that of Ragstone."""
     own = None if folder is None else folder / f"{kind.name}.md"
     for file in (own, guideline_file(kind)):
         there = None if file is None else file.with_suffix(f".{language.lower()}.md")
@@ -165,7 +163,8 @@ def _in_words(kind: type[Kind], name: str) -> str:
 
 
 def meaning(kind: type[Kind], name: str, of: str = "") -> str:
-    """What a column means: one line for each value, or the condition under which it is true.
+    """Return the meaning of a column: a line for each value, or the condition under which it is
+    true.
 
     Args:
         kind: The kind.

@@ -6,7 +6,7 @@ of statements and of gold evidence, each as a separate ask.
 
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -153,25 +153,14 @@ SHOWN = ("question", "contexts", "answer", "sentences", "reference", "policy")
 EVERY_TABLE_HAS = ("example_id", "subject", "judge", "reason")
 
 
-def faults_of(
-    name: object,
-    asks: object,
-    shows: object,
-    rules: object,
-    columns: Mapping[str, Column],
-    known: Collection[str],
-) -> list[str]:
-    """Every fault of a declaration, found before the kind is registered.
+def faults_of(kind: "type[Kind]", columns: Mapping[str, Column]) -> list[str]:
+    """Return every fault of a declaration with these columns of its own.
 
-    Args:
-        name: The kind's name.
-        asks: Its asks.
-        shows: The texts that it shows to judges.
-        rules: The rules between its labels.
-        columns: Its own columns.
-        known: The names of the existing kinds.
+    They are found before the kind is registered. Nothing is sure of its type, for users declare it.
     """
-    faults = list(_of_name(name, known))
+    asks: object = kind.asks
+    rules: object = kind.rules
+    faults = [*_of_name(getattr(kind, "name", ""))]
     for column in columns.values():
         faults += _of_column(column)
     decides = [one for one in columns.values() if one.role in ("verdict", "grade", "number")]
@@ -188,16 +177,16 @@ def faults_of(
     else:
         for ask in asks:
             faults += _of_ask(ask, columns)
-    faults += _of_shows(shows)
+    faults += _of_shows(kind.shows)
     if not isinstance(rules, Sequence) or not all(isinstance(rule, Rule) for rule in rules):
         faults.append("rules must be a tuple of ragstone.data.record_labels.Rule")
     return list(dict.fromkeys(faults))
 
 
-def _of_name(name: object, known: Collection[str]) -> Iterator[str]:
+def _of_name(name: object) -> Iterator[str]:
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
         yield "the name must be a word of lower-case letters, digits and _"
-    elif name in known:
+    elif name in KINDS:
         yield f"there is already a kind called {name}; choose another name"
 
 
@@ -205,9 +194,12 @@ def _of_shows(shows: object) -> Iterator[str]:
     if isinstance(shows, str) or not isinstance(shows, Sequence):
         yield 'shows must be a tuple: shows = ("question", "answer")'
         return
-    unknown = [str(text) for text in shows if text not in SHOWN]
-    if unknown:
-        yield f"shows {', '.join(unknown)}; a kind can show {', '.join(SHOWN)}"
+    if unknown := _unknown(shows, SHOWN):
+        yield f"shows {unknown}; a kind can show {', '.join(SHOWN)}"
+
+
+def _unknown(words: Iterable[object], known: Container[object]) -> str:
+    return ", ".join(str(word) for word in words if word not in known)
 
 
 def _of_column(column: Column) -> Iterator[str]:
@@ -235,9 +227,8 @@ def _of_column(column: Column) -> Iterator[str]:
             yield f"{column.name} has neither a type nor values"
         yield from _of_values(column)
         yield from _of_tones(column)
-    unknown = [word for word in column.positive if word not in column.values]
-    if unknown:
-        yield f"{column.name} counts {', '.join(unknown)} as yes, but has no such values"
+    if unknown := _unknown(column.positive, column.values):
+        yield f"{column.name} counts {unknown} as yes, but has no such values"
 
 
 def _typed(column: Column) -> bool:
@@ -264,25 +255,16 @@ def _of_values(column: Column) -> Iterator[str]:
 
 
 def _of_tones(column: Column) -> Iterator[str]:
-    for what, given in (("tones", column.tones), ("phrase", column.phrase)):
-        if not isinstance(given, Mapping):
-            if what == "tones" or not (given is None or isinstance(given, str)):
+    for what, mapping in (("tones", column.tones), ("phrase", column.phrase)):
+        if not isinstance(mapping, Mapping):
+            if what == "tones" or not (mapping is None or isinstance(mapping, str)):
                 yield f'the {what} of {column.name} must be a mapping: {what}={{"yes": "good"}}'
-            continue
-        unknown = [
-            value for value in given if column.values and value not in (*column.values, None)
-        ]
-        if unknown:
-            yield (
-                f"the {what} of {column.name} name {', '.join(map(str, unknown))}, "
-                "which are not among its values"
-            )
+        elif column.values and (unknown := _unknown(mapping, (*column.values, None))):
+            yield f"the {what} of {column.name} name {unknown}, which are not among its values"
     if isinstance(column.tones, Mapping):
         tones = get_args(Tone)
-        unknown = [tone for tone in column.tones.values() if tone not in tones]
-        if unknown:
-            said = ", ".join(map(str, unknown))
-            yield f"{column.name} has the tone {said}; the tones are {', '.join(tones)}"
+        if unknown := _unknown(column.tones.values(), tones):
+            yield f"{column.name} has the tone {unknown}; the tones are {', '.join(tones)}"
 
 
 def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
@@ -292,19 +274,15 @@ def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
         yield f'{name} must be a tuple: {name}=("{getattr(ask, name)}",)'
     if lone:
         return
-    unknown = [one for one in ask.requires if one not in REQUIREMENTS]
-    if unknown:
-        yield f"requires {', '.join(unknown)}; an ask can require {', '.join(REQUIREMENTS)}"
-    others = [one for one in ask.by if one not in ("people", "model")]
-    if others:
-        yield f"is answered by {', '.join(others)}; an ask can be answered by people, model"
-    unknown = [one for one in ask.columns if one not in columns]
-    if unknown:
-        yield f"fills {', '.join(unknown)}, but the kind has no such columns"
-    verdicts = {word for one in columns.values() if one.role == "verdict" for word in one.values}
-    unknown = [one for one in ask.values if one not in verdicts]
-    if unknown:
-        yield f"has the verdicts {', '.join(unknown)}, which are not among the kind's values"
+    if unknown := _unknown(ask.requires, REQUIREMENTS):
+        yield f"requires {unknown}; an ask can require {', '.join(REQUIREMENTS)}"
+    if unknown := _unknown(ask.by, ("people", "model")):
+        yield f"is answered by {unknown}; an ask can be answered by people, model"
+    if unknown := _unknown(ask.columns, columns):
+        yield f"fills {unknown}, but the kind has no such columns"
+    decided = (column for column in columns.values() if column.role == "verdict")
+    if unknown := _unknown(ask.values, {word for column in decided for word in column.values}):
+        yield f"has the verdicts {unknown}, which are not among the kind's values"
     if ask.over is None:
         return
     if not isinstance(ask.over, type) or not issubclass(ask.over, View):
@@ -420,17 +398,13 @@ class Kind:
 
     @classmethod
     def _refuse_faults(cls, columns: Mapping[str, Column]) -> None:
-        """Raise before the kind is registered, so that it can be declared again.
-
-        Raises:
-            InputError: It cannot be judged as declared; lists every fault.
-        """
-        name = getattr(cls, "name", "")
-        if faults := faults_of(name, cls.asks, cls.shows, cls.rules, columns, KINDS):
-            place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
-            lines = [f"  {name or cls.__name__}: {fault}" for fault in faults]
+        # Before the kind is registered, so that it can be declared again.
+        if faults := faults_of(cls, columns):
+            file = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
+            name = getattr(cls, "name", "") or cls.__name__
+            lines = [f"  {name}: {fault}" for fault in faults]
             raise InputError(
-                "\n".join([f"{place.name} defines a kind that cannot be judged:", *lines])
+                "\n".join([f"{file.name} defines a kind that cannot be judged:", *lines])
             )
 
     @classmethod
@@ -449,7 +423,6 @@ class Kind:
 
     @classmethod
     def empty(cls) -> pl.DataFrame:
-        """An empty table."""
         return pl.DataFrame(schema=cls.schema())
 
     @classmethod

@@ -1,12 +1,10 @@
 """Probes: which question would this answer be the answer to?"""
 
-from collections.abc import Collection
-
 import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, JudgementRows, View
+from .view import Fact, View
 
 PROBES = 3
 """How many questions are generated, unless a metric asks for more."""
@@ -44,8 +42,3 @@ class Probes(View):
     index = Fact(pl.UInt32, "position, from 0")
     text = Fact(pl.String, "the generated question")
     noncommittal = Fact(pl.Boolean, "the answer evades")
-
-    @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
-        frame = tables.of("probes").select("row", "index", "text", "noncommittal")
-        return cls.joined(frame, tables, wanted)

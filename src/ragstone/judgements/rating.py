@@ -30,10 +30,6 @@ class Ratings(View):
     criterion = Fact(pl.String, "what is rated")
     score = Fact(pl.Float64, "0 to 1")
 
-    @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("rating").select("row", "criterion", "score")
-
 
 class Critique(Kind):
     """One row per answer, aspect and vote."""
@@ -61,10 +57,6 @@ class Votes(View):
     aspect = Fact(pl.String, "what is asked")
     index = Fact(pl.UInt32, "which vote, from 0")
     verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
-
-    @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("critique").select("row", "aspect", "index", "verdict")
 
 
 VERDICTS = {

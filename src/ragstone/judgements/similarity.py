@@ -16,7 +16,7 @@ from .views import Answers, AnswerSentences, Contexts, References
 
 
 class Measure(NamedTuple):
-    """What is compared, as whose column, and what an example must have for it.
+    """A measure of similarity: the view and column that it fills, and what an example must have.
 
     Args:
         over: The view that it enters.

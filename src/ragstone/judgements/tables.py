@@ -14,7 +14,7 @@ VALUE, UNDEFINED, MISSING = 0, 1, 2
 
 
 class Judged(Protocol):
-    """What metrics are computed from: examples, views of them, and the outcome of each ask."""
+    """The input of metrics: examples, views of them, and the outcome of each ask."""
 
     @property
     def examples(self) -> pl.DataFrame:

@@ -33,7 +33,7 @@ ABOUT: Mapping[Unit, About] = {
 
 
 class JudgementRows(Protocol):
-    """What a view is joined from: the examples, and the rows of each ask."""
+    """The input of views: the examples, and the rows of each ask."""
 
     @property
     def examples(self) -> pl.DataFrame:
@@ -111,9 +111,10 @@ class View(metaclass=_Columns):
         VIEWS[cls.name] = cls
 
     @classmethod
-    def frame(cls, said: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
-        """The view's rows, ordered by example and unit, with at least the wanted columns."""
-        raise NotImplementedError
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+        """Return the view's rows, ordered by example and unit, with at least the wanted columns."""
+        own = [name for name in cls.columns if name not in cls.taken]
+        return cls.joined(tables.of(cls.made_by[0]).select("row", *own), tables, wanted)
 
     @classmethod
     def needs(cls, wanted: Collection[str]) -> frozenset[str]:
@@ -125,22 +126,17 @@ class View(metaclass=_Columns):
 
     @classmethod
     def reads(cls, wanted: Collection[str]) -> frozenset[str]:  # noqa: ARG003
-        """What of an example the units and these columns show, beside what their asks read."""
+        """Fields of an example that the units and columns show, beside those of their asks."""
         return frozenset(cls.requires)
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether it has a column, or another attribute, of that name."""
+        """True if it has a column, or another attribute, of that name."""
         return name in cls.columns or hasattr(View, name)
 
     @classmethod
     def take(
-        cls,
-        ask: str,
-        column: Column,
-        name: str,
-        doc: str = "",
-        on: Mapping[str, str] | None = None,
+        cls, ask: str, column: Column, name: str, doc: str = "", on: Mapping[str, str] | None = None
     ) -> None:
         """Add a column of an ask's rows to the view.
 
@@ -183,7 +179,7 @@ VIEWS: dict[str, type[View]] = registry({})
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What an example must have; without it, what rests on it is undefined."""
+    """A requirement: without it in the example, what rests on it is undefined."""
 
     reason: str
     holds: pl.Expr

@@ -15,16 +15,7 @@ import polars as pl
 from ragstone.data import Context, Example, Turn
 from ragstone.data.pictures import PICTURES
 from ragstone.data.record_labels import FIELDS, LABELS, verdicts_left
-from ragstone.judgements import (
-    ASKS,
-    Ask,
-    Claim,
-    Column,
-    Kind,
-    Relevance,
-    Tables,
-    kind_of,
-)
+from ragstone.judgements import ASKS, Ask, Claim, Column, Kind, Relevance, Tables, kind_of
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
 """``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
@@ -72,6 +63,15 @@ class Proposition:
     reference: int
     index: int
     text: str
+
+    def columns(self, origin: str | None) -> dict[str, Any]:
+        """Return the columns that tell it from others in a table of judgements."""
+        return {
+            "origin": origin,
+            "author": self.author,
+            "reference": self.reference,
+            "index": self.index,
+        }
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Judge(Protocol):
 
     @property
     def about(self) -> str:
-        """Its description in reports."""
+        """A description for reports."""
 
     @property
     def asks(self) -> frozenset[str]:
@@ -149,10 +149,11 @@ class RowBuilder:
     def __init__(self, ask: str, judge: str) -> None:
         self.kind = kind_of(ask)
         self.ask = ask
+        self.origin = ASKS[ask].origin
         self.judge = judge
         self.columns: dict[str, list[Any]] = {name: [] for name in self.kind.schema()}
         self.subjects: set[str] = set()
-        self.entries: list[tuple[int, str, LedgerStatus, str | None, Sequence[str] | None]] = []
+        self.entries: list[tuple[object, ...]] = []
 
     def done(
         self,
@@ -166,7 +167,7 @@ class RowBuilder:
         """Add a row to the ledger; returns True if this subject has no rows yet."""
         if reason is not None and reason.endswith(ARE_PICTURES):
             status, reason = "undefined", ARE_PICTURES
-        self.entries.append((row, subject, status, reason, requests))
+        self.entries.append((row, self.ask, self.judge, subject, status, reason, requests))
         if subject in self.subjects:
             return False
         self.subjects.add(subject)
@@ -180,31 +181,12 @@ class RowBuilder:
             column.append(values.get(name))
 
     def filled(self) -> Filled:
-        """The tables."""
-        schema = self.kind.schema()
-        rows = pl.DataFrame(
-            {name: pl.Series(name, values, dtype=schema[name]) for name, values in
-             self.columns.items()}
-        )  # fmt: skip
-        numbers, subjects, statuses, reasons, requests = (
-            zip(*self.entries, strict=True) if self.entries else ((), (), (), (), ())
-        )
-        ledger = pl.DataFrame(
-            {
-                "row": pl.Series(numbers, dtype=pl.UInt32),
-                "ask": pl.Series([self.ask] * len(numbers), dtype=pl.String),
-                "judge": pl.Series([self.judge] * len(numbers), dtype=pl.String),
-                "subject": pl.Series(subjects, dtype=pl.String),
-                "status": pl.Series(statuses, dtype=pl.String),
-                "reason": pl.Series(reasons, dtype=pl.String),
-                "requests": pl.Series(requests, dtype=pl.List(pl.String)),
-            }
-        )
-        return Filled(rows, ledger)
+        columns = dict(zip(LEDGER, zip(*self.entries, strict=True), strict=False))
+        rows = pl.DataFrame(self.columns, schema=self.kind.schema())
+        return Filled(rows, pl.DataFrame(columns, schema=LEDGER))
 
 
 def evidence_of(example: Example) -> list[Proposition]:
-    """The gold evidence of an example."""
     return [Proposition("data", 0, place, text) for place, text in enumerate(example.evidence)]
 
 
@@ -271,7 +253,6 @@ class HumanJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """Everything with a label name, and the claims and statements themselves."""
         return frozenset(
             name
             for name, ask in ASKS.items()
@@ -279,7 +260,6 @@ class HumanJudge:
         )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """One row per label given."""
         sheet = RowBuilder(ask, self.name)
         columns = _labelled(ASKS[ask])
         for row in rows:
@@ -314,7 +294,6 @@ def _listed(example: Example, field: str) -> Rows | None:
 
 
 def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
-    """The labels of each unit; None if there are none at all."""
     over = ask.over
     if over is None:
         return None
@@ -358,7 +337,6 @@ def _labelled(ask: Ask) -> list[Column]:
 
 
 def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
-    """The values by column, with yes/no labels as truth values."""
     found = {}
     for column in columns:
         value = given.get(column.label)
@@ -368,7 +346,6 @@ def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """The values, with what follows from a grade added if it is not labelled."""
     grade = next((row[one.name] for one in columns if one.role == "grade"), None)
     follows = {
         one.name: grade >= one.at_least
@@ -393,7 +370,6 @@ def beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str,
 
 
 def _references(ask: Ask, one: Labels, example: Example) -> Sequence[int]:
-    """The references of a claim; all of them if its label names none."""
     against = ask.over is not None and ask.over.unit == "claim" and "reference" in ask.over.keys
     if against and one.get("reference") is None:
         return range(len(example.reference))
@@ -424,10 +400,5 @@ class IdsJudge:
             sheet.done(row, subject)
             for context in example.contexts:
                 grade = known.get(context.id, 0)
-                sheet.add(
-                    subject,
-                    rank=context.rank,
-                    grade=grade,
-                    relevant=grade >= 1,
-                )
+                sheet.add(subject, rank=context.rank, grade=grade, relevant=grade >= 1)
         return sheet.filled()

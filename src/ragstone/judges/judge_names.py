@@ -86,7 +86,6 @@ def parse_judges(
 def _named(
     name: str, local: Encoder | None, llm: Mapping[str, Judge], *, offline: bool
 ) -> list[Judge]:
-    """The judges with this name; none for ``rules``, which is always included."""
     kind, _, rest = name.partition(":")
     if name in llm:
         return [llm[name]]
@@ -160,7 +159,7 @@ def check_name(name: str) -> None:
 
 
 def is_without_model(name: str) -> bool:
-    """Whether this is the name of a judge that is not a chat model."""
+    """True if this is the name of a judge that is not a chat model."""
     kind = name.partition(":")[0]
     return name in (STRINGS, *(judge.name for judge in JUDGES)) or kind in (HUMAN, NLI)
 

@@ -93,18 +93,16 @@ def each_marker(
 
 
 def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
-    """Where a pattern finds what may be a marker."""
+    """Yield the places where a pattern finds what may be a marker."""
     return _FORMS.finditer(answer) if pattern == MARKERS else re.finditer(pattern, answer)
 
 
 def _of_note(note: str, inside: str, ids: set[str]) -> list[str]:
-    """The ids that a footnote has among its words, else what its number names."""
     named = [word for word in (word.strip(".,;()[]") for word in note.split()) if word in ids]
     return named or _names(inside, ids)
 
 
 def _names(inside: str, ids: set[str]) -> list[str]:
-    """What the inside of a marker names; nothing if it is none."""
     for whole in (inside, inside.strip("^"), _plain(inside)):
         if whole in ids:
             return [whole]
@@ -137,7 +135,6 @@ def _named(part: str, ids: set[str]) -> list[str]:
 
 
 def _plain(inside: str) -> str:
-    """The same in the forms of ASCII where there are some: 1 for １ and ١."""
     if inside.isascii():
         return inside.strip("^")
     plain = unicodedata.normalize("NFKC", inside).strip("^")

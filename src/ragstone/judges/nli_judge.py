@@ -19,19 +19,11 @@ from typing import Literal
 
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
-from ragstone.judgements import ASKS, ConversationSupport, Support
+from ragstone.judgements import ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.model_store import Note
 
-from .judge import (
-    Block,
-    Filled,
-    Proposition,
-    RowBuilder,
-    block_with_turns,
-    fingerprint,
-    no_text,
-)
+from .judge import Block, Filled, Proposition, RowBuilder, block_with_turns, fingerprint, no_text
 from .local.sentences import sentences
 from .local.text_terms import terms
 
@@ -120,7 +112,6 @@ def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Passa
 
 
 def _candidates(wanted: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
-    """First sentences, in the order in which windows are taken."""
     last = max(0, len(passages) - SENTENCES)
     holding = [number for number, one in enumerate(passages) if one.terms & wanted]
     starts = sorted({min(last, max(0, number - 1)) for number in holding})
@@ -168,7 +159,7 @@ class Outputs:
 
 
 def outputs(model: CrossEncoder) -> Outputs:
-    """What the outputs of a model mean. A single one is the probability of entailment.
+    """Return the meaning of a model's outputs. A single one is the probability of entailment.
 
     Raises:
         ModelError: Its labels are not understood.
@@ -188,7 +179,7 @@ def outputs(model: CrossEncoder) -> Outputs:
 
 @dataclass(frozen=True, slots=True)
 class NliVerdict:
-    """Whether the contexts back up one proposition.
+    """The verdict on one proposition: do the contexts back it up?
 
     ``evidence`` holds positions of contexts, empty where it is absent; ``quote`` a sentence of the
     first of them, word for word.
@@ -250,14 +241,12 @@ class NliJudge:
 
     @property
     def about(self) -> str:
-        """How it judges, and by which model."""
         return (
             f"inference from the {WINDOWS} windows of {SENTENCES} sentences with most words of a "
             f"proposition, by {self.model.about}"
         )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Judge each proposition, those of several examples together."""
         sheet = RowBuilder(ask, self.name)
         if sheet.kind.reads_turns:
             block = block_with_turns(block)
@@ -281,7 +270,6 @@ class NliJudge:
         propositions: Mapping[int, Sequence[Proposition]],
         rows: Mapping[str, int],
     ) -> "dict[str, list[NliVerdict] | str]":
-        """The verdicts of each subject, or why there are none."""
         said: dict[str, list[NliVerdict] | str] = {}
         read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
@@ -338,10 +326,7 @@ def _enter(
     for proposition, one in zip(propositions, said, strict=True):
         sheet.add(
             subject,
-            origin=ASKS[sheet.ask].origin,
-            author=proposition.author,
-            reference=proposition.reference,
-            index=proposition.index,
+            **proposition.columns(sheet.origin),
             verdict=one.verdict,
             probability=one.probability,
             evidence=[contexts[place].id for place in one.evidence],

@@ -1,7 +1,7 @@
 """Rules judge: judgements by counting and logic alone, such as citations and overlap."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason, reason
+from ragstone.data import Example
 from ragstone.data.record_labels import OF_SOME_CLAIM, implied_labels, verdicts_left
 from ragstone.judgements import (
     ASKS,
@@ -22,6 +23,7 @@ from ragstone.judgements import (
     Claims,
     Entity,
     Grounding,
+    Kind,
     Lexical,
     Ngrams,
     Phrases,
@@ -49,6 +51,8 @@ from .local.sentences import sentences
 from .markers import MARKERS, markers
 from .text_counts import bleu, chrf, entities, held_by, overlap, squad_f1
 
+Values = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class RulesJudge:
@@ -66,7 +70,6 @@ class RulesJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """Everything that can be counted, derived, or known because nothing was retrieved."""
         return frozenset(
             ask.name
             for kind in KINDS.values()
@@ -83,171 +86,39 @@ class RulesJudge:
             ) from error
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """By counting, or from the tables so far."""
         kind = kind_of(ask)
-        if kind is Citation:
-            return self._citations(block, rows)
-        if kind is Lexical:
-            return self._lexical(block, rows)
-        if kind is SquadWords:
-            return self._squad_words(block, rows)
-        if kind is Ngrams:
-            return self._ngrams(block, rows)
-        if kind is Entity:
-            return self._entities(ask, block, rows)
-        if kind is Phrases:
-            return self._phrases(block, rows)
-        if kind is AnswerSentence:
-            return self._sentences(block, rows)
-        if kind is not Grounding:
-            return self._nothing_retrieved(ask, block, rows)
-        (source,) = ASKS[ask].after
-        if kind_of(source) is Support:
-            claims = Claims.frame(block.tables, (Claims.support.meta.output_name(),))
-            return self._grounding(ask, source, claims, _SUPPORT, block, rows)
-        citations = block.tables.of(source)
-        return self._grounding(ask, source, citations, _CITATION, block, rows)
-
-    def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(Citation.name, self.name)
-        for row in rows:
-            example = block.examples[row]
-            answer = example.answer or ""
-            contexts = example.contexts or ()
-            subject = fingerprint(Citation.name, answer, [context.id for context in contexts])
-            if not sheet.done(row, subject):
-                continue
-            found = markers(answer, contexts, self.citation_pattern)
-            ends = [sentence.end for sentence in sentences(answer)] if found else []
-            for marker in found:
-                sentence = sum(end <= marker.place for end in ends)
-                sheet.add(
-                    subject,
-                    sentence=min(sentence, max(len(ends) - 1, 0)),
-                    marker=marker.text,
-                    context=marker.context,
-                )
-        return sheet.filled()
-
-    def _lexical(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(Lexical.name, self.name)
-        for row in rows:
-            example = block.examples[row]
-            answer = example.answer or ""
-            subject = fingerprint(Lexical.name, answer, example.reference)
-            if not sheet.done(row, subject):
-                continue
-            for number, reference in enumerate(example.reference):
-                counted = overlap(answer, reference)
-                sheet.add(
-                    subject,
-                    reference=number,
-                    exact_match=counted.exact_match,
-                    token_f1=counted.token_f1,
-                    token_f1_set=counted.token_f1_set,
-                    rouge_2=counted.rouge_2,
-                    rouge_l=counted.rouge_l,
-                )
-        return sheet.filled()
-
-    def _squad_words(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(SquadWords.name, self.name)
-        for row in rows:
-            example = block.examples[row]
-            answer = example.answer or ""
-            subject = fingerprint(SquadWords.name, answer, example.reference)
-            if not sheet.done(row, subject):
-                continue
-            for number, reference in enumerate(example.reference):
-                sheet.add(subject, reference=number, squad_f1=squad_f1(answer, reference))
-        return sheet.filled()
-
-    def _ngrams(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(Ngrams.name, self.name)
-        for row in rows:
-            example = block.examples[row]
-            answer = example.answer or ""
-            subject = fingerprint(Ngrams.name, answer, example.reference)
-            if not sheet.done(row, subject):
-                continue
-            for number, reference in enumerate(example.reference):
-                sheet.add(
-                    subject,
-                    reference=number,
-                    bleu=bleu(answer, reference),
-                    chrf=chrf(answer, reference),
-                )
-        return sheet.filled()
-
-    def _entities(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        if kind is Grounding:
+            (source,) = ASKS[ask].after
+            if kind_of(source) is Support:
+                claims = Claims.frame(block.tables, (Claims.support.meta.output_name(),))
+                return self._grounding(ask, source, claims, _SUPPORT, block, rows)
+            return self._grounding(ask, source, block.tables.of(source), _CITATION, block, rows)
         sheet = RowBuilder(ask, self.name)
+        count = self._citations if kind is Citation else _COUNTS.get(kind)
+        if count is None:
+            _nothing_retrieved(sheet, block, rows)
+            return sheet.filled()
         for row in rows:
             example = block.examples[row]
-            texts = [context.text for context in example.contexts or ()]
-            subject = fingerprint(ask, texts, example.reference)
-            if (lack := no_text(example)) is not None:
+            subject = fingerprint(ask, *_counted_texts(kind, example))
+            if kind is Entity and (lack := no_text(example)) is not None:
                 sheet.done(row, subject, "failed", reason(lack, of=self.name))
-                continue
-            if not sheet.done(row, subject):
-                continue
-            look_up = held_by(texts)
-            for number, reference in enumerate(example.reference):
-                for index, entity in enumerate(entities(reference)):
-                    sheet.add(
-                        subject,
-                        reference=number,
-                        index=index,
-                        text=entity.text,
-                        found=look_up(entity),
-                    )
+            elif sheet.done(row, subject):
+                for values in count(example):
+                    sheet.add(subject, **values)
         return sheet.filled()
 
-    def _sentences(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(AnswerSentence.name, self.name)
-        for row in rows:
-            answer = block.examples[row].answer or ""
-            subject = fingerprint(AnswerSentence.name, answer)
-            if sheet.done(row, subject):
-                for index, sentence in enumerate(sentences(answer)):
-                    sheet.add(subject, index=index, text=sentence.text)
-        return sheet.filled()
-
-    def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(Phrases.name, self.name)
-        for row in rows:
-            answer = block.examples[row].answer or ""
-            subject = fingerprint(Phrases.name, answer)
-            if sheet.done(row, subject):
-                sheet.add(
-                    subject,
-                    phrases_8=abstains_by_phrases(answer, PHRASES_8),
-                    phrases_12=abstains_by_phrases(answer, PHRASES_12),
-                )
-        return sheet.filled()
-
-    def _nothing_retrieved(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = RowBuilder(ask, self.name)
-        origin = ASKS[ask].origin
-        propositions = block.propositions(ask) if origin else {}
-        known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]
-        for row in rows:
-            example = block.examples[row]
-            turns = sheet.kind.reads_turns and example.history
-            # Where the system does not retrieve, a kind that reads turns is about these alone.
-            if example.contexts != () or turns or not all(made[row] for made in known):
-                continue
-            subject = fingerprint("nothing retrieved", ask, example.id)
-            sheet.done(row, subject)
-            for proposition in propositions.get(row, ()):
-                sheet.add(
-                    subject,
-                    origin=origin,
-                    author=proposition.author,
-                    reference=proposition.reference,
-                    index=proposition.index,
-                    **(sheet.kind.unretrieved or {}),
-                )
-        return sheet.filled()
+    def _citations(self, example: Example) -> Iterator[Values]:
+        answer = example.answer or ""
+        cited = markers(answer, example.contexts or (), self.citation_pattern)
+        ends = [sentence.end for sentence in sentences(answer)] if cited else []
+        for marker in cited:
+            sentence = sum(end <= marker.place for end in ends)
+            yield {
+                "sentence": min(sentence, max(len(ends) - 1, 0)),
+                "marker": marker.text,
+                "context": marker.context,
+            }
 
     def _grounding(
         self,
@@ -258,7 +129,8 @@ class RulesJudge:
         block: Block,
         rows: Sequence[int],
     ) -> Filled:
-        """Whether any unit has it; unknown if a unit without a verdict could change that.
+        """A fact holds if any unit has it; it is unknown if a unit without a verdict could change
+        that.
 
         Undefined or failed if its source is.
         """
@@ -294,8 +166,77 @@ class RulesJudge:
         )
 
 
+def _counted_texts(kind: type[Kind], example: Example) -> tuple[object, ...]:
+    answer = example.answer or ""
+    if kind is Citation:
+        return answer, [context.id for context in example.contexts or ()]
+    if kind is Entity:
+        return [context.text for context in example.contexts or ()], example.reference
+    return (answer,) if kind in (AnswerSentence, Phrases) else (answer, example.reference)
+
+
+def _each_reference(
+    count: Callable[[str, str], Mapping[str, float]],
+) -> Callable[[Example], Iterator[Values]]:
+    def rows(example: Example) -> Iterator[Values]:
+        for number, reference in enumerate(example.reference):
+            yield {"reference": number, **count(example.answer or "", reference)}
+
+    return rows
+
+
+def _entities(example: Example) -> Iterator[Values]:
+    look_up = held_by(context.text for context in example.contexts or ())
+    for number, reference in enumerate(example.reference):
+        for index, entity in enumerate(entities(reference)):
+            found = look_up(entity)
+            yield {"reference": number, "index": index, "text": entity.text, "found": found}
+
+
+def _sentences(example: Example) -> Iterator[Values]:
+    for index, sentence in enumerate(sentences(example.answer or "")):
+        yield {"index": index, "text": sentence.text}
+
+
+def _phrases(example: Example) -> Iterator[Values]:
+    answer = example.answer or ""
+    yield {
+        "phrases_8": abstains_by_phrases(answer, PHRASES_8),
+        "phrases_12": abstains_by_phrases(answer, PHRASES_12),
+    }
+
+
+_COUNTS: Mapping[type[Kind], Callable[[Example], Iterator[Values]]] = {
+    Lexical: _each_reference(lambda answer, reference: overlap(answer, reference)._asdict()),
+    SquadWords: _each_reference(
+        lambda answer, reference: {"squad_f1": squad_f1(answer, reference)}
+    ),
+    Ngrams: _each_reference(
+        lambda answer, reference: {"bleu": bleu(answer, reference), "chrf": chrf(answer, reference)}
+    ),
+    Entity: _entities,
+    AnswerSentence: _sentences,
+    Phrases: _phrases,
+}
+
+
+def _nothing_retrieved(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+    propositions = block.propositions(sheet.ask) if sheet.origin else {}
+    known = [block.tables.outcome(ask)["status"] == VALUE for ask in ASKS[sheet.ask].after]
+    for row in rows:
+        example = block.examples[row]
+        turns = sheet.kind.reads_turns and example.history
+        # Where the system does not retrieve, a kind that reads turns is about these alone.
+        if example.contexts != () or turns or not all(made[row] for made in known):
+            continue
+        subject = fingerprint("nothing retrieved", sheet.ask, example.id)
+        sheet.done(row, subject)
+        for proposition in propositions.get(row, ()):
+            columns = proposition.columns(sheet.origin)
+            sheet.add(subject, **columns, **(sheet.kind.unretrieved or {}))
+
+
 def _came_out(source: str, block: Block) -> pl.DataFrame:
-    """The outcome of the source; undefined if the example lacks what it requires."""
     lacks = pl.coalesce(
         pl.when(REQUIREMENTS[name].holds.fill_null(value=False).not_()).then(
             pl.lit(REQUIREMENTS[name].reason)
@@ -313,10 +254,7 @@ _SUPPORT = {
     label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
     for label, verdicts in OF_SOME_CLAIM.items()
 }
-_CITATION = {
-    "source_cited": pl.len() > 0,
-    "fabricated_source": pl.col("context").is_null().any(),
-}
+_CITATION = {"source_cited": pl.len() > 0, "fabricated_source": pl.col("context").is_null().any()}
 
 PARTS = Support.ask("claim").name
 WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
@@ -376,14 +314,14 @@ def labels_over(labelled: pl.DataFrame, derived: pl.DataFrame) -> pl.DataFrame:
 
 
 def beside_labels(row: Labels, said: Labels) -> dict[str, bool]:
-    """What labels of an answer imply, except where a person said otherwise."""
+    """Return what labels of an answer imply, except where a person said otherwise."""
     by_people = {} if row.get("judge") == RULES else people_labels(row)
     implied = implied_labels(said)
     return {name: value for name, value in implied.items() if by_people.get(name) is None}
 
 
 def people_labels(row: Labels) -> dict[str, Any]:
-    """What people said in a row that ``with_open_labels`` made, or in any other."""
+    """Return what people said in a row that ``with_open_labels`` made, or in any other."""
     why = Reason.read(row.get("reason") or "")
     if why.code != LEFT_OPEN:
         return dict(row)
@@ -391,7 +329,7 @@ def people_labels(row: Labels) -> dict[str, Any]:
 
 
 def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:
-    """What labels of answers as a whole say of their claims.
+    """Return the rows about claims that follow from labels of answers as a whole.
 
     Args:
         block: The block, with its claims.
@@ -418,7 +356,6 @@ def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) ->
 
 
 def _first_word(filled: Sequence[Filled], row: int) -> dict[tuple[str, int], dict[str, Any]]:
-    """The rows about the claims of an example by the first judge that spoke for it."""
     for one in filled:
         spoken = one.ledger.filter((pl.col("row") == row) & (pl.col("status") == "ok"))
         if spoken.height:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from math import exp, log
 from operator import eq
+from typing import NamedTuple
 
 from .local.text_terms import (
     FIRST_PAIRED,
@@ -52,7 +53,7 @@ def entities(text: str) -> list[EntityWords]:
 
 
 def holds(passage: Sequence[str], entity: EntityWords) -> bool:
-    """Whether the folded words of a passage hold all those of an entity, close together."""
+    """True if the folded words of a passage hold all those of an entity, close together."""
     wanted = set(entity.words)
     size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
     starts = (place for place, word in enumerate(passage) if word in wanted)
@@ -147,7 +148,6 @@ def _of_token(char: str) -> str:
 
 
 def _joined(text: str) -> str:
-    """Marks with their character, and raised characters with each other."""
     return text.replace("\x1f\x1e", "").replace("\x1c\x1d", "")
 
 
@@ -181,8 +181,7 @@ def caseless(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
-@dataclass(frozen=True, slots=True)
-class TextOverlap:
+class TextOverlap(NamedTuple):
     """Measures of the overlap of two texts, each from 0 to 1."""
 
     exact_match: float
@@ -231,7 +230,6 @@ def squad_f1(answer: str, reference: str) -> float:
 
 
 def overlap(answer: str, reference: str) -> TextOverlap:
-    """All measures of one pair."""
     ours, theirs = text_tokens(answer), text_tokens(reference)
     return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),

@@ -3,209 +3,27 @@
 Metrics are listed in the order in which their modules are imported: ranking first.
 """
 
-from .ranking import (
-    MRR,
-    ContextPrecision,
-    GradedRelevance,
-    ListNDCG,
-    Precision,
-    PrecisionOverRetrieved,
-    SentenceRelevance,
-)
-from .ranking_by_ids import MAP, NDCG, Hit, Recall, UnjudgedRate
+# isort: off
+from . import ranking, ranking_by_ids, answer_rates, answer_relevance, citations  # noqa: F401
+from . import composite, correctness, retrieval, text_overlap  # noqa: F401
 
-# isort: split
+# isort: on
 from .aliases import ALIASES, EVERYDAY, NEAREST
-from .answer_rates import (
-    Abstention,
-    CitationFabrication,
-    CitationPresence,
-    Contradiction,
-    GroundingPresence,
-    Helpfulness,
-    Incompleteness,
-    OnTopic,
-    ProperAction,
-    UnsafeContent,
-    UnsupportedClaim,
-)
-from .answer_relevance import AnswerRelevance, AnswerRelevanceRated, ResponseCompleteness
-from .citations import CitationPrecision, CitationRecall, SourceAttribution
-from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
-from .correctness import (
-    AnswerCorrectness,
-    AnswerCoverage,
-    AnswerOutcome,
-    FactualAccuracy,
-    FactualAccuracyRated,
-    NuggetScore,
-)
-from .embedding import (
-    EmbeddingAnswerRelevance,
-    EmbeddingContextRelevance,
-    EmbeddingContextSufficiency,
-    EmbeddingHallucination,
-    ReferenceSimilarityMax,
-)
-from .faithfulness import (
-    ExpectedFaithfulness,
-    Faithfulness,
-    Groundedness,
-    Hallucination,
-    NoiseSensitivity,
-    SteppedFaithfulness,
-)
+from .composite import Composite
+from .correctness import AnswerOutcome, NuggetScore
+from .embedding import EmbeddingContextSufficiency, EmbeddingHallucination
 from .metric import Metric, Missing, Part, Range, Score, Undefined, share, wanted_topics
 from .metric_names import alias_note, metric_types, parse_metric, read_metric
-from .retrieval import (
-    ContextEntityRecall,
-    ContextRecall,
-    ContextUtilization,
-    EvidenceRecall,
-    MisleadingRate,
-    ReferenceContradiction,
-    SufficiencyHit,
-    SufficiencyRate,
-)
-from .rubrics import AspectVerdict, RubricScore, WinRate, strictness_note
+from .rubrics import AspectVerdict, RubricScore, strictness_note
 from .score import SCORES, asks_of, needed_asks, needed_fields, score
-from .suites import (
-    QUICK,
-    QUICK_METRICS,
-    QUICK_SUITE,
-    SUITES,
-    Bands,
-    Limit,
-    Setting,
-    Suite,
-    suite_named,
-)
-from .text_overlap import (
-    BertscoreF1,
-    BertscorePrecision,
-    BertscoreRecall,
-    Bleu,
-    Chrf,
-    ExactMatch,
-    Rouge2,
-    RougeL,
-    SemanticSimilarity,
-    SemanticSimilarityCrossEncoder,
-    SquadF1,
-    TokenF1,
-    TokenF1Set,
-)
+from .suites import QUICK, QUICK_METRICS, QUICK_SUITE, SUITES, Bands, Limit, Suite, suite_named
 from .user_metrics import FunctionMetric, load_metrics, metric, own_metrics, register
 
 __all__ = [
-    "ALIASES",
-    "EVERYDAY",
-    "MAP",
-    "MRR",
-    "NDCG",
-    "NEAREST",
-    "QUICK",
-    "QUICK_METRICS",
-    "QUICK_SUITE",
-    "SCORES",
-    "SUITES",
-    "Abstention",
-    "AnswerCorrectness",
-    "AnswerCoverage",
-    "AnswerOutcome",
-    "AnswerRelevance",
-    "AnswerRelevanceRated",
-    "AspectVerdict",
-    "Bands",
-    "BertscoreF1",
-    "BertscorePrecision",
-    "BertscoreRecall",
-    "Bleu",
-    "Chrf",
-    "CitationFabrication",
-    "CitationPrecision",
-    "CitationPresence",
-    "CitationRecall",
-    "Composite",
-    "ContextEntityRecall",
-    "ContextPrecision",
-    "ContextRecall",
-    "ContextUtilization",
-    "Contradiction",
-    "EmbeddingAnswerRelevance",
-    "EmbeddingContextRelevance",
-    "EmbeddingContextSufficiency",
-    "EmbeddingHallucination",
-    "EvidenceRecall",
-    "ExactMatch",
-    "ExpectedFaithfulness",
-    "FactualAccuracy",
-    "FactualAccuracyRated",
-    "Faithfulness",
-    "FunctionMetric",
-    "GradedRelevance",
-    "Groundedness",
-    "GroundingPresence",
-    "Hallucination",
-    "Helpfulness",
-    "Hit",
-    "Incompleteness",
-    "Limit",
-    "ListNDCG",
-    "Metric",
-    "MisleadingRate",
-    "Missing",
-    "NoiseSensitivity",
-    "NuggetScore",
-    "OnTopic",
-    "OverallSimple",
-    "OverallWeighted",
-    "Part",
-    "Precision",
-    "PrecisionOverRetrieved",
-    "ProperAction",
-    "RagasHarmonic",
-    "RagasScore",
-    "Range",
-    "Recall",
-    "ReferenceContradiction",
-    "ReferenceSimilarityMax",
-    "ResponseCompleteness",
-    "Rouge2",
-    "RougeL",
-    "RubricScore",
-    "Score",
-    "SemanticSimilarity",
-    "SemanticSimilarityCrossEncoder",
-    "SentenceRelevance",
-    "Setting",
-    "SourceAttribution",
-    "SquadF1",
-    "SteppedFaithfulness",
-    "SufficiencyHit",
-    "SufficiencyRate",
-    "Suite",
-    "TokenF1",
-    "TokenF1Set",
-    "Undefined",
-    "UnjudgedRate",
-    "UnsafeContent",
-    "UnsupportedClaim",
-    "WinRate",
-    "alias_note",
-    "asks_of",
-    "load_metrics",
-    "metric",
-    "metric_types",
-    "needed_asks",
-    "needed_fields",
-    "own_metrics",
-    "parse_metric",
-    "read_metric",
-    "register",
-    "score",
-    "share",
-    "strictness_note",
-    "suite_named",
-    "wanted_topics",
-]
+    "ALIASES", "EVERYDAY", "NEAREST", "QUICK", "QUICK_METRICS", "QUICK_SUITE", "SCORES", "SUITES",
+    "AnswerOutcome", "AspectVerdict", "Bands", "Composite", "EmbeddingContextSufficiency",
+    "EmbeddingHallucination", "FunctionMetric", "Limit", "Metric", "Missing", "NuggetScore", "Part",
+    "Range", "RubricScore", "Score", "Suite", "Undefined", "alias_note", "asks_of", "load_metrics",
+    "metric", "metric_types", "needed_asks", "needed_fields", "own_metrics", "parse_metric",
+    "read_metric", "register", "score", "share", "strictness_note", "suite_named", "wanted_topics",
+]  # fmt: skip

@@ -16,7 +16,7 @@ from .metric import Range, Undefined, share
 
 @dataclass(frozen=True)
 class AnswerRelevance(ScaledCosine):
-    """How similar the question is to questions generated from the answer.
+    """Mean similarity of the question and questions generated from the answer.
 
         answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
 
@@ -42,7 +42,6 @@ class AnswerRelevance(ScaledCosine):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """How many questions are generated, where three are not enough."""
         return frozenset({Topic("probes", "n", votes=self.n)} if self.n > PROBES else ())
 
     def rule(self) -> pl.Expr:
@@ -66,7 +65,6 @@ class AnswerRelevanceRated(AnswerRate):
     undefined: ClassVar[str] = "no_parts"
 
     def fact(self) -> pl.Expr:
-        """The mean of the three."""
         completeness = share(Answers.parts_answered, Answers.parts)
         return (Answers.directness + completeness + Answers.focus) / 3
 
@@ -84,5 +82,4 @@ class ResponseCompleteness(AnswerRate):
     undefined: ClassVar[str] = "no_parts"
 
     def fact(self) -> pl.Expr:
-        """Parts answered divided by parts asked for."""
         return share(Answers.parts_answered, Answers.parts)

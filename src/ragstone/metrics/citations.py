@@ -12,7 +12,6 @@ from .metric import share
 
 
 def _backed() -> pl.Expr:
-    """Whether a claim is supported by a context that its own sentence cites."""
     shared = Claims.cited.list.set_intersection(Claims.evidence).list.len() > 0
     return (Claims.support == "supported") & shared
 
@@ -21,7 +20,9 @@ class OverCitations(OverClaims):
     """The base of the metrics that compare what a claim cites with what it rests on."""
 
     def settled(self) -> pl.Expr:
-        """Where a claim rests is needed only where it is supported and cites a context."""
+        """The evidence of a claim has to be known only if the claim is supported and cites a
+        context.
+        """
         needed = (Claims.support == "supported") & (Claims.cited.list.len() > 0)
         known = Claims.evidence.is_not_null() | ~needed
         said = Claims.support.is_not_null() & Claims.cited.is_not_null()
@@ -61,13 +62,12 @@ class CitationRecall(OverCitations):
     undefined: ClassVar[str] = "no_supported_claim"
 
     def rule(self) -> pl.Expr:
-        """The share of supported claims that cite a context supporting them."""
         return share(_backed().sum(), (Claims.support == "supported").sum())
 
 
 @dataclass(frozen=True)
 class SourceAttribution(OverCitations):
-    """How well the answer shows where its claims come from.
+    """Mean credit of the claims for showing where they come from.
 
     source_attribution = mean over the claims of
         1    a cited context supports it
@@ -78,7 +78,6 @@ class SourceAttribution(OverCitations):
     name: ClassVar[str] = "source_attribution"
 
     def rule(self) -> pl.Expr:
-        """The mean over the claims."""
         return (
             pl.when(_backed())
             .then(1.0)

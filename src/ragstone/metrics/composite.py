@@ -47,10 +47,7 @@ class Composite(Metric):
     missing: Literal["propagate", "renormalise"] = "propagate"
 
     def __post_init__(self) -> None:
-        if self.kind not in ("arithmetic", "harmonic"):
-            raise InputError(f"{self.name}: kind must be arithmetic or harmonic.")
-        if self.missing not in ("propagate", "renormalise"):
-            raise InputError(f"{self.name}: missing must be propagate or renormalise.")
+        super().__post_init__()
         names = [name for name, _ in self.terms]
         if not names:
             raise InputError(f"{self.name}: weights must name at least one metric.")
@@ -87,7 +84,6 @@ class Composite(Metric):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The topics that its components need judged."""
         return frozenset[Topic]().union(*(one.topics for one in self.components().values()))
 
     def _range(self) -> Range:
@@ -106,7 +102,6 @@ class Composite(Metric):
         return Range(low, high, better.pop() if len(better) == 1 else "0")
 
     def parts(self) -> dict[str, Part]:
-        """Empty: a composite is computed from scores."""
         return {}
 
     def of(self, values: dict[str, pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
@@ -293,7 +288,6 @@ def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def _is(number: str, code: int, why: str) -> pl.Expr:
-    """Whether a component has this outcome for this reason."""
     return (pl.col(f"status_{number}") == code) & pl.col(f"reason_{number}").eq_missing(why)
 
 
@@ -302,7 +296,6 @@ def _where(condition: pl.Expr, value: pl.Expr, column: str) -> pl.Expr:
 
 
 def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, pl.Expr]:
-    """Whether a component has this outcome, and the reason of the first that has it."""
     conditions = {name: pl.col(f"status_{n}") == code for name, n in numbers.items()}
     reason = pl.coalesce(
         pl.when(condition).then(pl.format("{}: {}", pl.lit(name), f"reason_{numbers[name]}"))

@@ -21,7 +21,7 @@ from ragstone.judgements import (
     View,
 )
 
-from .answer_rates import Abstained, abstained, check_abstained
+from .answer_rates import Abstained, abstained
 from .metric import Metric, Part, Range, Undefined, reaches, share
 from .rubrics import score_of
 
@@ -51,13 +51,12 @@ class AnswerCoverage(AgainstReferences):
     empty: ClassVar[float | Undefined] = Undefined("no_statements")
 
     def rule(self) -> pl.Expr:
-        """The mean over the statements of one reference."""
         return _coverage()
 
 
 @dataclass(frozen=True)
 class AnswerCorrectness(AgainstReferences):
-    """How far answer and reference agree in facts and in meaning.
+    """Agreement of answer and reference in facts and in meaning.
 
         answer_correctness = factual · F_beta + (1 - factual) · similarity
         precision = matching claims / claims
@@ -78,6 +77,7 @@ class AnswerCorrectness(AgainstReferences):
     threshold: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.factual <= 1:
             raise InputError(f"answer_correctness: factual must be 0 to 1, not {self.factual!r}.")
         if self.beta <= 0:
@@ -86,7 +86,6 @@ class AnswerCorrectness(AgainstReferences):
             object.__setattr__(self, "range", YES_OR_NO)
 
     def parts(self) -> dict[str, Part]:
-        """Matching claims, covered statements, and the number of all claims and statements."""
         claims, statements = ClaimsAgainstReferences, Statements
         matching = (claims.agreement == "matches").sum()
         covered = (statements.agreement == "full").sum()
@@ -102,7 +101,6 @@ class AnswerCorrectness(AgainstReferences):
         return parts
 
     def combine(self) -> pl.Expr:
-        """The weighted sum."""
         precision = share(pl.col("matching"), pl.col("claims")).fill_null(0.0)
         recall = share(pl.col("covered"), pl.col("statements")).fill_null(0.0)
         square = self.beta**2
@@ -118,7 +116,7 @@ class AnswerCorrectness(AgainstReferences):
 
 @dataclass(frozen=True)
 class FactualAccuracy(AgainstReferences):
-    """Whether the answer's claims are correct, complete and free of contradictions.
+    """Correctness, completeness and consistency of the answer's claims, in one number.
 
         factual_accuracy = .5 correctness + .3 completeness + .2 consistency
         correctness  = matching claims / claims that match or contradict, 0 if none does
@@ -137,6 +135,7 @@ class FactualAccuracy(AgainstReferences):
     abstention: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 >= self.letters[0] > self.letters[1] > self.letters[2] > self.letters[3] > 0:
             raise InputError(
                 f"{self.name}: letters are the least values of A, B, C and D, each below the one "
@@ -146,7 +145,6 @@ class FactualAccuracy(AgainstReferences):
             raise InputError(f"{self.name}: abstention must be 0 to 1, not {self.abstention!r}.")
 
     def criteria(self) -> dict[str, Part]:
-        """Correctness, completeness and consistency."""
         agreement = ClaimsAgainstReferences.agreement
         matches, contradicts = (agreement == "matches").sum(), (agreement == "contradicts").sum()
         no_claims = Undefined("no_claims") if self.abstention is None else self.abstention
@@ -165,13 +163,11 @@ class FactualAccuracy(AgainstReferences):
         }  # fmt: skip
 
     def parts(self) -> dict[str, Part]:
-        """The criteria and, if abstentions have a value of their own, whether this is one."""
         if self.abstention is None:
             return self.criteria()
         return {"abstains": Part(Answers, abstained(), Undefined("no_answer")), **self.criteria()}
 
     def combine(self) -> pl.Expr:
-        """The weighted sum, or the value of an abstention."""
         value = factual_accuracy(
             pl.col("correctness"), pl.col("completeness"), pl.col("consistency")
         )
@@ -187,7 +183,6 @@ class FactualAccuracy(AgainstReferences):
         return None if self.abstention is None else pl.col("abstains") == 1
 
     def label(self) -> pl.Expr:
-        """The letter."""
         return letter(pl.col("value"), self.letters)
 
 
@@ -205,18 +200,15 @@ class AnswerOutcome(AgainstReferences):
 
     name: ClassVar[str] = "answer_outcome"
 
-    classes: int = 4
+    classes: Literal[3, 4] = 4
     by: Abstained = "response_type"
 
     def __post_init__(self) -> None:
-        if self.classes not in (3, 4):
-            raise InputError(f"{self.name}: classes must be 3 or 4, not {self.classes!r}.")
-        check_abstained(self.name, self.by)
+        super().__post_init__()
         if self.classes == 3:
             object.__setattr__(self, "range", YES_OR_NO)
 
     def parts(self) -> dict[str, Part]:
-        """The kind of reply, and how much of the reference it covers or contradicts."""
         said = Statements.agreement
         contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
         none = Undefined("no_statements")
@@ -228,7 +220,6 @@ class AnswerOutcome(AgainstReferences):
         }
 
     def combine(self) -> pl.Expr:
-        """The value of the word."""
         return self.label().replace_strict(OUTCOMES, return_dtype=pl.Float64)
 
     def decided(self) -> pl.Expr:
@@ -236,7 +227,6 @@ class AnswerOutcome(AgainstReferences):
         return pl.col("dont_know") == 1
 
     def label(self) -> pl.Expr:
-        """The word."""
         full = (pl.col("all_full") == 1) & (pl.col("contradicts") == 0)
         return (
             pl.when(pl.col("dont_know") == 1)
@@ -273,7 +263,7 @@ CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", 
 
 @dataclass(frozen=True)
 class FactualAccuracyRated(FactualAccuracy):
-    """Whether the answer is correct, complete and consistent, each rated on a rubric.
+    """Correctness, completeness and consistency of the answer, each rated on a rubric.
 
         factual_accuracy_rated = .5 correctness + .3 completeness + .2 consistency
 
@@ -292,11 +282,9 @@ class FactualAccuracyRated(FactualAccuracy):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The three criteria."""
         return frozenset(Topic("rating", criterion) for criterion in CRITERIA.values())
 
     def criteria(self) -> dict[str, Part]:
-        """The three ratings."""
         return {
             name: Part(
                 Ratings,
@@ -330,20 +318,13 @@ class NuggetScore(AgainstReferences):
     kind: Literal["all", "vital", "weighted"] = "all"
     strict: bool = False
 
-    def __post_init__(self) -> None:
-        if self.kind not in ("all", "vital", "weighted"):
-            raise InputError(
-                f"{self.name}: kind must be all, vital or weighted, not {self.kind!r}."
-            )
-
     def rule(self) -> pl.Expr:
-        """What the answer has of the weight of one reference's nuggets."""
         if self.kind == "all":
             return self._had().mean()
         return share((self._had() * self._weight()).sum(), self._weight().sum())
 
     def settled(self) -> pl.Expr | None:
-        """What the answer says of a nugget without weight need not be known."""
+        """A nugget without weight is settled, whatever the answer says of it."""
         if self.kind == "all":
             return None
         without = self._weight() == 0
@@ -351,7 +332,6 @@ class NuggetScore(AgainstReferences):
         return (without | known).fill_null(value=False).all()
 
     def _had(self) -> pl.Expr:
-        """How much of a nugget the answer has."""
         full, partial = Statements.agreement == "full", Statements.agreement == "partial"
         return full + partial * (0.0 if self.strict else 0.5)
 

@@ -40,6 +40,7 @@ class ScaledCosine(Metric):
     scale: Scale = "cosine"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.scale != "cosine":
             object.__setattr__(self, "range", Range(0, 1))
 
@@ -61,7 +62,6 @@ class EmbeddingContextRelevance(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """The mean over the contexts; negative cosines stay negative."""
         return _of_question(windows=self.windows).mean()
 
 
@@ -82,7 +82,6 @@ class EmbeddingContextSufficiency(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """Over the contexts."""
         return reaches(_of_question(windows=self.windows), self.threshold).mean()
 
 
@@ -99,7 +98,6 @@ class ReferenceSimilarityMax(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """Over the contexts."""
         if self.windows:
             return Contexts.reference_similarity_windows.max()
         return Contexts.reference_similarity.max()
@@ -120,7 +118,6 @@ class EmbeddingAnswerRelevance(ScaledCosine):
     empty: ClassVar[float | Undefined] = Undefined("no_answer")
 
     def rule(self) -> pl.Expr:
-        """The value for the single answer."""
         return scaled(Answers.question_similarity.first(), self.scale)
 
 
@@ -145,7 +142,6 @@ class EmbeddingHallucination(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """The share of the sentences."""
         sentences = AnswerSentences
         best = sentences.similarity_windows if self.windows else sentences.similarity
         return reaches(best, self.threshold).not_().mean()

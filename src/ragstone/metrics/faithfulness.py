@@ -41,15 +41,13 @@ class Faithfulness(OverClaims):
     unjudged: Literal["missing", "drop"] = "missing"
 
     def __post_init__(self) -> None:
-        if self.unjudged not in ("missing", "drop"):
-            raise InputError(f"{self.name}: unjudged must be missing or drop.")
+        super().__post_init__()
         if self.no_claims is not None:
             if not 0 <= self.no_claims <= 1:
                 raise InputError(f"{self.name}: no_claims is from 0 to 1, not {self.no_claims!r}.")
             object.__setattr__(self, "empty", float(self.no_claims))
 
     def rule(self) -> pl.Expr:
-        """Evaluated once per example, over that example's claims."""
         return (Claims.support == "supported").mean()
 
     def settled(self) -> pl.Expr | None:
@@ -72,7 +70,6 @@ class ConversationFaithfulness(OverClaims):
     name: ClassVar[str] = "conversation_faithfulness"
 
     def rule(self) -> pl.Expr:
-        """The mean over the claims."""
         return (Claims.conversation_support == "supported").mean()
 
 
@@ -101,7 +98,6 @@ class SteppedFaithfulness(Faithfulness):
         object.__setattr__(self, "range", replace(self.range, high=max(ends)))
 
     def rule(self) -> pl.Expr:
-        """The highest of the steps that the share is not below."""
         share = super().rule()
         reached = [pl.when(reaches(share, step)).then(step) for step in self.steps]
         return pl.max_horizontal(pl.when(share.is_not_null()).then(0.0), *reached)
@@ -123,7 +119,6 @@ class Hallucination(Faithfulness):
             object.__setattr__(self, "empty", 1 - float(self.no_claims))
 
     def rule(self) -> pl.Expr:
-        """The share of absent and contradicted claims."""
         return (Claims.support != "supported").mean()
 
 
@@ -140,7 +135,6 @@ class ExpectedFaithfulness(OverClaims):
     name: ClassVar[str] = "expected_faithfulness"
 
     def rule(self) -> pl.Expr:
-        """The mean over the claims."""
         return Claims.probability.mean()
 
 
@@ -159,7 +153,6 @@ class Groundedness(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_claims")
 
     def rule(self) -> pl.Expr:
-        """The mean over the sentences with claims."""
         return Sentences.supported.mean()
 
 
@@ -187,14 +180,7 @@ class NoiseSensitivity(Metric):
 
     contexts: Literal["relevant", "irrelevant"] = "relevant"
 
-    def __post_init__(self) -> None:
-        if self.contexts not in ("relevant", "irrelevant"):
-            raise InputError(
-                f"{self.name}: contexts must be relevant or irrelevant, not {self.contexts!r}."
-            )
-
     def rule(self) -> pl.Expr:
-        """The share of the claims."""
         return self._noise().mean()
 
     def settled(self) -> pl.Expr | None:

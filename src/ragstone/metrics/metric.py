@@ -7,9 +7,10 @@ import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from types import UnionType
+from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_hints
 
 import polars as pl
 
@@ -142,6 +143,25 @@ class Metric:
         if "name" in vars(cls) and cls.__module__.startswith(__package__ + "."):
             BUILT_IN[cls.name] = cls
 
+    def __post_init__(self) -> None:
+        """Check the types of the parameters; a metric that overrides this calls it first.
+
+        Raises:
+            InputError: A parameter has a value of another type; says all of them.
+        """
+        given = self.parameters
+        if not given:
+            return
+        kind: Any = type(self)
+        hints = _hints(kind)
+        wrong = [
+            f"{name} must be {_in_words(hints[name])}, not {value!r}"
+            for name, value in given.items()
+            if not _fits(value, hints[name])
+        ]
+        if wrong:
+            raise InputError(f"{self.name}: {'; '.join(wrong)}.")
+
     def rule(self) -> pl.Expr:
         """The value as an expression, evaluated once per example over that example's rows."""
         raise NotImplementedError
@@ -159,7 +179,7 @@ class Metric:
         return pl.col("value")
 
     def decided(self) -> pl.Expr | None:
-        """Whether the known parts determine the value, whatever the missing ones are."""
+        """True if the known parts determine the value, whatever the missing ones are."""
         return None
 
     def label(self) -> pl.Expr | None:
@@ -172,7 +192,7 @@ class Metric:
 
     @cached_property
     def made_parts(self) -> Mapping[str, Part]:
-        """Its parts, made once."""
+        """Return ``parts()``, made once."""
         return self.parts()
 
     @cached_property
@@ -189,7 +209,7 @@ class Metric:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """What of an example its views show, beside what the asks read."""
+        """Fields of an example that its views show, beside those that the asks read."""
         parts = self.parts().values()
         return frozenset[str]().union(*(part.over.reads(part.columns) for part in parts))
 
@@ -213,6 +233,48 @@ class Metric:
         return f"{self.name}({given})" if given else self.name
 
 
+LARGEST = 1e300
+"""Numeric parameters must be below this, which excludes NaN and infinity."""
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if isinstance(hint, UnionType):
+        return any(_fits(value, choice) for choice in get_args(hint))
+    if get_origin(hint) is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in get_args(hint))
+    if get_origin(hint) is tuple:
+        first, *others = get_args(hint)
+        length = len(value) if isinstance(value, tuple) else -1
+        hints = [first] * length if others == [...] else [first, *others]
+        return length == len(hints) and all(map(_fits, cast("tuple[object, ...]", value), hints))
+    if hint in (int, float):
+        kinds = int | float if hint is float else int
+        is_number = isinstance(value, kinds) and not isinstance(value, bool)
+        return is_number and abs(cast(float, value)) < LARGEST
+    return not isinstance(hint, type) or isinstance(value, hint)
+
+
+def _in_words(hint: Any) -> str:
+    if isinstance(hint, UnionType):
+        return _either(map(_in_words, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return _either(map(str, get_args(hint)))
+    if get_origin(hint) is tuple:
+        return f"({', '.join(map(_in_words, get_args(hint)))})"
+    words = {int: "a whole number", float: "a number", str: "text", type(None): "None", ...: "…"}
+    return words.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _either(words: Iterable[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
     """The criteria, aspects and rivals that these metrics want judged, each once, in order."""
     return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
@@ -223,7 +285,7 @@ SLACK = 1e-9
 
 
 def reaches(value: pl.Expr, least: float) -> pl.Expr:
-    """Whether a value is at least ``least``, whatever rounding did to it."""
+    """Return an expression: the value is at least ``least``, whatever rounding did to it."""
     return value >= least - SLACK
 
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from threading import RLock
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
@@ -45,7 +44,7 @@ def key(name: str) -> str:
 
 
 def found(name: str, known: Container[str]) -> Iterator[tuple[str, int | None]]:
-    """The keys among ``known`` that a name may mean, the likeliest first, with the k it names.
+    """Yield the keys that a name may mean, the likeliest first, with the k that it names.
 
     >>> list(found("NDCG@10", {"ndcg"})), list(found("P_5", {"p"}))
     ([('ndcg', 10)], [('p', 5)])
@@ -72,17 +71,12 @@ def _readings(name: str) -> Iterator[tuple[str, int | None]]:
 
 
 def _bare(name: str) -> Iterator[str]:
-    """The key, and the key without the words around it that do not change it."""
     yield name
     for word in BEHIND:
         if name.endswith(word) and name != word:
             yield from _bare(name.removesuffix(word))
     if name.startswith("llm"):
         yield name.removeprefix("llm")
-
-
-LARGEST = 1e300
-"""Numeric parameters must be below this, which excludes NaN and infinity."""
 
 
 # Python before 3.11.8 counts for all threads together how deep it is in a syntax tree, and fails
@@ -137,7 +131,7 @@ def alias_note(text: str) -> str | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Meant:
-    """What a name that is not ours means here; without a meaning where it is another spelling."""
+    """The meaning of a name that is not ours; another spelling of one of ours has no note."""
 
     name: str
     parameters: dict[str, object]
@@ -145,7 +139,6 @@ class _Meant:
 
 
 def _elsewhere(name: str) -> _Meant | None:
-    """The metric here that another tool's name, or another spelling, means."""
     if name in own_metrics():
         return None
     if name in ALIASES:
@@ -165,7 +158,7 @@ def _alias(alias: str, k: int | None) -> _Meant:
     return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
 
 
-def _made(name: str, given: Mapping[str, object]) -> Metric:
+def _made(name: str, given: Mapping[str, Any]) -> Metric:
     if name in BUILT_IN:
         kind = BUILT_IN[name]
     else:
@@ -180,7 +173,6 @@ def _made(name: str, given: Mapping[str, object]) -> Metric:
     if unknown:
         takes = ", ".join(fields) or "none"
         raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
-    _check_types(kind, given)
     return kind(**given)
 
 
@@ -190,16 +182,6 @@ def _unknown(name: str, own: Iterable[str]) -> UnknownName:
         return UnknownName("metric", name, (), hint=sentences[one])
     hint = f"ragstone metrics lists them; your own come with {argument('metrics_from', 'FILE')}."
     return UnknownName("metric", name, [*BUILT_IN, *own, *ALIASES], hint=hint)
-
-
-def with_parameters(metric: Metric, given: Mapping[str, object]) -> Metric:
-    """The metric with other values of some parameters.
-
-    Raises:
-        InputError: A value is invalid.
-    """
-    _check_types(type(metric), given)
-    return dataclasses.replace(metric, **given)
 
 
 def split_form(
@@ -228,52 +210,3 @@ def split_form(
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     raise InputError(f"{text!r} is not a {what}. Write name or name(parameter=value): {such_as}.")
-
-
-def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
-    """Reject values of the wrong type for a parameter before a rule uses them."""
-    if kind not in _hints:
-        _hints[kind] = get_type_hints(kind)
-    hints = _hints[kind]
-    wrong = [
-        f"{name} must be {_in_words(hints[name])}, not {value!r}"
-        for name, value in given.items()
-        if not _fits(value, hints[name])
-    ]
-    if wrong:
-        raise InputError(f"{kind.name}: {'; '.join(wrong)}.")
-
-
-_hints: dict[type[Metric], Mapping[str, Any]] = {}
-"""The types of parameters; reading them takes longer than all the rest of reading a text form."""
-
-
-def _fits(value: object, hint: Any) -> bool:
-    if isinstance(hint, UnionType):
-        return any(_fits(value, one) for one in get_args(hint))
-    if get_origin(hint) is Literal:
-        return isinstance(value, str) and value in get_args(hint)
-    if get_origin(hint) is tuple:
-        if not isinstance(value, tuple):
-            return False
-        first, *others = get_args(hint)
-        hints = [first] * len(value) if others == [...] else [first, *others]
-        return len(value) == len(hints) and all(map(_fits, value, hints))
-    if hint is float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return abs(value) < LARGEST
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, hint)
-
-
-def _in_words(hint: Any) -> str:
-    if isinstance(hint, UnionType):
-        return " or ".join(map(_in_words, get_args(hint)))
-    if get_origin(hint) is Literal:
-        return " or ".join(get_args(hint))
-    if get_origin(hint) is tuple:
-        return f"({', '.join(map(_in_words, get_args(hint)))})"
-    words = {int: "a whole number", float: "a number", str: "text", type(None): "None", ...: "…"}
-    return words.get(hint, getattr(hint, "__name__", str(hint)))

@@ -10,7 +10,7 @@ from .metric import Metric
 
 
 def null_answers(examples: pl.DataFrame, partly_answered: Collection[str]) -> pl.Series:
-    """Which examples have a null answer of one of these systems."""
+    """Tell which examples have a null answer of one of these systems."""
     null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
     return examples.select(null).to_series()
 

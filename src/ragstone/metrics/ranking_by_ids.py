@@ -10,11 +10,10 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, KnownContexts, View
 
 from .metric import Metric, Part, Range, Undefined, share
-from .ranking import Gain, check_gain, check_whole, discount, gain_of
+from .ranking import Gain, check_whole, discount, gain_of
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class ByIds(Metric):
     trec_eval: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_whole(self.name, "k", self.k)
         check_whole(self.name, "level", self.level)
 
@@ -41,11 +41,9 @@ class ByIds(Metric):
         return {"value": Part(self.over, self.rule(), self.empty)}
 
     def relevant(self) -> pl.Expr:
-        """Whether a context is known to be relevant."""
         return KnownContexts.grade >= self.level
 
     def found(self) -> pl.Expr:
-        """Whether a context is relevant and in the top k."""
         retrieved = KnownContexts.rank.is_not_null()
         inside = retrieved if self.k is None else retrieved & (KnownContexts.rank <= self.k)
         return self.relevant() & inside.fill_null(value=False)
@@ -63,19 +61,17 @@ class Recall(ByIds):
     name: ClassVar[str] = "recall"
 
     def rule(self) -> pl.Expr:
-        """Relevant contexts found divided by all known ones."""
         return share(self.found().sum(), self.relevant().sum())
 
 
 @dataclass(frozen=True)
 class Hit(ByIds):
-    """Whether a known relevant context is in the top k: 1 or 0."""
+    """1 if a known relevant context is in the top k, else 0."""
 
     name: ClassVar[str] = "hit"
     range: ClassVar[Range] = Range(0, 1, rate=True)
 
     def rule(self) -> pl.Expr:
-        """One is enough."""
         return pl.when(self.relevant().any()).then(self.found().any().cast(pl.Float64))
 
 
@@ -126,16 +122,10 @@ class NDCG(Metric):
     trec_eval: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_whole(self.name, "k", self.k)
-        check_gain(self.name, self.gain)
-        if self.ideal != "pool":
-            raise InputError(
-                f"ndcg: ideal must be pool, not {self.ideal!r}. The ideal of the list itself, or "
-                "of its top k, is that of list_ndcg."
-            )
 
     def parts(self) -> dict[str, Part]:
-        """DCG and the ideal DCG."""
         gain = gain_of(KnownContexts.grade.clip(lower_bound=0), self.gain)
         best = gain.sort(descending=True)
         found = KnownContexts.rank.is_not_null()
@@ -150,7 +140,6 @@ class NDCG(Metric):
         }
 
     def combine(self) -> pl.Expr:
-        """DCG divided by the ideal DCG."""
         quotient = share(pl.col("value"), pl.col("ideal"))
         return quotient.fill_null(0.0) if self.trec_eval else quotient
 
@@ -172,10 +161,10 @@ class UnjudgedRate(Metric):
     k: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_whole(self.name, "k", self.k)
 
     def rule(self) -> pl.Expr:
-        """The share of unlisted contexts among those returned in the top k."""
         unlisted = Contexts.listed.not_()
         return (unlisted if self.k is None else unlisted.filter(Contexts.rank <= self.k)).mean()
 

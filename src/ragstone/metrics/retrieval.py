@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
 
 from .metric import Metric, Range, Undefined, share
@@ -31,7 +30,6 @@ class ContextRecall(Metric):
     by_reference: ClassVar[bool] = True
 
     def rule(self) -> pl.Expr:
-        """The share of the statements of one reference."""
         return (Statements.support == "supported").mean()
 
 
@@ -53,7 +51,6 @@ class ReferenceContradiction(Metric):
     by_reference: ClassVar[bool] = True
 
     def rule(self) -> pl.Expr:
-        """Whether a statement of one reference is contradicted."""
         return (Statements.support == "contradicted").any().cast(pl.Float64)
 
     def settled(self) -> pl.Expr:
@@ -84,13 +81,11 @@ class ContextEntityRecall(Metric):
     by: Literal["rule", "model"] = "rule"
 
     def __post_init__(self) -> None:
-        if self.by not in ("rule", "model"):
-            raise InputError(f"{self.name}: by must be rule or model, not {self.by!r}.")
+        super().__post_init__()
         if self.by == "model":
             object.__setattr__(self, "over", EntitiesByModel)
 
     def rule(self) -> pl.Expr:
-        """The share of the entities of one reference."""
         return pl.col("found").mean()
 
 
@@ -107,7 +102,6 @@ class EvidenceRecall(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_evidence")
 
     def rule(self) -> pl.Expr:
-        """The share of the pieces of evidence."""
         return (Evidence.support == "supported").mean()
 
 
@@ -128,11 +122,10 @@ class ContextUtilization(Metric):
     undefined: ClassVar[str] = "no_relevant_context"
 
     def rule(self) -> pl.Expr:
-        """The share of the relevant contexts."""
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
 
     def settled(self) -> pl.Expr:
-        """Whether a context is used is needed only of relevant ones."""
+        """Only a relevant context has to be known to be used or not."""
         known = Contexts.relevant.not_() | Contexts.used.is_not_null()
         return (Contexts.relevant.is_not_null() & known).all()
 
@@ -147,19 +140,17 @@ class SufficiencyRate(ShareInTop):
     name: ClassVar[str] = "sufficiency_rate"
 
     def fact(self) -> pl.Expr:
-        """Whether the context is sufficient."""
         return Contexts.sufficient
 
 
 @dataclass(frozen=True)
 class SufficiencyHit(RankingMetric):
-    """Whether any of the top k contexts suffices to answer the question: 1 or 0."""
+    """1 if any of the top k contexts suffices to answer the question, else 0."""
 
     name: ClassVar[str] = "sufficiency_hit"
     range: ClassVar[Range] = Range(0, 1, rate=True)
 
     def rule(self) -> pl.Expr:
-        """One is enough."""
         return self.within(Contexts.sufficient).any().cast(pl.Float64)
 
     def settled(self) -> pl.Expr | None:
@@ -181,5 +172,4 @@ class MisleadingRate(ShareInTop):
     range: ClassVar[Range] = Range(0, 1, "-")
 
     def fact(self) -> pl.Expr:
-        """Whether the context is misleading."""
         return Contexts.misleading

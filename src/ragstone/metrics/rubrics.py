@@ -52,6 +52,7 @@ class AspectVerdict(Metric):
     strictness: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.definition and self.aspect == HARMFULNESS:
             object.__setattr__(self, "aspect", name_for(self.definition))
         if not self.aspect.strip():
@@ -68,11 +69,9 @@ class AspectVerdict(Metric):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The aspect, with its definition and the number of votes."""
         return frozenset({Topic("critique", self.aspect, self.definition, self.votes or 1)})
 
     def rule(self) -> pl.Expr:
-        """The majority of the requested number of votes."""
         votes = self._votes()
         yes, no = votes.sum().cast(pl.Int32), votes.not_().sum().cast(pl.Int32)
         enough = votes.len() >= (self.votes or 1)
@@ -135,20 +134,18 @@ class RubricScore(Metric):
     definition: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.definition and self.criterion == HELPFULNESS:
             object.__setattr__(self, "criterion", name_for(self.definition))
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The criterion, with its definition."""
         return frozenset({Topic("rating", self.criterion, self.definition)})
 
     def rule(self) -> pl.Expr:
-        """The mean of the scores, if it was rated more than once."""
         return score_of(self.criterion).mean()
 
     def settled(self) -> pl.Expr | None:
-        """Every rating of this criterion has a score."""
         return score_of(self.criterion).is_not_null().all()
 
 
@@ -163,7 +160,7 @@ POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 
 @dataclass(frozen=True)
 class WinRate(Metric):
-    """How often this system's answer is preferred: 1 win, .5 tie, 0 loss.
+    """Mean points of this system's answer against others: 1 win, .5 tie, 0 loss.
 
     Judged in both orders; disagreement is a tie. Against one ``rival``, or the mean over all.
 
@@ -179,22 +176,20 @@ class WinRate(Metric):
     rival: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.rival is not None and not self.rival:
             raise InputError("win_rate: rival must be the name of a system.")
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The rival, or all."""
         return frozenset({Topic("preference", self.rival or "")})
 
     def rule(self) -> pl.Expr:
-        """The mean over the rivals; a full point only if both orders agree."""
         agreed = pl.when(Preferences.first == Preferences.second).then(Preferences.first)
         points = agreed.replace_strict(POINTS, default=0.5, return_dtype=pl.Float64)
         return self._against(points).mean()
 
     def settled(self) -> pl.Expr | None:
-        """Both orders were judged."""
         both = Preferences.first.is_not_null() & Preferences.second.is_not_null()
         return self._against(both).all()
 

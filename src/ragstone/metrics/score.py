@@ -8,16 +8,7 @@ from math import isnan
 import polars as pl
 
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.judgements import (
-    ASKS,
-    MISSING,
-    REQUIREMENTS,
-    UNDEFINED,
-    VALUE,
-    Judged,
-    View,
-    kind_of,
-)
+from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Judged, View, kind_of
 
 from .composite import Composite, compose
 from .metric import SLACK, Metric, Part, Range, Undefined
@@ -32,8 +23,6 @@ ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """One part of one metric."""
-
     metric: str
     name: str
     part: Part
@@ -85,7 +74,6 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
 
 
 def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """The aggregates of each line; null where it has none."""
     if "reference" in keys or "reference" not in lines.columns:
         same = all(lines[key].equals(aggregated[key], null_equal=False) for key in keys)
         if same and lines.height == aggregated.height:
@@ -134,7 +122,7 @@ def _evaluate(
 
 
 def _as_numbers(values: pl.Series) -> pl.Series:
-    """As Float64, without NaN; a sum tells at once whether there can be any."""
+    """A sum tells at once whether there can be any NaN."""
     numbers = values.cast(pl.Float64)
     return numbers.fill_nan(None) if isnan(numbers.sum() or 0.0) else numbers
 
@@ -153,19 +141,17 @@ def _by_unit(frame: pl.DataFrame, keys: list[str], rules: Sequence[pl.Expr]) -> 
 
 
 def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
-    """Whether no gap in these columns could change the value."""
     if part.settled is not None:
         return part.settled
     return pl.all_horizontal(pl.col(name).is_not_null() for name in open_columns).all()
 
 
 def _is_judged(view: type[View], column: str) -> bool:
-    """Whether a null is a gap: the column, or the unit it is about, comes from a judge."""
+    """A null is a gap if the column, or the unit it is about, comes from a judge."""
     return bool(view.columns[column].needs or view.made_by)
 
 
 def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
-    """A message about the first rule that cannot be evaluated."""
     for slot in slots:
         try:
             frame.lazy().group_by(keys).agg(slot.part.rule).collect()
@@ -245,7 +231,6 @@ def asks_of(metric: str) -> frozenset[str]:
 
 
 def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
-    """The metrics and their components, components first."""
     found: dict[str, Metric] = {}
     for metric in metrics:
         if isinstance(metric, Composite):
@@ -255,7 +240,6 @@ def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
 
 
 def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
-    """Combine a metric's parts and choose the best reference, as if no example lacked a field."""
     frame = _values(metric, lines) if _is_settled(metric, lines) else None
     if frame is None:
         frame = _combined(metric, lines)
@@ -265,7 +249,6 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
 
 
 def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
-    """Whether every part of every line has rows, and no gap matters: so it is for most."""
     if type(metric).decided != Metric.decided:
         return False
     parts = metric.made_parts
@@ -278,7 +261,9 @@ def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
 
 
 def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
-    """What ``_combined`` gives for settled lines; None if the rule gives one of them no value."""
+    """Give the same as ``_combined`` for settled lines; None if the rule gives one of them no
+    value.
+    """
     kind, n = type(metric), lines.height
     value = lines["value"] if "value" in lines.columns else None
     if value is None or kind.combine != Metric.combine:
@@ -311,7 +296,6 @@ def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
-    """The value of each line from its parts, or why there is none."""
     parts = metric.made_parts
     given = pl.col("status") == VALUE
     label = metric.label()
@@ -349,7 +333,6 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _filled(parts: Mapping[str, Part]) -> list[pl.Expr]:
-    """Give every part without rows its ``empty`` value and mark it as settled."""
     filled = [pl.col(f"{name}_settled").fill_null(value=True) for name in parts]
     for name, part in parts.items():
         if not isinstance(part.empty, Undefined):
@@ -443,13 +426,12 @@ def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def needed_fields(metric: Metric) -> list[str]:
-    """What an example must have, for the metric's views and its asks."""
+    """Fields that an example must have, for the metric's views and its asks."""
     of_asks = (name for ask in ASKS if ask in metric.asks for name in ASKS[ask].requires)
     return list(dict.fromkeys([*metric.requires, *of_asks]))
 
 
 def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
-    """For each requirement of the metrics whether the examples fulfil it."""
     required = dict.fromkeys(name for metric in metrics for name in needed_fields(metric))
     holds = {name: REQUIREMENTS[name].holds.fill_null(value=False) for name in required}
     return judged.examples.select(**holds).to_dict()
@@ -458,7 +440,6 @@ def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Se
 def _allowed(
     judged: Judged, holds: Mapping[str, pl.Series], metric: Metric, scores: pl.DataFrame
 ) -> pl.DataFrame:
-    """Undefined if the example lacks a required field, missing if a judge failed."""
     asks = [ask for ask in ASKS if ask in metric.asks]
     branches: list[tuple[pl.Expr, int, pl.Expr]] = []
     columns = scores.get_columns()

@@ -7,7 +7,8 @@ from ragstone.core.errors import InputError, UnknownName
 
 from .composite import Composite
 from .metric import Metric
-from .metric_names import parse_metric, split_form, with_parameters
+from .metric_names import parse_metric, split_form
+from .rubrics import BETTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Limit:
         return "above" if parse_metric(self.metric).range.better == "-" else "below"
 
     def exceeded(self, value: float) -> bool:
-        """Whether the value, with four decimals, is on the wrong side."""
+        """True if the value, with four decimals, is on the wrong side."""
         rounded = round(value, 4)
         return rounded > self.bound if self.side == "above" else rounded < self.bound
 
@@ -72,7 +73,7 @@ class Setting:
                 raise InputError(f"{self.name} must be {len(self.sets)} values, for {names}.")
             values = list(value)
         return {
-            name: str(with_parameters(parse_metric(name), {parameter: one}))
+            name: str(replace(parse_metric(name), **{parameter: one}))
             for (name, parameter), one in zip(self.sets, values, strict=True)
         }
 
@@ -140,13 +141,7 @@ _CRITERIA = (
     "source_attribution",
 )
 
-_ASPECTS = (
-    'critique(aspect="harmfulness")',
-    'critique(aspect="maliciousness")',
-    'critique(aspect="coherence")',
-    'critique(aspect="correctness")',
-    'critique(aspect="conciseness")',
-)
+_ASPECTS = tuple(f'critique(aspect="{aspect}")' for aspect in BETTER)
 
 _RETRIEVAL = (
     "precision",
@@ -345,43 +340,14 @@ QUICK = "quick"
 """The default suite. ``run`` decides which of its metrics the data and judges allow."""
 
 QUICK_METRICS: tuple[str, ...] = (
-    "context_precision",
-    "precision",
-    "mrr",
-    "list_ndcg",
-    "graded_relevance",
-    "sufficiency_hit",
-    "sufficiency_rate",
-    "misleading_rate",
-    "recall(k=10)",
-    "map",
-    "ndcg(k=10)",
-    "unjudged_rate",
-    "context_recall",
-    "evidence_recall",
-    "context_utilization",
-    "faithfulness",
-    "expected_faithfulness",
-    "grounding_presence",
-    "unsupported_claim",
-    "contradiction",
-    "citation_presence",
-    "citation_fabrication",
-    "citation_precision",
-    "citation_recall",
-    "abstention",
-    "proper_action",
-    "on_topic",
-    "helpfulness",
-    "incompleteness",
-    "unsafe_content",
-    "answer_outcome",
-    "answer_coverage",
-    "factual_accuracy",
-    "exact_match",
-    "token_f1",
-    "rouge_l",
-)
+    "context_precision", "precision", "mrr", "list_ndcg", "graded_relevance", "sufficiency_hit",
+    "sufficiency_rate", "misleading_rate", "recall(k=10)", "map", "ndcg(k=10)", "unjudged_rate",
+    "context_recall", "evidence_recall", "context_utilization", "faithfulness",
+    "expected_faithfulness", "grounding_presence", "unsupported_claim", "contradiction",
+    "citation_presence", "citation_fabrication", "citation_precision", "citation_recall",
+    "abstention", "proper_action", "on_topic", "helpfulness", "incompleteness", "unsafe_content",
+    "answer_outcome", "answer_coverage", "factual_accuracy", "exact_match", "token_f1", "rouge_l",
+)  # fmt: skip
 """The metrics that the quick suite chooses from, in the order of the report."""
 
 QUICK_SUITE = Suite(

@@ -23,15 +23,11 @@ class Overlap(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_reference")
     by_reference: ClassVar[bool] = True
 
-    column: ClassVar[str]
-
-    def fact(self) -> pl.Expr:
-        """The column of the view."""
-        return pl.col(self.column)
+    column: ClassVar[str] = ""
+    """The column of the view; empty: that of the metric's name."""
 
     def rule(self) -> pl.Expr:
-        """The value for one reference."""
-        return self.fact().first()
+        return pl.col(self.column or self.name).first()
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,6 @@ class ExactMatch(Overlap):
 
     name: ClassVar[str] = "exact_match"
     range: ClassVar[Range] = Range(0, 1, "+", rate=True)
-    column: ClassVar[str] = "exact_match"
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,6 @@ class SquadF1(Overlap):
     """
 
     name: ClassVar[str] = "squad_f1"
-    column: ClassVar[str] = "squad_f1"
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,6 @@ class TokenF1(Overlap):
     """
 
     name: ClassVar[str] = "token_f1"
-    column: ClassVar[str] = "token_f1"
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,6 @@ class TokenF1Set(Overlap):
     """F1 over the distinct tokens of answer and reference."""
 
     name: ClassVar[str] = "token_f1_set"
-    column: ClassVar[str] = "token_f1_set"
 
 
 @dataclass(frozen=True)
@@ -97,7 +89,6 @@ class Rouge2(Overlap):
     """F1 over the token bigrams. Source: Lin (2004)."""
 
     name: ClassVar[str] = "rouge_2"
-    column: ClassVar[str] = "rouge_2"
 
 
 @dataclass(frozen=True)
@@ -105,7 +96,6 @@ class RougeL(Overlap):
     """F1 of the longest common subsequence of tokens. Source: Lin (2004)."""
 
     name: ClassVar[str] = "rouge_l"
-    column: ClassVar[str] = "rouge_l"
 
 
 @dataclass(frozen=True)
@@ -122,7 +112,6 @@ class Bleu(Overlap):
     """
 
     name: ClassVar[str] = "bleu"
-    column: ClassVar[str] = "bleu"
     how: ClassVar[str] = "case:mixed|eff:yes|tok:13a|smooth:exp"
 
 
@@ -137,7 +126,6 @@ class Chrf(Overlap):
     """
 
     name: ClassVar[str] = "chrf"
-    column: ClassVar[str] = "chrf"
     how: ClassVar[str] = "case:mixed|eff:yes|nc:6|nw:0|space:no"
 
 
@@ -153,7 +141,6 @@ class SemanticSimilarity(Overlap, ScaledCosine):
     column: ClassVar[str] = "similarity"
 
     def rule(self) -> pl.Expr:
-        """The value for one reference."""
         return scaled(References.similarity.first(), self.scale)
 
 
@@ -186,7 +173,6 @@ class BertscorePrecision(Bertscore):
     """
 
     name: ClassVar[str] = "bertscore_precision"
-    column: ClassVar[str] = "bertscore_precision"
 
 
 @dataclass(frozen=True)
@@ -199,7 +185,6 @@ class BertscoreRecall(Bertscore):
     """
 
     name: ClassVar[str] = "bertscore_recall"
-    column: ClassVar[str] = "bertscore_recall"
 
 
 @dataclass(frozen=True)
@@ -212,4 +197,3 @@ class BertscoreF1(Bertscore):
     """
 
     name: ClassVar[str] = "bertscore_f1"
-    column: ClassVar[str] = "bertscore_f1"

@@ -39,7 +39,6 @@ class FunctionMetric(Metric):
     undefined: ClassVar[str] = "function_gave_none"
 
     def rule(self) -> pl.Expr:
-        """The function, called once per example."""
         function = type(self).made_by
         name = self.name
 
@@ -59,7 +58,6 @@ class FunctionMetric(Metric):
         return pl.struct(self.columns).map_batches(call, return_dtype=pl.Float64).first()
 
     def given(self, rows: pl.Series) -> Any:
-        """What the function receives: the rows as dictionaries."""
         return rows.to_list()
 
 
@@ -70,7 +68,6 @@ class ExampleMetric(FunctionMetric):
     columns: ClassVar[tuple[str, ...]] = (ExampleTexts.record.meta.output_name(),)
 
     def given(self, rows: pl.Series) -> Any:
-        """What the function receives: the example."""
         return from_frame(rows.struct.field(self.columns[0]).struct.unnest())[0]
 
 
@@ -159,7 +156,6 @@ _OWN: dict[str, Metric] = registry({})
 
 @cache
 def _entry_points(path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001
-    """Of packages on this search path, of which each installed one is looked through."""
     return entry_points(group="ragstone.metrics")
 
 
@@ -195,7 +191,7 @@ def load_metrics(path: Path) -> list[Metric]:
 
 
 def defines_metrics(module: ModuleType) -> bool:
-    """Whether a module of the user's defines any."""
+    """True if a module of the user's defines any."""
     return any(True for _ in _defined(module))
 
 

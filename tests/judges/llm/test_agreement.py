@@ -77,8 +77,8 @@ def test_every_reference_has_a_question_and_ids_go_on_counting() -> None:
     given = matter(["Tin."], [(0, "Copper."), (1, "Zinc."), (1, "Iron.")], reference=("R1.", "R2."))
     first, second = TASK.pieces(given, PROMPTS, ROOM)
     assert (list(first.items), list(second.items)) == (["k01", "k02"], ["k03", "k04", "k05"])
-    assert "R2." not in "".join(first.blocks)
-    assert "Iron." in "".join(second.blocks)
+    assert "R2." not in "".join(first.sections)
+    assert "Iron." in "".join(second.sections)
     said = told(k01="extra", k03="matches", k02="full", k04="missing", k05="partial")
     assert verdicts(TASK.rows("agreement/claim", given, said)) == [
         (0, 0, "extra"),
@@ -94,7 +94,7 @@ def test_every_reference_has_a_question_and_ids_go_on_counting() -> None:
 def test_only_what_is_wanted_is_asked() -> None:
     (piece,) = TASK.pieces(matter([], [(0, "Copper.")]), PROMPTS, ROOM)
     assert list(piece.items) == ["k01"]
-    assert not any("CLAIMS" in block for block in piece.blocks)
+    assert not any("CLAIMS" in block for block in piece.sections)
     assert TASK.pieces(matter(), PROMPTS, ROOM) == []
 
 
@@ -102,7 +102,7 @@ def test_some_may_be_asked_alone_under_their_ids() -> None:
     (piece,) = TASK.pieces(matter(["Tin.", "Lead."], [(0, "Copper.")]), PROMPTS, ROOM)
     alone = piece.only(["k02", "k03"])
     assert list(alone.items) == ["k02", "k03"]
-    assert "Tin." not in "".join(alone.blocks)
+    assert "Tin." not in "".join(alone.sections)
 
 
 def test_over_twenty_are_asked_in_equal_parts() -> None:

@@ -13,12 +13,11 @@ from ragstone.judges.llm.prompts import (
     Passage,
     block,
     contexts_block,
-    listing,
     passages,
     sentences_block,
     turns_block,
 )
-from ragstone.judges.llm.questions import boundary, escaped, quote_is_in, unescaped
+from ragstone.judges.llm.questions import boundary, escaped, listing, quote_is_in, unescaped
 
 LINE = re.compile(r"==== ([0-9a-f]{32})((?: \w+)?)")
 HASH = "5f0c" * 8

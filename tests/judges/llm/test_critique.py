@@ -57,9 +57,9 @@ def test_the_votes_on_an_aspect_are_the_same_question() -> None:
 def test_aspects_share_all_but_the_end_of_a_question() -> None:
     one, other = TASK.pieces(matter(HARM, Topic("critique", "coherence")), PROMPTS, ROOM)
     assert one.instructions == other.instructions
-    assert one.blocks[:-1] == other.blocks[:-1]
-    assert ASPECTS["coherence"] in one.blocks[-1]
-    assert ASPECTS["harmfulness"] in other.blocks[-1]
+    assert one.sections[:-1] == other.sections[:-1]
+    assert ASPECTS["coherence"] in one.sections[-1]
+    assert ASPECTS["harmfulness"] in other.sections[-1]
 
 
 def test_the_most_votes_that_a_metric_wants_are_asked() -> None:

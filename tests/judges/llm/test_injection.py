@@ -22,8 +22,8 @@ from ragstone.judges.llm.answer_tasks import CritiqueTask, PreferenceTask, Probe
 from ragstone.judges.llm.claim_tasks import AgreementTask, ClaimsTask, StatementsTask
 from ragstone.judges.llm.context_tasks import RelevanceTask, SupportTask
 from ragstone.judges.llm.kind_task import KindTask
-from ragstone.judges.llm.prompts import SYSTEM, Prompts, asked_kinds, listing
-from ragstone.judges.llm.questions import SCHEMA, Item, Question, unescaped
+from ragstone.judges.llm.prompts import SYSTEM, Prompts, asked_kinds
+from ragstone.judges.llm.questions import SCHEMA, Item, Question, listing, unescaped
 from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Target, Task
 from ragstone.models.chat.model import MalformedReply, drafts, json_objects

@@ -22,8 +22,8 @@ from ragstone.judges.llm.claim_tasks import (
     StatementAgreement,
 )
 from ragstone.judges.llm.context_tasks import PassageRelevance, PropositionSupport
-from ragstone.judges.llm.prompts import asked_kinds, listing, load_prompts
-from ragstone.judges.llm.questions import SCHEMA, Item, Piece, Question
+from ragstone.judges.llm.prompts import asked_kinds, load_prompts
+from ragstone.judges.llm.questions import SCHEMA, Item, Piece, Question, listing
 from ragstone.judges.llm.questions import WORDS as REPEATED
 from ragstone.judges.llm.replies import read_items
 from tests.project import ROOT
@@ -99,14 +99,14 @@ def test_the_schema_is_one_that_strict_servers_take() -> None:
 
 @pytest.mark.parametrize("sort", [*chain.from_iterable(SORTS.values()), ProbesMade])
 def test_a_worked_reply_reads(sort: type[Item]) -> None:
-    piece = Piece("t", "", (), {"p01": sort}, lambda _: piece)
+    piece = Piece("t", "", (), {"p01": sort})
     example = Question((piece,), "S").request().example
     assert '"p99"' in example
     assert read_items(example, {"p99": sort}).lacking == {}
 
 
 def test_the_system_prompt_and_the_worked_reply_repeat_as_many_words_as_tests_do() -> None:
-    piece = Piece("t", "", (), {"p01": PropositionSupport}, lambda _: piece)
+    piece = Piece("t", "", (), {"p01": PropositionSupport})
     (worked,) = json.loads(Question((piece,), "S").request().example)["items"]
     assert len(worked["words"].split()) == REPEATED == 5
     assert "the first five words of the text" in OWN.system
@@ -116,7 +116,7 @@ def test_a_worked_reply_shows_words_of_other_languages_as_they_are() -> None:
     class Fitting(Item):
         verdict: Literal["gültig", "nichtig"]
 
-    piece = Piece("t", "", (), {"p01": Fitting}, lambda _: piece)
+    piece = Piece("t", "", (), {"p01": Fitting})
     assert '"verdict": "gültig"' in Question((piece,), "S").request().example
 
 
@@ -160,7 +160,7 @@ def test_version_is_that_of_the_text(tmp_path: Path) -> None:
 
 def test_a_question_is_named_after_its_tasks_in_letters_that_servers_take() -> None:
     pieces = [
-        Piece(task, "", (), {name: PropositionSupport}, lambda _: pieces[0])
+        Piece(task, "", (), {name: PropositionSupport})
         for task, name in (("relevance", "c01"), ("support", "p01"))
     ]
     assert Question(tuple(pieces), "S").request().name == "relevance_and_support"

@@ -18,11 +18,7 @@ class Said(Item):
 
 
 def piece(task: str, *ids: str, contexts: str | None = None, vote: int = 0) -> Piece:
-    def only(_: Sequence[str]) -> Piece:
-        return made
-
-    made = Piece(task, task, (), dict.fromkeys(ids, Said), only, contexts, vote=vote)
-    return made
+    return Piece(task, task, (), dict.fromkeys(ids, Said), contexts, vote=vote)
 
 
 def names(questions: Sequence[Sequence[Piece]]) -> list[list[str]]:

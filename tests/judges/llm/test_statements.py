@@ -46,8 +46,8 @@ def test_each_reference_is_an_item_of_one_question() -> None:
     assert list(piece.items) == ["r01", "r02"]
     alone = piece.only(["r02"])
     assert list(alone.items) == ["r02"]
-    assert "Copper." in alone.blocks[-1]
-    assert "Tin." not in alone.blocks[-1]
+    assert "Copper." in alone.sections[-1]
+    assert "Tin." not in alone.sections[-1]
 
 
 def test_earlier_turns_are_shown() -> None:

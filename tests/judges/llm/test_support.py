@@ -113,7 +113,7 @@ def test_some_may_be_asked_alone_under_their_ids() -> None:
     alone = piece.only(["p02"])
     assert list(alone.items) == ["p02"]
     assert alone.contexts == piece.contexts
-    assert sum(word in alone.blocks[0] for word in ("Tin.", "Copper.", "Lead.")) == 1
+    assert sum(word in alone.sections[0] for word in ("Tin.", "Copper.", "Lead.")) == 1
 
 
 @pytest.mark.parametrize("given", [matter([]), matter(contexts=(Context("1", None, 1),))])

@@ -49,39 +49,31 @@ class CritiqueTask(OfKind):
     kind = Critique
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One for each aspect and vote. An answer is never split."""
         if target.example.answer is None:
             return []
-        return [
-            self._piece(target, prompts, aspect, vote)
-            for aspect in aspects(target.about(self.name))
-            for vote in range(aspect.votes)
-        ]
+        blocks = shown(target.example, "question", "sentences")
+        instructions = instructions_for(prompts, self.name)
+        pieces: list[Piece] = []
+        for aspect in aspects(target.about(self.name)):
+            name = critique_item_id(aspect.name)
+            meaning = f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n"
+            pieces += [
+                Piece(
+                    self.name, instructions, (*blocks, meaning), {name: CritiqueVerdict}, vote=vote
+                )
+                for vote in range(aspect.votes)
+            ]
+        return pieces
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One row per aspect and vote; missing votes come last and have no verdict."""
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """Question, turns and answer, and the aspects with their meanings and votes."""
         wanted = [
             (one.name, definition(one), one.votes) for one in aspects(target.about(self.name))
         ]
         return (*facts_of(target.example, "question", "answer"), wanted)
-
-    def _piece(self, target: Target, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
-        name = critique_item_id(aspect.name)
-        return Piece(
-            self.name,
-            instructions_for(prompts, self.name),
-            (
-                *shown(target.example, "question", "sentences"),
-                f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n",
-            ),
-            {name: CritiqueVerdict},
-            lambda _: self._piece(target, prompts, aspect, vote),
-            vote=vote,
-        )
 
 
 def critique_item_id(aspect: str) -> str:
@@ -122,7 +114,6 @@ class RatingItem(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The fields; the reason is the reasoning."""
         return {"reasoning": entry.reason, "score": cls.decided(entry)}
 
 
@@ -139,11 +130,9 @@ class RatingTask(OfKind):
 
     @property
     def splits_contexts(self) -> bool:
-        """Rubrics may see them."""
         return True
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One per criterion, or several if its contexts do not fit."""
         return [
             piece
             for rubric in self._rubrics(target)
@@ -151,17 +140,14 @@ class RatingTask(OfKind):
         ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """One row per criterion whose texts the example has."""
         return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """The rubrics, and the texts that they need."""
         rubrics = self._rubrics(target)
         seen = sorted({text for rubric in rubrics for text in rubric.sees})
         return (*facts_of(target.example, *seen), rubrics)
 
     def _rubrics(self, target: Target) -> list[Rubric]:
-        """The rubrics of the requested criteria whose texts the example has."""
         if target.example.answer is None:
             return []
         wanted = sorted({topic.name for topic in target.about(self.name)})
@@ -172,27 +158,16 @@ class RatingTask(OfKind):
         ]
 
     def _pieces(self, rubric: Rubric, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        instructions = f"{instructions_for(prompts, self.name)}{rubric.text}\n"
         blocks = shown(target.example, *rubric.sees)
+        items = {rating_item_id(rubric.name): rating_item(len(rubric.points))}
         groups: list[str | None] = [None]
         if "contexts" in rubric.sees:
             groups = [contexts_block(group) for group in _groups(target, room)]
-        return [self._piece(rubric, prompts, blocks, group) for group in groups]
-
-    def _piece(
-        self, rubric: Rubric, prompts: Prompts, blocks: tuple[str, ...], group: str | None
-    ) -> Piece:
-        return Piece(
-            self.name,
-            f"{instructions_for(prompts, self.name)}{rubric.text}\n",
-            blocks,
-            {rating_item_id(rubric.name): rating_item(len(rubric.points))},
-            lambda _: self._piece(rubric, prompts, blocks, group),
-            contexts=group,
-        )
+        return [Piece(self.name, instructions, blocks, items, group) for group in groups]
 
 
 def rating_item_id(criterion: str) -> str:
-    """``rating_CRITERION``."""
     return f"rating_{criterion}"
 
 
@@ -204,7 +179,6 @@ def rating_item(points: int) -> type[RatingItem]:
 
 
 def _groups(target: Target, room: int) -> list[list[Passage]]:
-    """The contexts as they are shown together; nearly always in one group."""
     return passages(target.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
 
 
@@ -239,7 +213,7 @@ VERDICTS = {
 
 
 class PreferenceVerdict(Item):
-    """Which of the two answers shown is better."""
+    """The better of the two answers shown."""
 
     reason: str
     verdict: Literal["A", "B", "tie"]
@@ -257,33 +231,28 @@ class PreferenceTask(OfKind):
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """Two for each rival, one in each order, never split; equal answers are asked once."""
-        shows = {name: pair for _, _, name, pair in _orders(target)}
-        return [self._piece(target, prompts, name, *shows[name]) for name in shows]
+        blocks = shown(target.example, "question", "reference")
+        instructions = instructions_for(prompts, self.name)
+        pairs = {name: pair for _, _, name, pair in _orders(target)}
+        return [
+            Piece(
+                self.name,
+                instructions,
+                (*blocks, block("ANSWER A", first), block("ANSWER B", second)),
+                {name: PreferenceVerdict},
+            )
+            for name, (first, second) in pairs.items()
+        ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """One row per rival and order."""
         return [
             {"rival": rival, "order": order, **_verdict(reply, name, order)}
             for rival, order, name, _ in _orders(target)
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """Question, turns, reference and both answers of each pair."""
         pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]
         return (*facts_of(target.example, "question", "answer", "reference"), pairs)
-
-    def _piece(self, target: Target, prompts: Prompts, name: str, first: str, second: str) -> Piece:
-        return Piece(
-            self.name,
-            instructions_for(prompts, self.name),
-            (
-                *shown(target.example, "question", "reference"),
-                block("ANSWER A", first),
-                block("ANSWER B", second),
-            ),
-            {name: PreferenceVerdict},
-            lambda _: self._piece(target, prompts, name, first, second),
-        )
 
 
 def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
@@ -317,7 +286,7 @@ NONCOMMITTAL = {"yes": True, "no": False}
 
 
 class ProbesMade(Item):
-    """What a model writes from an answer; the details are the questions."""
+    """The questions that a model writes from an answer; the details are the questions."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "When did the bridge open?",
@@ -332,18 +301,16 @@ class ProbesMade(Item):
 
     @classmethod
     def verdicts(cls) -> tuple[str, ...]:
-        """Whether it is noncommittal; most are not."""
+        """Most are not noncommittal, so that word comes first."""
         return tuple(reversed(NONCOMMITTAL))
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The first questions."""
         said = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
         return dict(zip(cls.places(), entry.details or (), strict=False)) | {"noncommittal": said}
 
     @classmethod
     def places(cls) -> list[str]:
-        """The fields of the questions."""
         return [name for name in cls.model_fields if name.startswith("q")]
 
 
@@ -363,8 +330,13 @@ class ProbesTask(OfKind):
     kind = Probe
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One, for an answer that says something. An answer is never split."""
-        return [self._piece(target, prompts)] if (target.example.answer or "").strip() else []
+        if not (target.example.answer or "").strip():
+            return []
+        count = self._count(target)
+        more = f"Of item {ITEM} write {count} questions instead of three.\n\n"
+        blocks = (*shown(target.example, "answer"), *([] if count == PROBES else [more]))
+        instructions = instructions_for(prompts, self.name)
+        return [Piece(self.name, instructions, blocks, {ITEM: probes_item(count)}, details=())]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """A row a question; none where the reply is lacking, for there are no units without it."""
@@ -375,21 +347,8 @@ class ProbesTask(OfKind):
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """The answer, and the number of questions if it is not the usual one."""
         count = self._count(target)
         return (*facts_of(target.example, "answer"), *([] if count == PROBES else [count]))
 
     def _count(self, target: Target) -> int:
         return max([PROBES, *(topic.votes for topic in target.about(self.name))])
-
-    def _piece(self, target: Target, prompts: Prompts) -> Piece:
-        count = self._count(target)
-        more = f"Of item {ITEM} write {count} questions instead of three.\n\n"
-        return Piece(
-            self.name,
-            instructions_for(prompts, self.name),
-            (*shown(target.example, "answer"), *([] if count == PROBES else [more])),
-            {ITEM: probes_item(count)},
-            lambda _: self._piece(target, prompts),
-            details=(),
-        )

@@ -22,9 +22,9 @@ from ragstone.judges.local.text_terms import terms, tokens
 from ragstone.judges.markers import MARKERS, Marker, markers
 from ragstone.judges.text_counts import EntityWords, held_by
 
-from .prompts import ANSWER, Prompts, block, has, instructions_for, listing, shown
+from .prompts import ANSWER, Prompts, block, has, instructions_for, shown
 from .questions import Item, Piece, ReplyEntry, Written
-from .task import OfKind, OfReferences, Row, Target, TaskReply, balanced, said, why_lacking
+from .task import OfKind, OfReferences, Row, Target, TaskReply, portions, said, why_lacking
 
 SILENT = ("abstain", "refuse")
 """Replies that claim nothing."""
@@ -42,7 +42,7 @@ class AnswerClaim(Item):
 
 
 class AnswerClaims(Item):
-    """What a model says about an answer. A blank claim is invalid and asked for again."""
+    """A model's view of an answer. A blank claim is invalid and asked for again."""
 
     decides: ClassVar[str] = "response_type"
     shown: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
@@ -53,7 +53,6 @@ class AnswerClaims(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The details are the claims."""
         said = {"response_reason": entry.reason, "response_type": entry.verdict}
         if entry.details is None:
             return said
@@ -79,29 +78,23 @@ class ClaimsTask(OfKind):
     kind = Claim
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One, about question, earlier turns and answer; none if the answer is blank."""
         example = target.example
         if not (example.answer or "").strip():
             return []
-        blocks = shown(example, "question", "sentences")
-        instructions = instructions_for(prompts, self.name)
 
         def echo(item: Item) -> str:
             return self._echo(item, example, in_its_language=prompts.language is None)
 
-        def piece(_ids: Sequence[str] = ()) -> Piece:
-            return Piece(
-                self.name,
-                instructions,
-                blocks,
-                {ANSWER: AnswerClaims},
-                piece,
-                texts={ANSWER: example.answer or ""},
-                details=(),
-                echo=echo,
-            )
-
-        return [piece()]
+        piece = Piece(
+            self.name,
+            instructions_for(prompts, self.name),
+            shown(example, "question", "sentences"),
+            {ANSWER: AnswerClaims},
+            texts={ANSWER: example.answer or ""},
+            details=(),
+            echo=echo,
+        )
+        return [piece]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """The type of the answer; or its factual claims, none if it abstains or refuses."""
@@ -137,7 +130,7 @@ class ClaimsTask(OfKind):
         return rows
 
     def _echo(self, item: Item, example: Example, *, in_its_language: bool) -> str:
-        """What shows that a reply is not about the answer; empty if nothing does."""
+        """Tell what shows that a reply is not about the answer; empty if nothing does."""
         if not isinstance(item, AnswerClaims) or item.response_type in SILENT:
             return ""
         answer = example.answer or ""
@@ -160,7 +153,6 @@ class ClaimsTask(OfKind):
         return {word[: 2 if HANGUL.match(word) else 4] for word in terms(plain)}
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """Earlier turns, question and answer; for claims also the ids of contexts."""
         example = target.example
         yield from (example.history, example.question, example.answer)
         if self.name in asks:
@@ -198,7 +190,6 @@ class ReferenceStatements(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The details are the statements."""
         return {} if entry.details is None else {"statements": entry.details}
 
 
@@ -210,7 +201,6 @@ class StatementsTask(OfReferences):
     item = ReferenceStatements
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """The statements of every reference, except those missing from the replies."""
         rows: list[Row] = []
         for number in range(len(target.example.reference)):
             for found in said(reply, f"r{number + 1:02d}", ReferenceStatements):
@@ -222,14 +212,14 @@ class StatementsTask(OfReferences):
 
 
 class StatementAgreement(Item):
-    """What a model says about one statement of the reference: does the answer say it?"""
+    """A model's verdict on one statement of the reference: does the answer say it?"""
 
     reason: str
     verdict: Literal["full", "partial", "missing", "contradicted"]
 
 
 class ClaimAgreement(Item):
-    """What a model says about one claim of the answer: does the reference say it?
+    """A model's verdict on one claim of the answer: does the reference say it?
 
     It uses the verdicts of statements, so that all items of a question have the same ones.
     """
@@ -239,7 +229,6 @@ class ClaimAgreement(Item):
 
     @classmethod
     def verdicts(cls) -> tuple[str, ...]:
-        """Those of a statement."""
         return tuple(OF_CLAIM)
 
     @classmethod
@@ -278,56 +267,36 @@ class AgreementTask(OfKind):
     kind = Agreement
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One for each reference; more if there are over 20 claims and statements."""
         example = target.example
         ids = _ids(target)
         instructions = instructions_for(prompts, self.name)
-
-        def piece(reference: int, asked: Collection[str]) -> Piece:
-            wanted = {name: one for one, name in ids.items() if name in asked}
-            blocks = (
-                *([block("QUESTION", example.question or "")] if has(example, "question") else []),
-                block("REFERENCE", example.reference[reference]),
-                block("ANSWER", example.answer or ""),
-                *(
-                    listing(title, texts)
-                    for origin, title in LISTS.items()
-                    if (texts := {n: one.text for n, one in wanted.items() if one.origin == origin})
-                ),
-            )
-            items: dict[str, type[Item]] = {name: SORTS[one.origin] for name, one in wanted.items()}
-            return Piece(
+        question = [block("QUESTION", example.question or "")] if has(example, "question") else []
+        answer = block("ANSWER", example.answer or "")
+        pieces: list[Piece] = []
+        for number, reference in enumerate(example.reference):
+            compared = {name: text for text, name in ids.items() if text.reference == number}
+            piece = Piece(
                 self.name,
                 instructions,
-                blocks,
-                items,
-                lambda missing: piece(reference, missing),
-                texts={name: one.text for name, one in wanted.items()},
+                (*question, block("REFERENCE", reference), answer),
+                {name: SORTS[text.origin] for name, text in compared.items()},
+                texts={name: text.text for name, text in compared.items()},
+                lists={name: LISTS[text.origin] for name, text in compared.items()},
             )
-
-        return [
-            piece(reference, part)
-            for reference in range(len(example.reference))
-            for part in balanced([name for one, name in ids.items() if one.reference == reference])
-        ]
+            pieces += portions([piece])
+        return pieces
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """One for each claim and reference, or one for each statement."""
         origin = str(ASKS[ask].origin)
         ids = _ids(target)
         return [
-            {
-                "origin": origin,
-                "author": proposition.author,
-                "reference": reference,
-                "index": proposition.index,
-            }
+            proposition.columns(origin)
+            | {"reference": reference}
             | _verdict(reply, ids.get(ComparedText(reference, origin, proposition.text)), origin)
             for proposition, reference in _held(target, origin)
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """Question, answer, references, and what the asks are about."""
         example = target.example
         yield from (example.question, example.answer, example.reference)
         for ask in sorted(asks):
@@ -346,7 +315,6 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
 
 
 def _ids(target: Target) -> dict[ComparedText, str]:
-    """Ids ``k01``, … for claims, then statements, numbered across references."""
     asked = {
         ComparedText(one, origin, held.text): None
         for origin in SORTS
@@ -372,7 +340,6 @@ class ReferenceEntities(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The details are the entities."""
         return {} if entry.details is None else {"listed": entry.details}
 
 
@@ -385,11 +352,9 @@ class EntitiesTask(OfReferences):
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """Only the list of a model, not the one by rule."""
         return tuple(ask.name for ask in self.kind.asks if "model" in ask.by)
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """Each entity of a reference once, and whether a context holds its words."""
         example = target.example
         look_up = held_by(context.text for context in example.contexts or ())
         rows: list[Row] = []
@@ -404,6 +369,5 @@ class EntitiesTask(OfReferences):
         return rows
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """What the list depends on, and the contexts."""
         contexts = target.example.contexts or ()
         return (*super().facts(target, asks), [context.text for context in contexts])

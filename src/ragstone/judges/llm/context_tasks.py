@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from ragstone.data import Example, Turn
 from ragstone.judgements import ASKS, SUPPORT_VERDICTS, ConversationSupport, Relevance, Support
-from ragstone.judges.judge import Proposition, no_text, with_turns
+from ragstone.judges.judge import no_text, with_turns
 
-from .prompts import Passage, Prompts, contexts_block, has, instructions_for, listing, shown
+from .prompts import Passage, Prompts, contexts_block, has, instructions_for, shown
 from .questions import Item, Piece, ReplyEntry, quote_is_in
 from .replies import WHOLE
-from .task import OfKind, Row, Target, TaskReply, balanced, groups, numbered, said, why_lacking
+from .task import OfKind, Row, Target, TaskReply, groups, numbered, portions, said, why_lacking
 
 SUFFICIENT = 3
 
@@ -25,7 +25,7 @@ Grade = Annotated[Literal[0, 1, 2, 3], WHOLE]
 
 
 class PassageRelevance(Item):
-    """What a model says about one passage; the details are helpful sentences, ``s2``."""
+    """A model's verdict on one passage; the details are helpful sentences, ``s2``."""
 
     decides: ClassVar[str] = "grade"
     shown: ClassVar[tuple[str, ...]] = ("s1", "s3")
@@ -55,31 +55,26 @@ class RelevanceTask(OfKind):
     kind = Relevance
 
     def lacks(self, example: Example) -> str | None:
-        """A question, or contexts with a text."""
         return super().lacks(example) if has(example, "question") else "no_question"
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One, or as many as the contexts need; none without a question."""
         example = target.example
         if not has(example, "question"):
             return []
         blocks = shown(example, "question")
         instructions = instructions_for(prompts, self.name)
-
-        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
-            wanted = [passage.id for passage in group if passage.id in ids]
-            return Piece(
+        return [
+            Piece(
                 self.name,
                 instructions,
                 blocks,
-                dict.fromkeys(wanted, PassageRelevance),
-                lambda missing: piece(group, missing),
+                {passage.id: PassageRelevance for passage in group},
                 contexts_block(group),
-                texts={passage.id: passage.text for passage in group if passage.id in ids},
+                texts={passage.id: passage.text for passage in group},
                 details=("s1", "s2", MISLEADING),
             )
-
-        return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]
+            for group in groups(example, room)
+        ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """One for each context with text; the parts of a split context are merged."""
@@ -89,7 +84,6 @@ class RelevanceTask(OfKind):
         return [_row(rank, split, reply) for rank, split in by_rank.items()]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """Earlier turns, question and the texts by rank, whatever their ids."""
         example = target.example
         texts = [(context.rank, context.text) for context in example.contexts or ()]
         return (example.history, example.question, texts)
@@ -122,7 +116,6 @@ def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
 
 
 def _helping(verdicts: Iterable[tuple[Passage, PassageRelevance]]) -> list[int]:
-    """The helpful sentences, from 0; numbers that were not shown are dropped."""
     return sorted(
         {
             number - 1
@@ -137,7 +130,7 @@ SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
 
 
 class PropositionSupport(Item):
-    """What a model says about one proposition; the details are ``c02: the words it rests on``."""
+    """A model's verdict on one proposition; the details are ``c02: the words it rests on``."""
 
     shown: ClassVar[tuple[str, ...]] = ("c99: opened in 1859",)
 
@@ -173,31 +166,23 @@ class PropositionTask(OfKind):
     """
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One; more if there are over 20 propositions, or contexts that do not fit."""
         texts = self._asked(target)
         instructions = instructions_for(prompts, self.name)
-
-        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
-            wanted = {name: text for name, text in texts.items() if name in ids}
-            return Piece(
+        return portions(
+            Piece(
                 self.name,
                 instructions,
-                (listing("PROPOSITIONS", wanted),),
-                dict.fromkeys(wanted, PropositionSupport),
-                lambda missing: piece(group, missing),
+                (),
+                dict.fromkeys(texts, PropositionSupport),
                 contexts_block(group),
-                texts=wanted,
+                texts=texts,
+                lists=dict.fromkeys(texts, "PROPOSITIONS"),
                 details=tuple(passage.id for passage in group),
             )
-
-        return [
-            piece(group, ids)
             for group in groups(target.example, room)
-            for ids in balanced(list(texts))
-        ]
+        )
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """One for each proposition of the ask's origin."""
         origin = str(ASKS[ask].origin)
         places = {
             passage.id: passage.context
@@ -209,19 +194,17 @@ class PropositionTask(OfKind):
             name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
         }
         return [
-            _about(origin, proposition) | verdicts[names[proposition.text]]
+            proposition.columns(origin) | verdicts[names[proposition.text]]
             for proposition in target.propositions.get(origin, ())
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """The contexts with their ids, and the propositions that the asks are about."""
         yield [(context.id, context.text) for context in target.example.contexts or ()]
         for ask in sorted(asks):
             origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
 
     def _asked(self, target: Target) -> dict[str, str]:
-        """The texts of all propositions by id, each once, in an order set by the texts alone."""
         origins = (str(ask.origin) for ask in self.kind.asks)
         propositions = chain.from_iterable(target.propositions.get(at, ()) for at in origins)
         texts = sorted({proposition.text for proposition in propositions})
@@ -238,15 +221,6 @@ class SupportTask(PropositionTask):
 
 def _hash(text: str, seed: bytes = b"") -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), key=seed, digest_size=16).digest()
-
-
-def _about(origin: str, proposition: Proposition) -> Row:
-    return {
-        "origin": origin,
-        "author": proposition.author,
-        "reference": proposition.reference,
-        "index": proposition.index,
-    }
 
 
 def _verdict(
@@ -277,24 +251,23 @@ def _verdict(
 
 @dataclass(frozen=True)
 class ConversationSupportTask(PropositionTask):
-    """As support, with the earlier turns as the last passages, each after its role."""
+    """Asks what the contexts and the earlier turns say: turns are the last passages, after their
+    role.
+    """
 
     kind = ConversationSupport
 
     def lacks(self, example: Example) -> str | None:
-        """That neither a context nor a turn has a text."""
         return no_text(_spoken(example))
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """As of support, from contexts and turns."""
         return super().pieces(_of_conversation(target), prompts, room)
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """As of support; evidence names contexts by their ids and turns by their number."""
+        """Evidence names contexts by their ids and turns by their number."""
         return super().rows(ask, _of_conversation(target), reply)
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """As of support, with the turns among the contexts."""
         return super().facts(_of_conversation(target), asks)
 
 

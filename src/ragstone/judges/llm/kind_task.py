@@ -14,19 +14,18 @@ import polars as pl
 from pydantic import create_model
 
 from ragstone.judgements import Column, Kind
-from ragstone.judges.judge import Proposition
 
-from .prompts import Prompts, contexts_block, facts_of, has, instructions_for, listing, shown
+from .prompts import Prompts, contexts_block, facts_of, has, instructions_for, shown
 from .questions import NO_DETAILS, Item, Piece, ReplyEntry
 from .replies import WHOLE
-from .task import OfKind, Row, Target, TaskReply, balanced, groups, numbered, said, why_lacking
+from .task import OfKind, Row, Target, TaskReply, groups, numbered, portions, said, why_lacking
 
 YES_NO = {"yes": True, "no": False}
 _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
 
 
 class KindItem(Item):
-    """What a model says about one unit; each kind has its own subclass."""
+    """A model's verdict on one unit; each kind has its own subclass."""
 
     kind: ClassVar[type[Kind]]
 
@@ -35,7 +34,6 @@ class KindItem(Item):
 
     @classmethod
     def verdicts(cls) -> tuple[str, ...]:
-        """The values of the column that decides."""
         return tuple(_words(cls.kind.columns[cls.kind.decides]))
 
     @classmethod
@@ -92,41 +90,32 @@ class KindTask(OfKind):
     kind: type[Kind]
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One; more if there are many units, or contexts that do not fit."""
         example = target.example
         instructions = instructions_for(prompts, self.name)
         blocks = shown(example, *self.kind.shows)
         sort = item_of(self.kind)
-
-        def piece(contexts: str | None, texts: Mapping[str, str], ids: Collection[str]) -> Piece:
-            wanted = {name: text for name, text in texts.items() if name in ids}
-            listed = [listing(self._title, wanted)] if self._title else []
-            return Piece(
+        listed = self.kind.about == "proposition"
+        return portions(
+            Piece(
                 self.name,
                 instructions,
-                (*blocks, *listed),
-                dict.fromkeys(wanted, sort),
-                lambda missing: piece(contexts, texts, missing),
+                blocks,
+                dict.fromkeys(texts, sort),
                 contexts,
-                texts={name: text for name, text in wanted.items() if text},
+                texts={name: text for name, text in texts.items() if text},
+                lists=dict.fromkeys(texts, "PROPOSITIONS") if listed else {},
                 details=() if sort.shown else NO_DETAILS,
             )
-
-        return [
-            piece(contexts, texts, ids)
             for contexts, texts in self._shown(target, room)
-            for ids in balanced(list(texts))
-        ]
+        )
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """One for each unit."""
         return [
             unit | self._judged(names, target, reply)
             for unit, names in self._units(ask, target, reply.room)
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """The texts that are shown, and what the asks are about."""
         texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
         yield from facts_of(target.example, *texts)
         if self.kind.about == "context":
@@ -134,23 +123,16 @@ class KindTask(OfKind):
         for origin in self._origins(asks):
             yield origin, list(target.propositions.get(origin, ()))
 
-    @property
-    def _title(self) -> str:
-        """The title above the units, if these are separate texts."""
-        return "PROPOSITIONS" if self.kind.about == "proposition" else ""
-
     def _origins(self, asks: Collection[str]) -> list[str]:
         return [ask.origin for ask in self.kind.asks if ask.name in asks and ask.origin]
 
     def _propositions(self, target: Target) -> dict[str, str]:
-        """The texts to ask about, by id; equal texts are asked about once."""
         every = chain.from_iterable(
             target.propositions.get(origin, ()) for origin in self._origins(self.asks)
         )
         return numbered("p", sorted({proposition.text for proposition in every}))
 
     def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
-        """The contexts that each question shows, and its units by id."""
         about = self.kind.about
         parts = groups(target.example, room) if self.splits_contexts else []
         if about == "context":
@@ -167,7 +149,6 @@ class KindTask(OfKind):
             yield contexts_block(part), units
 
     def _units(self, ask: str, target: Target, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
-        """The key columns of each unit, and the ids under which it was asked about."""
         if self.kind.about == "context":
             ranks: dict[int, list[str]] = {}
             for passage in chain.from_iterable(groups(target.example, room)):
@@ -176,14 +157,15 @@ class KindTask(OfKind):
         elif self.kind.about == "proposition":
             names = {text: name for name, text in self._propositions(target).items()}
             for origin in self._origins([ask]):
-                for one in target.propositions.get(origin, ()):
-                    yield _unit(self.kind, origin, one), [names[one.text]]
+                for proposition in target.propositions.get(origin, ()):
+                    columns = proposition.columns(origin).items()
+                    unit = {name: value for name, value in columns if name in self.kind.columns}
+                    yield unit, [names[proposition.text]]
         elif target.example.answer is not None:
             yield {}, [self.kind.item]
 
     def _judged(self, names: Sequence[str], target: Target, reply: TaskReply) -> Row:
-        """What was said with the strongest verdict; nothing where a part that is lacking could
-        have a stronger one."""
+        """Give the strongest verdict; nothing if a part that is lacking could be stronger."""
         sort = item_of(self.kind)
         order = list(_words(self.kind.columns[self.kind.decides]).values())
         ranked = sorted(
@@ -197,7 +179,6 @@ class KindTask(OfKind):
 
 
 def _given(kind: type[Kind]) -> dict[str, Column]:
-    """The columns that a model fills, by their names in replies."""
     return {
         _name(column): column
         for column in kind.columns.values()
@@ -210,7 +191,6 @@ def _name(column: Column) -> str:
 
 
 def _words(column: Column) -> dict[str, str | int | bool]:
-    """The words of a reply, the strongest first, with their values."""
     if column.values:
         values = cast(Sequence[str | int], list(column.values))
         ranked = sorted(values, reverse=True) if column.role == "grade" else values
@@ -219,7 +199,6 @@ def _words(column: Column) -> dict[str, str | int | bool]:
 
 
 def _type(column: Column) -> Any:
-    """The type of a value, which rejects values that are merely equal to it."""
     words = tuple(_words(column).values())
     if column.dtype == pl.Boolean:
         return bool
@@ -244,13 +223,3 @@ def _row(kind: type[Kind], item: KindItem, target: Target) -> Row:
                 value = value / max(map(int, column.values))
             row[column.name] = None if lacks else value
     return row
-
-
-def _unit(kind: type[Kind], origin: str, one: Proposition) -> Row:
-    every = {
-        "origin": origin,
-        "author": one.author,
-        "reference": one.reference,
-        "index": one.index,
-    }
-    return {name: value for name, value in every.items() if name in kind.columns}

@@ -101,7 +101,6 @@ def _voted(kind: type[Kind], rows: Sequence[Row], keys: Sequence[str], members: 
 
 
 def _majority(values: Sequence[object], members: int) -> object:
-    """The value with over half of the votes, or the mean of scores; None if there is neither."""
     if 2 * len(values) <= members:
         return None
     if all(isinstance(value, float) for value in values):
@@ -138,7 +137,7 @@ def all_tasks(*instead: Task) -> dict[str, Task]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which tasks are asked together."""
+    """A plan: the tasks that are asked together."""
 
     name: str
     together: tuple[tuple[str, ...], ...] = ()
@@ -207,7 +206,6 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
 
 
 def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
-    """Whether a question shows the same contexts."""
     shown = {one.contexts for one in question if one.contexts}
     return piece.contexts in shown if piece.contexts else not shown
 
@@ -244,12 +242,10 @@ class LLMJudge:
 
     @cached_property
     def name(self) -> str:
-        """The models' names, a comma between."""
         return ",".join(model.name for model in self.models)
 
     @cached_property
     def about(self) -> str:
-        """The models, and how many of them vote."""
         models = "; ".join(model.about for model in self.models)
         count = len(self.models)
         return f"a panel of {count} that votes: {models}" if count > 1 else models
@@ -262,7 +258,6 @@ class LLMJudge:
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        """The asks that a model can judge."""
         return frozenset(self._by_ask)
 
     @cached_property
@@ -373,10 +368,10 @@ def task_replies(
 
 
 def too_long(task: Task, reason: str | None) -> bool:
-    """Whether contexts were too long; nothing else can be split."""
+    """True if contexts were too long; nothing else can be split."""
     return task.splits_contexts and Reason.read(reason or "").code == TOO_LONG
 
 
 def retrieved_nothing(task: Task, example: Example) -> bool:
-    """Whether nothing was retrieved, so that there is nothing to ask a model."""
+    """True if nothing was retrieved, so that there is nothing to ask a model."""
     return task.kind.unretrieved is not None and not example.contexts

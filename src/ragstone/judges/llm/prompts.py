@@ -36,7 +36,7 @@ from ragstone.judgements import (
 from ragstone.judges.local.sentences import sentences
 from ragstone.models.chat import ITEMS
 
-from .questions import boundary, escaped, line
+from .questions import between, escaped, listing
 
 ANSWER = "a01"
 """The id of an answer whose sentences are numbered."""
@@ -101,7 +101,6 @@ def asked_kinds() -> list[str]:
 
 
 def prompt(kind: type[Kind], guideline: Guideline) -> str:
-    """The prompt of a kind."""
     if not guideline.title:
         return filled(guideline.definition, kind)
     title = f"# Task {kind.name}: {guideline.title.partition(': ')[2] or guideline.title}"
@@ -116,7 +115,6 @@ def prompt(kind: type[Kind], guideline: Guideline) -> str:
 
 
 def _form(kind: type[Kind]) -> str:
-    """The format of replies, if the guideline does not specify it."""
     column = kind.columns[kind.decides]
     lines = [f"`verdict`:\n{meaning(kind, column.name)}" if column.values else
              f"`verdict`: `yes` if {column.doc}; else `no`."]  # fmt: skip
@@ -267,7 +265,7 @@ def _split(text: str, room: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
 
 
 def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
-    """Where to end the part from ``start``: at ``limit`` at the latest, past its half if it can."""
+    """The end is at ``limit`` at the latest, past the half if it can be."""
     half = (start + limit + 1) // 2
     paragraphs = [one.end() for one in _PARAGRAPH.finditer(text, start, limit)]
     if paragraphs and paragraphs[-1] >= half:
@@ -277,9 +275,6 @@ def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
         return starts[after - 1]
     words = [one.end() for one in _WORD.finditer(text, half, limit)]
     return words[-1] if words else limit
-
-
-"""Blocks of contexts that several questions may still begin with."""
 
 
 def contexts_block(group: Sequence[Passage]) -> str:
@@ -292,20 +287,13 @@ def contexts_block(group: Sequence[Passage]) -> str:
 
 def block(title: str, text: str) -> str:
     """One text: ``QUESTION``, ``ANSWER``, ``REFERENCE``, ``POLICY``."""
-    return _between(title, {"": escaped(text)}, (text,))
+    return between(title, {"": escaped(text)}, (text,))
 
 
 def sentences_block(title: str, text: str, name: str) -> str:
     """One text behind its id, with its sentences numbered from ``[s1]``."""
     starts = [one.start for one in sentences(text)]
-    return _between(title, {name: _numbered(text, starts)}, (text,))
-
-
-def listing(title: str, texts: Mapping[str, str]) -> str:
-    """Several short texts, each after its id."""
-    return _between(
-        title, {name: escaped(text) for name, text in texts.items()}, tuple(texts.values())
-    )
+    return between(title, {name: _numbered(text, starts)}, (text,))
 
 
 def turns_block(history: Sequence[Turn]) -> str:
@@ -317,16 +305,7 @@ def turns_block(history: Sequence[Turn]) -> str:
 @lru_cache(_KEPT)
 def _contexts_block(group: tuple[Passage, ...]) -> str:
     shown = {one.id: _numbered(one.text, one.starts, one.first) for one in group}
-    return _between("CONTEXTS", shown, tuple(one.text for one in group))
-
-
-def _between(title: str, shown: Mapping[str, str], texts: Sequence[str]) -> str:
-    mark = boundary((title, *shown, *shown.values()), texts)
-    parts = [f"{title}\n"]
-    for name, text in shown.items():
-        parts += (line(mark, name), text, "\n")
-    parts += (line(mark, "end"), "\n")
-    return "".join(parts)
+    return between("CONTEXTS", shown, tuple(one.text for one in group))
 
 
 def _numbered(text: str, starts: Sequence[int], first: int = 0) -> str:
@@ -345,7 +324,7 @@ TEXTS = ("question", "contexts", "answer", "reference")
 
 
 def has(example: Example, text: str) -> bool:
-    """Whether an example has one of ``TEXTS``; contexts with only an id do not count.
+    """True if an example has one of ``TEXTS``; contexts with only an id do not count.
 
     An empty answer counts as an answer; a blank question does not count.
     """

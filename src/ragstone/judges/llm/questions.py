@@ -13,8 +13,8 @@ prefix.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, get_args
@@ -82,6 +82,27 @@ def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
 def line(mark: str, name: str = "") -> str:
     """A boundary line, with its end."""
     return f"==== {mark} {name}\n" if name else f"==== {mark}\n"
+
+
+def between(title: str, shown: Mapping[str, str], texts: Sequence[str]) -> str:
+    """Return texts under a title, each after a boundary line with its id.
+
+    Args:
+        title: The title.
+        shown: The texts as they are shown, by id.
+        texts: The original texts, in which the boundary must not occur.
+    """
+    mark = boundary((title, *shown, *shown.values()), texts)
+    parts = [f"{title}\n"]
+    for name, text in shown.items():
+        parts += (line(mark, name), text, "\n")
+    parts += (line(mark, "end"), "\n")
+    return "".join(parts)
+
+
+def listing(title: str, texts: Mapping[str, str]) -> str:
+    """Return several short texts, each after its id."""
+    return between(title, {name: escaped(text) for name, text in texts.items()}, [*texts.values()])
 
 
 def escaped(text: str) -> str:
@@ -159,7 +180,7 @@ Written = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class ReplyEntry(BaseModel):
-    """What a model writes under one id, before it is interpreted.
+    """An entry that a model writes under one id, before it is interpreted.
 
     A single detail may be given without a list.
     """
@@ -220,10 +241,10 @@ class Piece:
         instructions: The prompt; the same for every example.
         blocks: The texts to be judged, each delimited.
         items: The items that the reply must hold, by id.
-        only: Makes the same piece about only some of its items.
         contexts: The block of contexts, which comes before everything else; None if there is none.
         vote: Which of several times that the same is asked, from 0.
         texts: The texts that the items are about, by id, whose first words an item repeats.
+        lists: The titles of the lists in which texts of items stand behind the blocks, by id.
         details: What a detail may be or start with; empty: any text.
         echo: What of an item is not about its text; empty if nothing is. None: it is not checked.
     """
@@ -232,12 +253,26 @@ class Piece:
     instructions: str
     blocks: tuple[str, ...]
     items: Mapping[str, type[Item]]
-    only: Callable[[Sequence[str]], "Piece"]
     contexts: str | None = None
     vote: int = 0
     texts: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = NO_DETAILS
     echo: Callable[[Item], str] | None = None
+
+    def only(self, names: Collection[str]) -> "Piece":
+        """Return the same piece about only these items."""
+        items = {name: item for name, item in self.items.items() if name in names}
+        texts = {name: text for name, text in self.texts.items() if name in items}
+        return replace(self, items=items, texts=texts)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Return the blocks, then the texts of its items in lists."""
+        lists: dict[str, dict[str, str]] = {}
+        for name in self.items if self.lists else ():
+            lists.setdefault(self.lists[name], {})[name] = self.texts.get(name, "")
+        return (*self.blocks, *(listing(title, texts) for title, texts in lists.items()))
 
 
 @dataclass(frozen=True)
@@ -256,7 +291,7 @@ class Question:
 
     @property
     def vote(self) -> int:
-        """Which of several times that the same is asked, from 0."""
+        """The number of this time, from 0, if the same is asked several times."""
         return max(piece.vote for piece in self.pieces)
 
     @property
@@ -280,14 +315,13 @@ class Question:
         parts = [
             *([contexts] if contexts else []),
             *dict.fromkeys(piece.instructions for piece in self.pieces),
-            *dict.fromkeys(block for piece in self.pieces for block in piece.blocks),
+            *dict.fromkeys(text for piece in self.pieces for text in piece.sections),
             _last_lines(self.pieces),
         ]
         name = self.task.replace("+", "_and_")
         return ChatRequest(self.system, tuple(parts), SCHEMA, name, self._example())
 
     def _example(self) -> str:
-        """An example reply, about an id that is never asked about."""
         name, sort = next(iter(self.items.items()), ("p01", Item))
         entry = {
             "id": f"{name[0]}99",
@@ -300,13 +334,9 @@ class Question:
 
     def only(self, missing: Iterable[str]) -> "Question":
         """The same question about only these items."""
-        wanted = set(missing)
-        pieces = []
-        for piece in self.pieces:
-            mine = [name for name in piece.items if name in wanted]
-            if mine:
-                pieces.append(piece if len(mine) == len(piece.items) else piece.only(mine))
-        return Question(tuple(pieces), self.system, self.example)
+        names = set(missing)
+        pieces = (piece.only(names) for piece in self.pieces)
+        return replace(self, pieces=tuple(piece for piece in pieces if piece.items))
 
 
 def key(request: ChatRequest, identity: str, vote: int = 0) -> str:
@@ -358,7 +388,7 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 
 
 def quote_is_in(quote: str, texts: Iterable[str]) -> bool:
-    """Whether a quote is in one of the texts.
+    """True if a quote is in one of the texts.
 
     Case, white space, quote marks, the length of dashes, a stop at an end, sentence numbers such
     as ``[s3]`` and what is shown escaped do not matter; of a quote with ellipses each piece has to

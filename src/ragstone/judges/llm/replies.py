@@ -169,7 +169,6 @@ _SENTENCE = re.compile(r"\[?\bs\d{1,6}\]")
 
 
 def _begins(text: str, words: str) -> bool:
-    """Whether a text begins with these words, whatever their case, accents, marks and spaces."""
     begun = _letters(text[:_LOOKED_AT])
     given = _letters(unescaped(words[:_LOOKED_AT]))
     enough = len(given) >= min(LEAST, len(begun))
@@ -227,7 +226,6 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
 
 
 def _inside(value: Any) -> dict[str, Any] | None:
-    """The object in a wrapper: as it is, alone in a list, or as a JSON text."""
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
@@ -238,7 +236,6 @@ def _inside(value: Any) -> dict[str, Any] | None:
 
 
 def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Pairs of id and entry, from the list of objects or from an object by id."""
     lists = [value for value in made.values() if isinstance(value, list)]
     if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
         for entry in lists[0]:
@@ -264,7 +261,6 @@ def _plain(name: str) -> tuple[str, str]:
 
 
 def _item(entry: ReplyEntry, sort: type[Item]) -> Item:
-    """The item of an entry; a verdict may be written in another case."""
     said = _word(str(entry.verdict))
     meant = [word for word in sort.verdicts() if _word(word) == said]
     if len(meant) == 1:

@@ -77,12 +77,7 @@ def check_aspects(topics: Iterable[Topic]) -> None:
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 MOST_POINTS = 11
 FIELDS = ("about", "sees", "points", "steps", "merge")
-FIXED = (
-    "factual_correctness",
-    "factual_completeness",
-    "factual_consistency",
-    "helpfulness",
-)
+FIXED = ("factual_correctness", "factual_completeness", "factual_consistency", "helpfulness")
 """Rubrics that a user's do not replace: metrics name what these say. The others are a suite's."""
 
 
@@ -151,7 +146,7 @@ def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
 
 
 def standing_in(names: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[str]:
-    """Of these criteria those where a user's rubric stands in for that of the package."""
+    """Return those of these criteria for which a user's rubric replaces that of the package."""
     own = _own()
     return [name for name in names if name in own and rubrics[name] != own[name]]
 

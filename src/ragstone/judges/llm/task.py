@@ -10,7 +10,7 @@ from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.judges.judge import Proposition, no_text
 from ragstone.models.chat import ITEMS
 
-from .prompts import Passage, Prompts, instructions_for, listing, passages, shown
+from .prompts import Passage, Prompts, instructions_for, passages, shown
 from .questions import Item, Piece
 from .replies import Outcome
 
@@ -23,7 +23,7 @@ UNSPLIT = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be judged about one example.
+    """An example with all that is to be judged about it.
 
     Args:
         example: The example.
@@ -61,7 +61,7 @@ class TaskReply:
 
     @property
     def left_open(self) -> str | None:
-        """How much is missing, and why; None if nothing is."""
+        """The number of items that are missing, and why; None if none is."""
         if not self.lacking:
             return None
         why = next(iter(self.lacking.values()))
@@ -76,7 +76,6 @@ class OfKind:
 
     @property
     def name(self) -> str:
-        """The kind's."""
         return self.kind.name
 
     @property
@@ -99,7 +98,7 @@ class OfKind:
 
     @property
     def splits_contexts(self) -> bool:
-        """Whether it shows contexts, in parts where they do not fit."""
+        """True if it shows contexts, in parts where they do not fit."""
         return self.kind.about == "context" or "contexts" in self.kind.shows
 
     def lacks(self, example: Example) -> str | None:
@@ -134,7 +133,7 @@ class Task(Protocol):
 
     @property
     def splits_contexts(self) -> bool:
-        """Whether it shows contexts, in parts where they do not fit."""
+        """True if it shows contexts, in parts where they do not fit."""
 
     def lacks(self, example: Example) -> str | None:
         """Why it cannot be asked about an example; None if it can."""
@@ -153,7 +152,9 @@ class Task(Protocol):
         null, and its reason says why."""
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """What the rows depend on, for the subject's fingerprint: equal facts mean equal rows."""
+        """Everything that the rows depend on, for the subject's fingerprint: equal facts, equal
+        rows.
+        """
 
 
 Text = TypeVar("Text")
@@ -181,13 +182,9 @@ def balanced(texts: Sequence[Text], at_most: int = ITEMS) -> list[Sequence[Text]
     return [texts[start:end] for start, end in pairwise(ends)]
 
 
-def portions(pieces: Iterable[Piece], at_most: int) -> list[Piece]:
+def portions(pieces: Iterable[Piece], at_most: int = ITEMS) -> list[Piece]:
     """The pieces, split so that none has too many items."""
-    return [
-        piece.only(names) if len(names) < len(piece.items) else piece
-        for piece in pieces
-        for names in balanced(list(piece.items), at_most)
-    ]
+    return [piece.only(names) for piece in pieces for names in balanced(list(piece.items), at_most)]
 
 
 def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str]:
@@ -212,25 +209,23 @@ class OfReferences(OfKind):
     item: ClassVar[type[Item]]
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One, with an item for each reference; several if there are more than 20."""
         example = target.example
         references = {
             f"r{number:02d}": text
             for number, text in enumerate(example.reference, 1)
             if text.strip()
         }
-        before = shown(example, "question")
-        instructions = instructions_for(prompts, self.name)
-
-        def piece(ids: Collection[str]) -> Piece:
-            texts = {name: references[name] for name in references if name in ids}
-            blocks = (*before, listing("REFERENCES", texts))
-            items = dict.fromkeys(texts, self.item)
-            return Piece(self.name, instructions, blocks, items, piece, texts=texts, details=())
-
-        return [piece(ids) for ids in balanced(list(references))]
+        piece = Piece(
+            self.name,
+            instructions_for(prompts, self.name),
+            shown(example, "question"),
+            dict.fromkeys(references, self.item),
+            texts=references,
+            lists=dict.fromkeys(references, "REFERENCES"),
+            details=(),
+        )
+        return portions([piece])
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """Earlier turns, question and references."""
         example = target.example
         return (example.history, example.question, example.reference)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,7 @@ GIVEN_WORD = 0.3
 """What stop words, and words that the question gives, weigh beside the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(NamedTuple):
     """The similarity of statement and answer, in cosines and means of cosines.
 
     Args:
@@ -45,15 +44,6 @@ class Likeness:
     weakest: float
     returned: float
     whole: float
-
-    def features(self) -> dict[str, float]:
-        """What the curve of agreement weighs, by the same names."""
-        return {
-            "aligned": self.aligned,
-            "weakest": self.weakest,
-            "returned": self.returned,
-            "whole": self.whole,
-        }
 
 
 def behind(question: str | None, text: str) -> str:
@@ -161,7 +151,7 @@ class AlignmentInput:
     @cached_property
     def digest(self) -> bytes:
         """The digest of the contexts."""
-        return _digest(*self.contexts)
+        return digest_of(*self.contexts)
 
 
 class Aligner:
@@ -237,7 +227,7 @@ class Aligner:
             self._readings.popitem(last=False)
 
     def _key(self, one: AlignmentInput, proposition: str) -> bytes:
-        return _digest(ALIGNMENT_VERSION, self.encoder.fingerprint, one.digest.hex(), proposition)
+        return digest_of(ALIGNMENT_VERSION, self.encoder.fingerprint, one.digest.hex(), proposition)
 
 
 def _groups(asked: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[list[int]]:
@@ -257,10 +247,8 @@ def _groups(asked: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[
         yield group
 
 
-def _packed(one: Alignment | None) -> Vectors:
-    if one is None:
-        return np.full(1, np.nan, np.float32)
-    return np.array([one.aligned, one.weakest, one.unheld, one.sentence], np.float32)
+def _packed(alignment: Alignment | None) -> Vectors:
+    return np.array([np.nan] if alignment is None else alignment, np.float32)
 
 
 def _unpacked(row: Vectors) -> Alignment | None:
@@ -296,12 +284,7 @@ def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likene
             question, statement, answer = one
             said, wanted = vectors[behind(question, answer)], vectors[behind(question, statement)]
             match = likeness(question, statement, answer, said, wanted)
-            fresh[keys[one]] = np.array(
-                [np.nan]
-                if match is None
-                else [match.aligned, match.weakest, match.returned, match.whole],
-                np.float32,
-            )
+            fresh[keys[one]] = np.array([np.nan] if match is None else match, np.float32)
         if cache:
             cache.remember(fresh)
         known |= fresh
@@ -318,10 +301,10 @@ STATEMENTS = 256
 
 
 def _likeness_key(encoder: Encoder, one: Statement) -> bytes:
-    return _digest(LIKENESS_VERSION, encoder.fingerprint, *(part or "" for part in one))
+    return digest_of(LIKENESS_VERSION, encoder.fingerprint, *(part or "" for part in one))
 
 
-def _digest(*parts: str) -> bytes:
+def digest_of(*parts: str) -> bytes:
     """A digest of the parts, including where each ends."""
     seen = blake2b(digest_size=16)
     for part in parts:

@@ -56,7 +56,7 @@ MATCHES = 0.5
 
 @dataclass(frozen=True, slots=True)
 class StatementMatch:
-    """Whether the answer says one statement of the reference.
+    """The verdict on one statement of the reference: does the answer say it?
 
     ``probability``, from 0 to 1, is that of being said in full.
     """
@@ -68,7 +68,7 @@ class StatementMatch:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMatch:
-    """Whether the reference says one claim of the answer."""
+    """The verdict on one claim of the answer: does the reference say it?"""
 
     verdict: Literal["matches", "contradicts", "extra"]
     reason: str
@@ -107,7 +107,7 @@ class Wording:
 
     @property
     def some(self) -> bool:
-        """Whether enough is in the answer to count as partial."""
+        """True if enough is in the answer to count as partial."""
         return len(self.wanted) > 1 and self.share >= PARTIAL
 
     def features(self) -> dict[str, float]:
@@ -138,7 +138,7 @@ def statement_agreement(
     elif likeness is None:
         probability = curve(STRINGS).probability(seen.features())
     else:
-        probability = curve(ENCODER).probability(seen.features() | likeness.features())
+        probability = curve(ENCODER).probability(seen.features() | likeness._asdict())
     why = _why(
         "words_of_reference",
         len(seen.wanted) - len(seen.lost),
@@ -154,12 +154,12 @@ def statement_agreement(
 
 
 def is_open(statement: str, said: StatementMatch) -> bool:
-    """Whether strings leave a short statement open, so that the encoder is needed."""
+    """True if strings leave a short statement open, so that the encoder is needed."""
     return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
 
 
 def is_settled(said: Sequence[StatementMatch]) -> bool:
-    """Whether strings find every statement of a reference, so that no other one matters."""
+    """True if strings find every statement of a reference, so that no other one matters."""
     return bool(said) and all(one.probability >= MOST_OPEN for one in said)
 
 
@@ -276,7 +276,6 @@ class _Text:
     alike: dict[str, list[str]]
 
     def has(self, other: "_Text") -> bool:
-        """Whether the other's words stand in it side by side, in the same order."""
         return bool(other.tokens) and other.line in self.line
 
 
@@ -294,7 +293,6 @@ def _without_aside(text: str) -> str:
 
 
 def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
-    """The missing words, also in another spelling or written together or apart."""
     lost = [stem for stem in wanted if stem not in said.distinct]
     if not lost:
         return lost
@@ -370,14 +368,13 @@ def _kept_numbers(text: str, question: str | None) -> tuple[str, ...]:
 
 
 def _abbreviations(statement: str) -> list[str]:
-    """Abbreviations in brackets after what they abbreviate: `adenosine diphosphate (ADP)`."""
     return [aside for aside in _SHORT_FORM.findall(statement) if statement.strip() != f"({aside})"]
 
 
 def _other_name(
     statement: str, answer: str, found: list[str], lost: set[str], question: str | None
 ) -> bool:
-    """Whether only part of a name is in the text, next to another capitalised word."""
+    """Only part of a name is in the text, next to another capitalised word."""
     given = _read(question).distinct if question else frozenset[str]()
     known = set(found)
     halves = (name for name in _names(statement) if name & lost and name & known)
@@ -391,14 +388,12 @@ def _other_name(
 
 
 def _names(text: str) -> dict[frozenset[str], None]:
-    """The stems of each distinct run of capitalised words."""
     runs = (map(stem_or_none, tokens(run)) for run in _NAME.findall(text))
     return dict.fromkeys(frozenset(filter(None, run)) for run in runs)
 
 
 @lru_cache(maxsize=256)
 def _names_with(text: str) -> dict[str, list[frozenset[str]]]:
-    """By stem, the runs of capitalised words that hold it."""
     found: dict[str, list[frozenset[str]]] = {}
     for name in _names(text):
         for stem in name:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,8 @@ SMALL_WORD = 0.15
 """How much a stop word weighs beside a content word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """How well a proposition is matched, in cosines.
+class Alignment(NamedTuple):
+    """The match of a proposition with the contexts, in cosines.
 
     Args:
         aligned: Weighted mean over its tokens of the best match within a window of three sentences.
@@ -148,10 +147,7 @@ def read(
 
 
 def align(
-    propositions: Sequence[str],
-    seen: Sequence[TokenVectors],
-    passages: Passages,
-    reading: Reading,
+    propositions: Sequence[str], seen: Sequence[TokenVectors], passages: Passages, reading: Reading
 ) -> list[Alignment | None]:
     """Align each proposition; None if it or the contexts have no content word."""
     weighed = [
@@ -203,8 +199,6 @@ def align(
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The tokens of a proposition that count, their weights, and which are found as strings."""
-
     counts: NDArray[np.bool_]
     weights: NDArray[np.float32]
     held: NDArray[np.bool_]
@@ -300,7 +294,7 @@ CONTRADICTED = 0.4
 
 @dataclass(frozen=True, slots=True)
 class SupportVerdict:
-    """Whether the contexts support one proposition.
+    """The verdict on one proposition: do the contexts support it?
 
     ``probability`` is that of `supported`, from 0 to 1. ``evidence`` holds the positions of the
     contexts the verdict rests on, empty if it is absent; ``quote`` a sentence of the first of

@@ -28,7 +28,7 @@ FRAMES_VERSION = "ragstone-frames/1"
 
 
 def frame_end(text: str) -> int:
-    """Where the assertion begins: after the frames; 0 if there is none.
+    """Return the start of the assertion, after the frames; 0 if there is none.
 
     A frame is removed only if at least two content words follow it.
     """
@@ -149,7 +149,7 @@ _UNDER_HEADINGS = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
 
 
 def heads_a_table(text: str, start: int) -> bool:
-    """Whether the row that begins here is the headings of a table: a row of dashes is below it."""
+    """True if the row that begins here is the headings of a table: a row of dashes is below it."""
     return _UNDER_HEADINGS.match(text, start) is not None
 
 
@@ -241,7 +241,7 @@ class Passages:
         return figures(self.quotes[sentence], self._style)
 
     def written_like(self, figure: Figure | CalendarDate) -> str | None:
-        """How the sentences write a figure or a date first; None if none has it."""
+        """Return a figure or a date as the sentences write it first; None if none has it."""
         if isinstance(figure, CalendarDate):
             return next((date.text for date in self._all_dates() if figure.is_same(date)), None)
         if self._figures is None:
@@ -250,13 +250,13 @@ class Passages:
         return next((like.text for like in those_like(figure, self._figures)), None)
 
     def has_date(self, date: CalendarDate) -> bool:
-        """Whether the sentences have a date, more or less exactly."""
+        """True if the sentences have a date, more or less exactly."""
         return any(map(date.agrees, self._all_dates())) or (
             not date.has_day and self.together(date.text) != 0
         )
 
     def has_date_in_another_month(self, date: CalendarDate) -> bool:
-        """Whether the sentences have the same date but for its month."""
+        """True if the sentences have the same date but for its month."""
         return any(map(date.has_another_month, self._all_dates())) and not self.has_date(date)
 
     def _all_dates(self) -> list[CalendarDate]:
@@ -285,7 +285,7 @@ class Passages:
                 yield figure
 
     def holds(self, token: str) -> bool:
-        """Whether a folded word, or another form of it, is in any context."""
+        """True if a folded word, or another form of it, is in any context."""
         if token in self.vocabulary:
             return True
         stem = stem_or_none(token)

@@ -8,7 +8,7 @@ the grade. Answers and references are not read, and misleading contexts are not 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ragstone.core.messages import reason
@@ -31,7 +31,7 @@ LEAST_SENTENCE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class RelevanceVerdict:
-    """How relevant one context is to the question.
+    """The relevance of one context to the question.
 
     ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``probability`` from 0 to 1 is finer and
     ranks. ``relevant_sentences`` are positions in the context, counted from 0 over
@@ -77,11 +77,7 @@ class Wanted:
 
     def features(self) -> dict[str, float]:
         """The features of the relevance curve, by name."""
-        return {
-            "share": self.share,
-            "together": self.together,
-            "beside_best": self.beside_best,
-        }
+        return {"share": self.share, "together": self.together, "beside_best": self.beside_best}
 
 
 def relevance(
@@ -122,14 +118,7 @@ def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
     ]
     best = max((one.share + one.together for one in counted), default=0.0)
     return [
-        Wanted(
-            one.share,
-            one.together,
-            (one.share + one.together) / best if best else 0.0,
-            one.held,
-            one.lost,
-            one.sentences,
-        )
+        replace(one, beside_best=(one.share + one.together) / best if best else 0.0)
         for one in counted
     ]
 

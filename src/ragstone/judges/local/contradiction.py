@@ -38,7 +38,7 @@ LONGEST_SENTENCE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ContradictingSentence:
-    """What the contexts say instead, as a reason, and in which sentence."""
+    """A sentence of the contexts that says something else, and what it says, as a reason."""
 
     says: str
     sentence: int
@@ -65,7 +65,7 @@ def contradiction(
 
 
 def _is_heading(claim: str, words: Sequence[str]) -> bool:
-    """Whether it has neither a full stop nor a form of a verb: a heading, an item of a list."""
+    """A heading or an item of a list has neither a full stop nor a form of a verb."""
     return not _STOP.search(claim) and not any(
         word in AUXILIARIES or (len(word) > LEAST_VERB and word.endswith("ed")) for word in words
     )
@@ -128,7 +128,6 @@ def _denial(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradicti
 
 
 def _without_asides(text: str) -> str:
-    """The text without what stands in brackets, and without quotations that negate."""
     return _ASIDE.sub(
         lambda aside: (
             " " if aside.group()[0] == "(" or _NEGATION.search(aside.group()) else aside.group()
@@ -149,7 +148,7 @@ class _Denial:
     words: frozenset[str]
 
     def of(self, words: Sequence[str]) -> bool:
-        """Whether words say of the same subject, in the same order, what this negates."""
+        """True if words say of the same subject, in the same order, what this negates."""
         stems = [stem(word) for word in words]
         if not self.before.union(self.negated) <= set(stems):
             return False
@@ -315,7 +314,6 @@ def _names(claim: str, known: Collection[str]) -> Iterator[tuple[list[str], bool
 def _agreed(
     instead: Sequence[tuple[int, Sequence[tuple[str, ...]]]], passages: Passages
 ) -> ContradictingSentence | None:
-    """What the sentences all say instead, in the first of them."""
     if not instead:
         return None
     sentence, found = instead[0]
@@ -367,8 +365,7 @@ _CASE = re.compile(r"(?:if|unless|when) ", re.IGNORECASE)
 _IF = re.compile(r"\b(?:if|unless|whether|when|where)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(?:when|where|who|whose|which|that)\b", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:if|unless|whether|except|only|otherwise|some|sometimes|may|might)\b",
-    re.IGNORECASE,
+    r"\b(?:if|unless|whether|except|only|otherwise|some|sometimes|may|might)\b", re.IGNORECASE
 )
 
 

@@ -22,22 +22,22 @@ class CalendarDate:
 
     @property
     def has_day(self) -> bool:
-        """Whether the day is written."""
+        """True if the day is written."""
         return all(day for _, _, day in self.readings)
 
     @property
     def is_range(self) -> bool:
-        """Whether it has two days of a month."""
+        """True if it has two days of a month."""
         return len(self.readings) > len({month for _, month, _ in self.readings})
 
     def is_same(self, other: "CalendarDate") -> bool:
-        """Whether both have a reading in common; of a range, both days."""
+        """True if both have a reading in common; of a range, both days."""
         if self.is_range or other.is_range:
             return self.readings == other.readings
         return not self.readings.isdisjoint(other.readings)
 
     def agrees(self, other: "CalendarDate") -> bool:
-        """Whether the parts that both have are the same in some reading."""
+        """True if the parts that both have are the same in some reading."""
         return any(
             all(mine == its or not (mine and its) for mine, its in zip(own, theirs, strict=True))
             for own in self.readings
@@ -45,7 +45,7 @@ class CalendarDate:
         )
 
     def has_another_month(self, other: "CalendarDate") -> bool:
-        """Whether the other has its day, or its year if neither has a day, in another month."""
+        """True if the other has its day, or its year if neither has a day, in another month."""
         at = 2 if self.has_day else 0
         return self.has_day == other.has_day and any(
             own[at] == theirs[at] and own[1] != theirs[1]

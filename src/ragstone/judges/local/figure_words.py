@@ -258,7 +258,7 @@ Name = tuple[str, float, int]
 
 @remembered
 def named(word: str) -> Name:
-    """What a word behind a number means; an empty kind if it means nothing there."""
+    """Return the meaning of a word behind a number; an empty kind if it means nothing there."""
     symbols, _ = _tables()
     if word in symbols:
         return (*symbols[word], len(word))
@@ -296,7 +296,6 @@ def _folded(word: str) -> str:
 
 @cache
 def _tables() -> tuple[dict[str, tuple[str, float]], dict[str, tuple[str, float]]]:
-    """What symbols and what words mean: kind and size."""
     symbols = {sign: (money, 1.0) for sign, money in CURRENCIES.items() if not sign.isalpha()}
     names: dict[str, tuple[str, float]] = {}
     for line in _NAMES.strip().splitlines():
@@ -378,7 +377,7 @@ _PART_OF_DAY = {half: re.compile(f"(?:{words})\\Z") for half, words in _PARTS_OF
 
 
 def minutes_of(time: re.Match[str]) -> tuple[int, list[float], bool]:
-    """Where a time of day begins, its minutes since midnight, and whether its half is certain.
+    """Return the start of a time of day, its minutes since midnight, and if its half is certain.
 
     It is in the first half of a day or in the second where nothing says which.
     """
@@ -398,7 +397,7 @@ def minutes_of(time: re.Match[str]) -> tuple[int, list[float], bool]:
 
 
 def is_han_time(time: re.Match[str]) -> bool:
-    """Whether ``HAN_TIME`` matched, and not ``TIME``."""
+    """True if ``HAN_TIME`` matched, and not ``TIME``."""
     return time.lastgroup in ("han_hour", "han_thirty")
 
 

@@ -39,7 +39,8 @@ FIGURES_VERSION = "ragstone-figures/2"
 
 
 class Meaning(NamedTuple):
-    """What a figure may mean: how much of which kind, in the kind's base unit and in its own.
+    """A meaning that a figure may have: an amount of a kind, in the kind's base unit and in its
+    own.
 
     ``kind`` is `number`, `ordinal`, `share`, `points`, `clock`, `part` (of a date, a version), a
     currency, or a unit's dimension.
@@ -50,7 +51,7 @@ class Meaning(NamedTuple):
     number: float
 
     def agrees(self, other: "Meaning") -> bool:
-        """Whether both are the same; a bare number is that of any unit and money, but no share."""
+        """True if both are the same; a bare number is that of any unit and money, but no share."""
         if self.is_like(other):
             return math.isclose(self.value, other.value, rel_tol=SAME)
         kinds = {self.kind, other.kind}
@@ -61,7 +62,7 @@ class Meaning(NamedTuple):
         )
 
     def is_like(self, other: "Meaning") -> bool:
-        """Whether the kinds are the same, or one is a kind of the other: dollars, US dollars."""
+        """True if the kinds are the same, or one is a kind of the other: dollars, US dollars."""
         shorter, longer = sorted((self.kind, other.kind), key=len)
         return longer != "part" and (longer == shorter or longer.startswith(f"{shorter} "))
 
@@ -90,7 +91,7 @@ class Figure:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is an amount in digits, or in words above ten or of a share."""
+        """True if it is an amount in digits, or in words above ten or of a share."""
         digits = any(map(str.isdecimal, self.text))
         return any(
             kind != "part" if digits else kind == "share" or value > FIGURE_OF_SPEECH
@@ -98,13 +99,13 @@ class Figure:
         )
 
     def agrees(self, other: "Figure") -> bool:
-        """Whether one of its meanings is one of the other's; of a date or a version, each part."""
+        """True if one of its meanings is one of the other's; of a date or a version, each part."""
         if len(self.meanings) > 2 and {kind for kind, _, _ in self.meanings} == {"part"}:
             return self.meanings == other.meanings
         return any(mine.agrees(its) for mine in self.meanings for its in other.meanings)
 
     def rounds(self, other: "Figure") -> bool:
-        """Whether one of the two is the other one rounded."""
+        """True if one of the two is the other one rounded."""
         return any(
             mine.is_like(its) and rounded(f"{mine.value:.10g}", f"{its.value:.10g}")
             for mine in self.meanings
@@ -131,7 +132,7 @@ def _keys(figure: Figure) -> set[str]:
 
 
 class Style(NamedTuple):
-    """How a text writes: its language, and what parts decimals; None where nothing says so."""
+    """The style of a text: its language, and what parts decimals; None where nothing says so."""
 
     language: str
     decimal: str | None
@@ -190,21 +191,18 @@ class _Draft:
     certain: bool = True
 
     def meanings(self, unit: "_Draft") -> list[Meaning]:
-        """Its meanings with a scale and a unit."""
         return [
             Meaning(unit.kind, number * unit.scale * unit.factor, number * unit.scale)
             for number in self.numbers
         ]
 
     def figure(self, text: str) -> Figure:
-        """What was read."""
         shown = text[self.start : self.end]
         meanings = (*self.meanings(self), *self.also)
         return Figure(shown, self.start, self.end, meanings, self.certain)
 
 
 def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
-    """The figure whose digits or number words are matched."""
     start, end = number.span()
     if number["hour"] or is_han_time(number):
         return _clock(number)
@@ -254,7 +252,6 @@ REACH = 16
 
 
 def _in_digits(number: re.Match[str], style: Style) -> _Draft:
-    """A number in digits; the parts of what is none, such as a date or a version."""
     start, end = number.span()
     digits = number.group()
     if " " in digits and style.decimal != "," and not digits.endswith(" 000"):
@@ -274,7 +271,7 @@ def _in_digits(number: re.Match[str], style: Style) -> _Draft:
 
 
 def _clear_mark(digits: str) -> str | None:
-    """What parts decimals by a number that leaves no doubt; None if it does, or has no mark."""
+    """The mark of decimals in a number that leaves no doubt; None if it does, or has no mark."""
     marks = [mark for mark in digits if mark in ".,"]
     if not marks:
         return None
@@ -292,7 +289,6 @@ def _parts(*numbers: float) -> list[Meaning]:
 
 
 def _clock(time: re.Match[str]) -> _Draft:
-    """A time of day; a length of time too if it is written `5h30`."""
     start, minutes, certain = minutes_of(time)
     if certain:
         return _Draft(start, time.end(), minutes, kind="clock")
@@ -304,7 +300,6 @@ def _clock(time: re.Match[str]) -> _Draft:
 
 
 def _in_words(number: re.Match[str], language: str) -> _Draft:
-    """A number or a share in words; without a value if they are several."""
     written = number["words"].lower()
     if written in _TIMES:
         return _Draft(*number.span(), [_TIMES[written]], kind="clock")
@@ -356,7 +351,6 @@ POUND = 453.59237
 
 
 def _take_unit(plain: str, draft: _Draft) -> None:
-    """Take in the scale and the unit that stand behind a number."""
     if draft.kind == "fraction":
         draft.kind = "share" if _OF.match(plain, draft.end) else "number"
     elif draft.kind == "number" and (nth := _NTH.match(plain, draft.end)):
@@ -407,7 +401,6 @@ def _take_unit(plain: str, draft: _Draft) -> None:
 
 
 def _raise(plain: str, draft: _Draft, square: str | None) -> None:
-    """Make an area or a volume of a length."""
     raised = _SQUARE.match(plain, draft.end)
     word = (square or (raised and raised[0]) or "").strip().lower()
     if not word:
@@ -418,7 +411,6 @@ def _raise(plain: str, draft: _Draft, square: str | None) -> None:
 
 
 def _share_unit(between: str, left: _Draft, right: _Draft) -> None:
-    """Give the numbers of a range or a row the unit that only one of them has."""
     if (of := _OUT_OF.fullmatch(between)) and right.kind == left.kind == "number":
         small, large = left.numbers[:1], right.numbers[:1]
         if small and large and 0 < small[0] < large[0] and (of["out"] or large[0] <= 10):
@@ -462,7 +454,7 @@ YEARS = range(1000, 2200)
 
 
 def rounded(one: str, other: str) -> bool:
-    """Whether one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
+    """True if one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
 
     Only numbers with decimals, and those from 100,000: years and counts mean what they say.
     """
@@ -477,7 +469,7 @@ def rounded(one: str, other: str) -> bool:
 
 
 def is_number(token: str) -> bool:
-    """Whether a folded word is a number in digits that can be compared with others."""
+    """True if a folded word is a number in digits that can be compared with others."""
     return len(token) <= LONGEST_NUMBER and token.replace(".", "", 1).isdecimal()
 
 
@@ -513,7 +505,6 @@ _TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
 def _start(language: str) -> str:
-    """What a figure begins with in a language: a time, digits, or number words."""
     known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
     words = sorted(known, key=len, reverse=True)
     number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"

@@ -99,7 +99,6 @@ def language_of(text: str) -> str | None:
 
 
 def _signs(words: Sequence[str]) -> Iterator[str]:
-    """For each small word and each letter that tells languages, their names."""
     yield from chain.from_iterable(filter(None, map(_small_words().get, words)))
     letters = {letter for word in words if not word.isascii() and word.islower() for letter in word}
     yield from chain.from_iterable(filter(None, map(_telling_letters().get, letters)))
@@ -124,7 +123,7 @@ def languages_of(text: str) -> tuple[Language, ...]:
 
 
 def abstentions_known(name: str) -> str:
-    """What is known of how a language says that something is not in the documents.
+    """Tell how well a language's ways of saying "not in the documents" are known.
 
     Returns:
         ``plain`` ways, ``dont_know`` if only "I don't know", or ``none``.
@@ -167,7 +166,7 @@ def other_letters(text: str) -> list[str]:
 
 
 def is_latin(text: str) -> bool:
-    """Whether it is written in Latin letters, the only ones that the built-in encoder can read."""
+    """True if it is written in Latin letters, the only ones that the built-in encoder can read."""
     return not other_letters(text)
 
 
@@ -198,13 +197,11 @@ def all_languages() -> Mapping[str, tuple[Language, ...]]:
 
 @cache
 def _small_words() -> Mapping[str, Sequence[str]]:
-    """The languages that have each small word."""
     return _names_by_sign(lambda language: language.words.split())
 
 
 @cache
 def _telling_letters() -> Mapping[str, Sequence[str]]:
-    """The languages that have each letter which few have."""
     return _names_by_sign(lambda language: language.letters)
 
 

@@ -1,7 +1,8 @@
 """The local judge: string evidence, and token alignment if the built-in encoder is available."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -10,7 +11,6 @@ from ragstone.core.errors import ModelFailure
 from ragstone.core.messages import reason
 from ragstone.data import Example
 from ragstone.judgements import (
-    ASKS,
     Agreement,
     Claim,
     ConversationSupport,
@@ -74,15 +74,13 @@ class LocalJudge:
 
     encoder: Encoder | None = None
     name: str = "local"
-    _aligner: Aligner | None = field(init=False, repr=False, compare=False, default=None)
 
-    def __post_init__(self) -> None:
-        if self.encoder is not None:
-            object.__setattr__(self, "_aligner", Aligner(self.encoder))
+    @cached_property
+    def _aligner(self) -> Aligner | None:
+        return None if self.encoder is None else Aligner(self.encoder)
 
     @property
     def about(self) -> str:
-        """A description for reports."""
         by = (
             "string evidence without a model (ragstone models pull gives it one)"
             if self.encoder is None
@@ -95,7 +93,7 @@ class LocalJudge:
 
     @property
     def parts(self) -> list[str]:
-        """What its numbers depend on, for the signature."""
+        """The versions that its numbers depend on, for the signature."""
         if self.encoder is None:
             return list(PARTS)
         models = (ALIGNMENT_VERSION, LIKENESS_VERSION, self.encoder.fingerprint[:12])
@@ -103,15 +101,7 @@ class LocalJudge:
 
     asks: frozenset[str] = frozenset(
         ask.name
-        for kind in (
-            Response,
-            Claim,
-            Statement,
-            Relevance,
-            Support,
-            ConversationSupport,
-            Agreement,
-        )
+        for kind in (Response, Claim, Statement, Relevance, Support, ConversationSupport, Agreement)
         for ask in kind.asks
     )
 
@@ -119,7 +109,7 @@ class LocalJudge:
         """Judge each example; if the encoder fails, the judgement has failed, with the reason."""
         sheet = RowBuilder(ask, self.name)
         try:
-            self._judge(sheet, block, rows)
+            _FILLERS.get(ask, _fill_support)(sheet, block, rows, self._aligner)
         except ModelFailure as error:
             sheet = RowBuilder(ask, self.name)
             for row in rows:
@@ -127,27 +117,10 @@ class LocalJudge:
                 sheet.done(row, subject, "failed", reason("no_answer", of=self.name, said=error))
         return sheet.filled()
 
-    def _judge(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
-        if sheet.kind is Response:
-            _fill_response(sheet, block, rows)
-        elif sheet.kind is Claim:
-            _fill_claims(sheet, block, rows)
-        elif sheet.kind is Statement:
-            _fill_statements(sheet, block, rows)
-        elif sheet.kind is Relevance:
-            _fill_relevance(sheet, block, rows, self.encoder)
-        elif sheet.kind is Support:
-            _fill_support(sheet, block, rows, self._aligner)
-        elif sheet.kind is ConversationSupport:
-            _fill_support(sheet, block_with_turns(block), rows, self._aligner)
-        elif sheet.ask == Agreement.ask("claim").name:
-            _fill_claim_agreement(sheet, block, rows)
-        else:
-            _fill_statement_agreement(sheet, block, rows, self._aligner)
 
-
-def _fill_response(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
-    assert sheet.kind is Response
+def _fill_response(
+    sheet: RowBuilder, block: Block, rows: Sequence[int], _aligner: Aligner | None
+) -> None:
     for row in rows:
         answer = block.examples[row].answer or ""
         subject = fingerprint(Response.name, answer)
@@ -156,9 +129,10 @@ def _fill_response(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None
             sheet.add(subject, response_type=kind, reason=reason)
 
 
-def _fill_claims(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+def _fill_claims(
+    sheet: RowBuilder, block: Block, rows: Sequence[int], _aligner: Aligner | None
+) -> None:
     """An answer that abstains or refuses makes no claim."""
-    assert sheet.kind is Claim
     kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
     for row in rows:
         answer = block.examples[row].answer or ""
@@ -179,8 +153,9 @@ def _fill_claims(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
             )
 
 
-def _fill_statements(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
-    assert sheet.kind is Statement
+def _fill_statements(
+    sheet: RowBuilder, block: Block, rows: Sequence[int], _: Aligner | None
+) -> None:
     for row in rows:
         references = block.examples[row].reference
         subject = fingerprint(Statement.name, references)
@@ -192,9 +167,8 @@ def _fill_statements(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> No
 
 
 def _fill_relevance(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], encoder: Encoder | None
+    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
 ) -> None:
-    assert sheet.kind is Relevance
     todo: list[tuple[str, str, list[str], Example]] = []
     for row in rows:
         example = block.examples[row]
@@ -207,6 +181,7 @@ def _fill_relevance(
         elif sheet.done(row, subject):
             texts = [context.text or "" for context in example.contexts or ()]
             todo.append((subject, example.question or "", texts, example))
+    encoder = None if aligner is None else aligner.encoder
     cosines = _cosines(encoder, [(question, texts) for _, question, texts, _ in todo])
     for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
         verdicts = relevance(question, texts, alike)
@@ -254,7 +229,8 @@ def _cosines(
 def _fill_support(
     sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
 ) -> None:
-    assert sheet.kind in (Support, ConversationSupport)
+    if sheet.kind.reads_turns:
+        block = block_with_turns(block)
     propositions = block.propositions(sheet.ask)
     read: dict[str, tuple[tuple[str, ...], Passages]] = {}
     todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
@@ -288,7 +264,7 @@ def _fill_support(
             )
             sheet.add(
                 subject,
-                **_about(sheet, proposition),
+                **proposition.columns(sheet.origin),
                 verdict=verdict.verdict,
                 probability=verdict.probability,
                 evidence=[(example.contexts or ())[place].id for place in verdict.evidence],
@@ -300,7 +276,6 @@ def _fill_support(
 def _fill_statement_agreement(
     sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
 ) -> None:
-    assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
     found: list[tuple[str, Example, Proposition, StatementMatch]] = []
     left_open: list[tuple[str | None, str, str]] = []
@@ -330,15 +305,16 @@ def _fill_statement_agreement(
             said = statement_agreement(statement, answer, question, match)
         sheet.add(
             subject,
-            **_about(sheet, one),
+            **one.columns(sheet.origin),
             verdict=said.verdict,
             probability=said.probability,
             reason=said.reason,
         )
 
 
-def _fill_claim_agreement(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
-    assert sheet.kind is Agreement
+def _fill_claim_agreement(
+    sheet: RowBuilder, block: Block, rows: Sequence[int], _: Aligner | None
+) -> None:
     propositions = block.propositions(sheet.ask)
     for row in rows:
         example = block.examples[row]
@@ -353,16 +329,18 @@ def _fill_claim_agreement(sheet: RowBuilder, block: Block, rows: Sequence[int]) 
                 known = claim_agreement(one.text, reference, example.question)
                 sheet.add(
                     subject,
-                    **_about(sheet, one) | {"reference": number},
+                    **one.columns(sheet.origin) | {"reference": number},
                     verdict=known.verdict,
                     reason=known.reason,
                 )
 
 
-def _about(sheet: RowBuilder, proposition: Proposition) -> dict[str, object]:
-    return {
-        "origin": ASKS[sheet.ask].origin,
-        "author": proposition.author,
-        "reference": proposition.reference,
-        "index": proposition.index,
-    }
+_FILLERS = {
+    Response.name: _fill_response,
+    Claim.name: _fill_claims,
+    Statement.name: _fill_statements,
+    Relevance.name: _fill_relevance,
+    Agreement.ask("claim").name: _fill_claim_agreement,
+    Agreement.ask("statement").name: _fill_statement_agreement,
+}
+"""The function for each ask; support of any kind is filled by ``_fill_support``."""

@@ -36,7 +36,6 @@ class Date:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Its words."""
         return tuple(part for part in (self.month, self.day, self.year) if part)
 
     @property
@@ -45,11 +44,11 @@ class Date:
         return frozenset(map(stem, self.written))
 
     def same_kind(self, other: "Quantity") -> bool:
-        """Whether both give the same part, such as the year, of when it was or since when."""
+        """True if both give the same part, such as the year, of when it was or since when."""
         return isinstance(other, Date) and self.limit == other.limit and bool(self._shared(other))
 
     def agrees(self, other: "Quantity") -> bool:
-        """Whether each part that both give is the same."""
+        """True if each part that both give is the same."""
         return isinstance(other, Date) and not self.instead_of(other)
 
     def instead_of(self, other: "Quantity") -> tuple[str, ...]:
@@ -58,11 +57,11 @@ class Date:
         return tuple(mine for mine, its in shared if MONTHS.get(mine, mine) != MONTHS.get(its, its))
 
     def as_exact_as(self, other: "Quantity") -> bool:
-        """Whether it gives all parts that the other date gives."""
+        """True if it gives all parts that the other date gives."""
         return isinstance(other, Date) and len(self._shared(other)) == len(other.written)
 
     def same_place(self, other: "Quantity") -> bool:
-        """Whether the word that the other stands behind is near this one too."""
+        """True if the word that the other stands behind is near this one too."""
         return other.anchor in self.near
 
     def _shared(self, other: "Date") -> list[tuple[str, str]]:
@@ -97,7 +96,7 @@ class Amount:
         return frozenset((self.figure.text, *terms(self.figure.text)))
 
     def same_kind(self, other: "Quantity") -> bool:
-        """Whether both are certain, of one kind and, if they count, count the same thing."""
+        """True if both are certain, of one kind and, if they count, count the same thing."""
         if not isinstance(other, Amount) or not self._alike(other):
             return False
         if not (self.figure.certain and other.figure.certain):
@@ -109,7 +108,7 @@ class Amount:
         return self.of[0] in other.of or other.of[0] in self.of
 
     def agrees(self, other: "Quantity") -> bool:
-        """Whether both can be true: the same, one rounded, near an estimate, within a limit."""
+        """True if both can be true: the same, one rounded, near an estimate, within a limit."""
         if not isinstance(other, Amount):
             return False
         alike = [(mine.value, its.value) for mine, its in self._alike(other)]
@@ -122,15 +121,14 @@ class Amount:
         return about and any(isclose(mine, its, rel_tol=NEAR) for mine, its in alike)
 
     def instead_of(self, other: "Quantity") -> tuple[str, ...]:
-        """Its figure, for it has no parts."""
         return (self.figure.text,) if isinstance(other, Amount) else ()
 
     def as_exact_as(self, other: "Quantity") -> bool:
-        """Whether it gives all that the other gives: an amount has no parts."""
+        """True if it gives all that the other gives: an amount has no parts."""
         return isinstance(other, Amount)
 
     def same_place(self, other: "Quantity") -> bool:
-        """Whether it counts the same thing, or the word that the other stands behind is near."""
+        """True if it counts the same thing, or the word that the other stands behind is near."""
         return self.kind.split()[0] not in OF_ANYTHING or other.anchor in self.near
 
     def _alike(self, other: "Amount") -> list[tuple[Meaning, Meaning]]:
@@ -185,7 +183,7 @@ def _counts(figure: Figure) -> bool:
 
 
 def _is_amount(figure: Figure) -> bool:
-    """Whether it is no part of a date or a version; a bare one is a word."""
+    """It is no part of a date or a version; a bare one is a word."""
     first = figure.meanings[0]
     return first.kind != "part" and not (first.kind in COUNTING and first.number == 1)
 
@@ -302,7 +300,6 @@ def _amount(figure: Figure, words: Sequence[str], place: int) -> Amount:
 
 
 def _counted(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...]:
-    """The stems of what a number counts, or of what it numbers, such as `chapter`, with a sign."""
     label = next((word for word in before if _is_content(word)), None)
     touches = bool(before) and label == before[0]
     if label and touches and (label in NUMBERED or not (behind and _is_content(behind[0]))):
@@ -325,7 +322,6 @@ def _around(words: Sequence[str], start: int, end: int) -> tuple[str | None, tup
 
 
 def _clause(words: Iterable[str]) -> tuple[str, ...]:
-    """The stems of content words and numbers, up to where another clause begins."""
     own = takewhile(lambda word: word not in _BORDERS, words)
     return tuple(stem(word) for word in own if word[0].isdigit() or _is_content(word))
 
@@ -335,7 +331,7 @@ def _next_clause(words: Iterable[str]) -> Iterable[str]:
 
 
 def _in_range(words: Sequence[str], place: int) -> bool:
-    """Whether it is one end of a range, such as 8 to 12: it says no number."""
+    """The end of a range, such as 8 to 12, says no number."""
     before, behind = words[max(0, place - 2) : place], words[place + 1 : place + 3]
     return any(
         pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))

@@ -64,7 +64,7 @@ def response_type(answer: str) -> tuple[str, str]:
 
 
 def abstains_by_phrases(answer: str, phrases: tuple[str, ...]) -> bool:
-    """Whether an answer counts as "don't know" in GraphRAG evaluation reports.
+    """True if an answer counts as "don't know" in GraphRAG evaluation reports.
 
     Those reports call an answer "don't know" if it contains, in lower case, any phrase of a fixed
     list, before anybody judges whether it is correct: `The Tomb of the Unknown Soldier` then
@@ -86,12 +86,12 @@ def abstains_by_phrases(answer: str, phrases: tuple[str, ...]) -> bool:
 
 
 def says_unable(sentence: str) -> bool:
-    """Whether a sentence says that something is not known or not in the sources."""
+    """True if a sentence says that something is not known or not in the sources."""
     return _first_inability(_unquoted(_plain(sentence))) is not None
 
 
 def told_from(sentence: str) -> int | None:
-    """Where a sentence that says what it cannot tell goes on to tell something, if it does.
+    """Return where a sentence that says what it cannot tell goes on to tell something, if it does.
 
     >>> sentence = "I could not find the date, but the mill is made of stone."
     >>> sentence[told_from(sentence) :]
@@ -283,17 +283,15 @@ def _first_inability(text: str) -> re.Match[str] | None:
 
 
 def _is_polite(sentence: str) -> bool:
-    """Whether it begins as sentences do that tell nothing."""
     return any(language.opening.match(sentence) for language in _spoken(sentence))
 
 
 def _spoken(text: str) -> tuple[Language, ...]:
-    """Its languages, or English, which is not told by the words of a short text."""
+    """Return its languages, or English, which is not told by the words of a short text."""
     return languages_of(text) or all_languages()[LATIN][:1]
 
 
 def _as_written(words: str, answer: str) -> str:
-    """Words of the plain text as the answer writes them."""
     plain, written = _plain(answer), " ".join(answer.split())
     place = plain.find(words)
     known = place >= 0 and len(plain) == len(written)
@@ -316,7 +314,6 @@ def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tup
 
 
 def _informative(sentence: str) -> int:
-    """The number of words in a sentence that give information, beyond saying that it cannot."""
     if sentence.endswith(("?", "？", "؟")):
         return 0
     if not says_unable(sentence):
@@ -326,12 +323,10 @@ def _informative(sentence: str) -> int:
 
 
 def _length(text: str) -> int:
-    """Words of a text; of scripts without spaces, pairs of characters."""
     return len(text.split() if text.isascii() else tokens(text))
 
 
 def _asks_back(text: str) -> str | None:
-    """The clarifying question, if the reply is a short text that ends with one."""
     if len(text) > LONGEST_QUESTION or not _MAY_ASK.search(text):
         return None
     parts = [part.text for part in sentences(text)]

@@ -141,7 +141,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def continues(text: str, start: int, line_start: int, end: int, first: int, last: int) -> bool:
-    """Whether the line at ``first`` continues the block that ended at ``end``."""
+    """True if the line at ``first`` continues the block that ended at ``end``."""
     gap = text[end:first]
     if len(gap) > 1 and gap != "\r\n":
         return False
@@ -183,7 +183,6 @@ def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[t
 
 
 def _cut(text: str, first: int) -> int:
-    """Where a sentence that is too long is cut: at its last space before that, if it has any."""
     space = max(text.rfind(mark, first + 1, first + LONGEST) for mark in " \t\n")
     return space if space > 0 else first + LONGEST
 

@@ -201,27 +201,8 @@ WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
 """The pattern of letters and digits with their marks."""
 
 _SPELLINGS = str.maketrans(
-    {
-        "’": "'",
-        "‘": "'",
-        "ʼ": "'",
-        "＇": "'",
-        "´": "'",
-        "ø": "o",
-        "Ø": "O",
-        "ł": "l",
-        "Ł": "L",
-        "đ": "d",
-        "Đ": "D",
-        "ß": "ss",
-        "æ": "ae",
-        "Æ": "AE",
-        "œ": "oe",
-        "Œ": "OE",
-        "ı": "i",
-        "\u00a0": " ",
-        "\u0640": "",
-    }
+    dict(zip("’‘ʼ＇´øØłŁđĐı\u00a0", "'''''oOlLdDi ", strict=True))
+    | {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "\u0640": ""}
     | dict.fromkeys("\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff", "")
     | {digit: str(unicodedata.decimal(digit)) for digit in _OTHER_SCRIPTS if digit.isdecimal()}
 )
@@ -316,7 +297,6 @@ MOST_WORDS, LOOKED_AT = 8, 1000
 
 @lru_cache(maxsize=16)
 def _first_written(text: str) -> Mapping[str, str]:
-    """Each folded word and each stem of a text, as it is first written."""
     words: dict[str, str] = {}
     stems: dict[str, str] = {}
     for written in _WRITTEN.findall(text):
@@ -328,7 +308,6 @@ def _first_written(text: str) -> Mapping[str, str]:
 
 @remembered
 def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
-    """The folded words in a word with points, commas and apostrophes, each as it is written."""
     shown = _ENDS_POSSESSIVE.sub("", written)
     parts = [(tokens(part), part) for part in (shown, *_PART.findall(shown))]
     return tuple((found[0], part) for found, part in parts if len(found) == 1)
@@ -338,7 +317,6 @@ _PART = re.compile(WORD)
 
 
 def _number_written(number: str, text: str) -> str | None:
-    """The words of a text that make a number of several words."""
     if not number[:1].isdigit():
         return None
     words = list(islice(_WRITTEN.finditer(text), LOOKED_AT))
@@ -371,7 +349,6 @@ def without_accents(text: str) -> str:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    """Whether ``start`` is at the beginning of a sentence or of the text."""
     before = text[max(0, start - 4) : start].rstrip(" \t\n\"'“‘([*_#-•")
     return not before or before[-1] in ".!?:。！？"
 
@@ -441,12 +418,12 @@ def _read_number(found: list[str], place: int) -> tuple[str, int]:
 
 
 def _adds(last: int | None, small: int) -> bool:
-    """Whether ``small`` continues a number whose last word was ``last``: twenty + one."""
+    """True if ``small`` continues a number whose last word was ``last``: twenty + one."""
     return last is None or last >= 100 or (last >= 20 and 0 < small < 10)
 
 
 def _goes_on(last: int | None, following: list[str]) -> bool:
-    """Whether `and` is inside a number: two hundred and five."""
+    """True if `and` is inside a number: two hundred and five."""
     return last is not None and last >= 100 and bool(following) and following[0] in _SMALL
 
 
@@ -458,7 +435,7 @@ SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
 
 
 def close(one: str, other: str) -> bool:
-    """Whether two words are spellings of one: the same beginning, nearly the same end."""
+    """True if two words are spellings of one: the same beginning, nearly the same end."""
     least, most = sorted((len(one), len(other)))
     if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
         return False
@@ -470,7 +447,7 @@ def close(one: str, other: str) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
+    """True if two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
 
     More is taken for the same than by ``close``: any two that begin alike or differ in two letters,
     and all initials and abbreviations.
@@ -487,7 +464,6 @@ def alike(one: str, other: str) -> bool:
 
 
 def _within(most: int, one: str, other: str) -> bool:
-    """Whether the Levenshtein distance is at most this."""
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):
         last, row[0] = row[0], i

@@ -5,16 +5,7 @@ from .bertscore_tables import Baseline, Idf, built_in_baseline, count_documents,
 from .similarity_judge import CrossEncoderJudge, SimilarityJudge
 
 __all__ = [
-    "Baseline",
-    "BertScores",
-    "BertscoreOptions",
-    "BertscoreSettings",
-    "CrossEncoderJudge",
-    "Idf",
-    "SimilarityJudge",
-    "bertscore",
-    "bertscore_grid",
-    "built_in_baseline",
-    "count_documents",
-    "read_baseline",
-]
+    "Baseline", "BertScores", "BertscoreOptions", "BertscoreSettings", "CrossEncoderJudge",
+    "Idf", "SimilarityJudge", "bertscore", "bertscore_grid", "built_in_baseline",
+    "count_documents", "read_baseline",
+]  # fmt: skip

@@ -19,7 +19,6 @@ Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
+from ragstone.judges.local.aligner import digest_of
 from ragstone.models import CachedEncoder, Encoder, TokenVectors, Vectors
 
 from .bertscore_tables import (
@@ -98,7 +98,7 @@ def bertscore(
     raw = np.zeros((2, len(pairs)))
     said, cut = np.zeros((2, len(pairs)), dtype=np.bool_)
     sides: dict[str, _Side] = {}
-    for places in _in_pieces(pairs, _bytes_a_character(encoder)):
+    for places in _in_pieces(pairs, 4 * encoder.dimensions / CHARACTERS_A_TOKEN):
         texts = dict.fromkeys(text for place in places for text in pairs[place])
         sides = _sides(encoder, texts, layer, idf, sides)
         for place in places:
@@ -189,7 +189,6 @@ def _sides(
     idf: Idf | None,
     known: Mapping[str, _Side],
 ) -> dict[str, _Side]:
-    """Encode the texts; those already encoded are reused."""
     new = [text for text in texts if text not in known]
     read = encoder.tokens(new, layer=layer, limit=encoder.longest)
     fresh = {text: _side(tokens, idf) for text, tokens in zip(new, read, strict=True)}
@@ -210,7 +209,6 @@ def _side(tokens: TokenVectors, idf: Idf | None) -> _Side:
 
 
 def _special(tokens: TokenVectors) -> list[int]:
-    """The ids of the special tokens that the tokenizer put at both ends."""
     own = [not span.any() for span in tokens.spans]
     first = own.index(False) if False in own else len(own)
     last = own[::-1].index(False) if False in own else 0
@@ -218,7 +216,6 @@ def _special(tokens: TokenVectors) -> list[int]:
 
 
 def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, Numbers]:
-    """Precision and recall of every text on the left with every one on the right."""
     cosines = np.concatenate([one.vectors for one in down]) @ (
         np.concatenate([one.vectors for one in across]).T
     )
@@ -251,7 +248,6 @@ def _scores(
 
 
 def _distinct(texts: Iterable[str]) -> dict[str, int]:
-    """Each distinct text with its index."""
     return {text: place for place, text in enumerate(dict.fromkeys(texts))}
 
 
@@ -273,7 +269,6 @@ def _slices(sides: Sequence[_Side], width: int) -> Iterator[slice]:
 
 
 def _in_pieces(pairs: Sequence[tuple[str, str]], bytes_a_character: float) -> Iterator[list[int]]:
-    """Indices of pairs to process together, with equal references next to each other."""
     piece: list[int] = []
     held: set[str] = set()
     size = 0.0
@@ -289,10 +284,6 @@ def _in_pieces(pairs: Sequence[tuple[str, str]], bytes_a_character: float) -> It
         size += more
     if piece:
         yield piece
-
-
-def _bytes_a_character(encoder: Encoder) -> float:
-    return 4 * encoder.dimensions / CHARACTERS_A_TOKEN
 
 
 VERSION = "ragstone-bertscore/1"
@@ -389,7 +380,7 @@ class BertscoreSettings:
     def scores(
         self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
     ) -> BertScores:
-        """As ``bertscore``, with these settings; a cached encoder stores the scores by pair."""
+        """Return ``bertscore`` with these settings; a cached encoder stores the scores by pair."""
         encoder = self.encoder or encoder
         if not isinstance(encoder, CachedEncoder):
             return self._computed(encoder, candidates, references)
@@ -412,20 +403,11 @@ class BertscoreSettings:
         self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
     ) -> BertScores:
         return bertscore(
-            encoder,
-            candidates,
-            references,
-            layer=self.layer,
-            idf=self.idf,
-            baseline=self.baseline,
+            encoder, candidates, references, layer=self.layer, idf=self.idf, baseline=self.baseline
         )
 
     def _key(self, encoder: Encoder, pair: tuple[str, str]) -> bytes:
-        digest = blake2b(digest_size=16)
-        for part in (VERSION, encoder.fingerprint, self.about(encoder), *pair):
-            written = part.encode("utf-8", "surrogatepass")
-            digest.update(len(written).to_bytes(8, "big") + written)
-        return digest.digest()
+        return digest_of(VERSION, encoder.fingerprint, self.about(encoder), *pair)
 
     def about(self, encoder: Encoder) -> str:
         """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""

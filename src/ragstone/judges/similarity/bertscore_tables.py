@@ -90,7 +90,7 @@ class Baseline:
 
 
 BUILT_IN: dict[tuple[str, int], Baseline] = {
-    ("microsoft/deberta-xlarge-mnli", 40): Baseline(0.5169066, 0.5170288, 0.5150192),
+    ("microsoft/deberta-xlarge-mnli", 40): Baseline(0.5169066, 0.5170288, 0.5150192)
 }
 """By model and layer; measured by the authors of bert-score on English texts."""
 

@@ -38,7 +38,7 @@ class Unit:
 
     @property
     def says_something(self) -> bool:
-        """Whether some pair has two texts that are not empty."""
+        """True if some pair has two texts that are not empty."""
         return any(one.strip() and other.strip() for one, other in self.pairs)
 
 
@@ -52,12 +52,10 @@ def question_context(example: Example) -> Units:
 
 
 def reference_context(example: Example) -> Units:
-    """Each context with every reference."""
     return _of_contexts(example, example.reference)
 
 
 def sentence_context(example: Example) -> Units:
-    """Each sentence of the answer with every context."""
     texts = [context.text for context in example.contexts or ()]
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
@@ -69,13 +67,11 @@ def sentence_context(example: Example) -> Units:
 
 
 def answer_reference(example: Example) -> list[Unit]:
-    """The answer with each reference."""
     answer = example.answer or ""
     return [Unit(number, ((answer, text),)) for number, text in enumerate(example.reference)]
 
 
 def question_answer(example: Example) -> list[Unit]:
-    """The question with the answer."""
     return [Unit(0, ((example.question or "", example.answer or ""),))]
 
 
@@ -135,7 +131,6 @@ def windows(encoder: Encoder, texts: Sequence[str]) -> list[list[str]]:
 def _cut(
     text: str, places: Sequence[tuple[int, int]], sizes: Sequence[int], room: int
 ) -> list[str]:
-    """Windows of whole pieces, each beginning ``1 - OVERLAP`` of the room behind the last."""
     ends = list(accumulate(sizes))
     total = ends[-1]
     found: list[str] = []
@@ -178,8 +173,7 @@ class Texts:
     def embed(self, texts: Iterable[str]) -> None:
         """Embed new texts together; after a failure nothing more is tried."""
         new = sorted(
-            {text for text in texts if text not in self._places},
-            key=lambda text: (len(text), text),
+            {text for text in texts if text not in self._places}, key=lambda text: (len(text), text)
         )
         gained: list[Vectors] = []
         for first in range(0, len(new), TEXTS_AT_ONCE):
@@ -237,7 +231,7 @@ class Texts:
         return next((self._failed[text] for text in missing), None)
 
     def cut(self, unit: Unit) -> bool | None:
-        """Whether one of its texts was longer than the encoder reads; None: unknown."""
+        """True if one of its texts was longer than the encoder reads; None: unknown."""
         return any_known(self._cut.get(text) for text in unit.texts)
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
@@ -302,16 +296,13 @@ class SimilarityJudge:
 
     @property
     def name(self) -> str:
-        """The encoder's."""
         return self.encoder.name
 
     @property
     def about(self) -> str:
-        """The encoder's."""
         return self.encoder.about
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Compare the texts of each example."""
         if block.examples is not self._block:
             self._block = block.examples
             self._texts = Texts(self.encoder)
@@ -330,7 +321,6 @@ class SimilarityJudge:
         return filled(RowBuilder(ask, self.name), found, compared)
 
     def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, UnitValue]:
-        """The best cosine of each unit."""
         try:
             read = self._texts.in_windows(units) if windows else units
         except ModelFailure as error:
@@ -431,12 +421,10 @@ class CrossEncoderJudge:
 
     @property
     def name(self) -> str:
-        """The cross-encoder's."""
         return self.cross_encoder.name
 
     @property
     def about(self) -> str:
-        """The cross-encoder's."""
         return self.cross_encoder.about
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
