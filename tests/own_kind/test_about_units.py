@@ -242,7 +242,7 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         "- `depth`: 0 flat, 1 deep\n"
         "- `ease`: 0 hard, 1 easy\n"
     )
-    assert item_of(Style).shown == ("brief: yes", "depth: 1", "ease: 0")
+    assert item_of(Style).example == ("brief: yes", "depth: 1", "ease: 0")
 
 
 @pytest.mark.usefixtures("registries")

@@ -62,11 +62,11 @@ class Guideline:
             return cls("", text.strip())
         head, *sections = _SECTION.split(text)
         title, _, definition = head[2:].partition("\n")
-        found = dict(zip(sections[::2], sections[1::2], strict=True))
+        texts = dict(zip(sections[::2], sections[1::2], strict=True))
         return cls(
             title.strip(),
             definition.strip(),
-            *(found.get(name, "").strip() for name in (FOR_MODELS, FOR_PEOPLE, HARD_CASES)),
+            *(texts.get(name, "").strip() for name in (FOR_MODELS, FOR_PEOPLE, HARD_CASES)),
         )
 
 
@@ -92,8 +92,8 @@ def languages(folder: Path | None = None) -> tuple[str, ...]:
     files = [file for kind in KINDS.values() if (file := guideline_file(kind)) is not None]
     files += [] if folder is None else [folder / f"{name}.md" for name in KINDS]
     others = (other for file in files for other in file.parent.glob(f"{file.stem}.*.md"))
-    found = {other.suffixes[0].removeprefix(".").capitalize() for other in others}
-    return (ENGLISH, *sorted(found - {ENGLISH}))
+    names = {other.suffixes[0].removeprefix(".").capitalize() for other in others}
+    return (ENGLISH, *sorted(names - {ENGLISH}))
 
 
 def is_in(kind: type[Kind], language: str, folder: Path | None = None) -> bool:
@@ -102,17 +102,17 @@ def is_in(kind: type[Kind], language: str, folder: Path | None = None) -> bool:
 
 
 def _file_in(kind: type[Kind], language: str, folder: Path | None) -> Path | None:
-    own = None if folder is None else folder / f"{kind.name}.md"
-    for file in (own, guideline_file(kind)):
-        there = None if file is None else file.with_suffix(f".{language.lower()}.md")
-        if there is not None and there.is_file():
-            return there
+    users = None if folder is None else folder / f"{kind.name}.md"
+    for file in (users, guideline_file(kind)):
+        translation = None if file is None else file.with_suffix(f".{language.lower()}.md")
+        if translation is not None and translation.is_file():
+            return translation
     return None
 
 
 def places(text: str) -> list[str]:
     """The places in a guideline that are kept for the meaning of values."""
-    return list(dict.fromkeys(place[0] for place in _PLACE.finditer(text)))
+    return list(dict.fromkeys(match[0] for match in _PLACE.finditer(text)))
 
 
 def filled(text: str, kind: type[Kind]) -> str:
@@ -121,7 +121,7 @@ def filled(text: str, kind: type[Kind]) -> str:
     Raises:
         KeyError: A placeholder names a kind, part or column that does not exist.
     """
-    return _PLACE.sub(lambda place: meaning(kind, place[2], place[1] or ""), text)
+    return _PLACE.sub(lambda match: meaning(kind, match[2], match[1] or ""), text)
 
 
 def instructions_for_people(
@@ -138,10 +138,12 @@ def instructions_for_people(
         language: One of ``languages``; English where the kind has no guideline in it.
         folder: With translations of the user's own.
     """
-    asked = [name for name in kind.labels() if name in (columns or kind.labels())]
+    labelled = [name for name in kind.labels() if name in (columns or kind.labels())]
     file = _file_in(kind, language, folder)
     if file is not None:
-        others = tuple(f"`{label}`:" for name, label in kind.labels().items() if name not in asked)
+        others = tuple(
+            f"`{label}`:" for name, label in kind.labels().items() if name not in labelled
+        )
         blocks = file.read_text(encoding="utf-8").strip().split("\n\n")
         return "\n\n".join(block for block in blocks if not block.startswith(others)) + "\n"
     guideline = guideline_of(kind)
@@ -149,7 +151,7 @@ def instructions_for_people(
     parts = [
         filled(f"# {guideline.title}", kind),
         filled(guideline.definition, kind),
-        *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in asked),
+        *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in labelled),
         filled(guideline.for_people, kind),
         filled(hard, kind),
     ]
@@ -179,7 +181,7 @@ def meaning(kind: type[Kind], name: str, of: str = "") -> str:
         return column.doc
     if column.role == "number":
         return ", ".join(f"{value} {means}" for value, means in column.values.items())
-    shown = (parts.get(of) if of else None) or tuple(map(str, column.values))
+    values = (parts.get(of) if of else None) or tuple(map(str, column.values))
     meanings = {str(value): means for value, means in column.values.items()}
     words = column.role != "grade"
-    return "\n".join(f"- {f'`{one}`' if words else one}: {meanings[one]}" for one in shown)
+    return "\n".join(f"- {f'`{value}`' if words else value}: {meanings[value]}" for value in values)

@@ -163,7 +163,9 @@ def faults_of(kind: "type[Kind]", columns: Mapping[str, Column]) -> list[str]:
     faults = [*_of_name(getattr(kind, "name", ""))]
     for column in columns.values():
         faults += _of_column(column)
-    decides = [one for one in columns.values() if one.role in ("verdict", "grade", "number")]
+    decides = [
+        column for column in columns.values() if column.role in ("verdict", "grade", "number")
+    ]
     if not decides:
         faults.append('no column with role="verdict", so nothing is decided')
     elif _typed(decides[0]) and decides[0].dtype.is_numeric() and not decides[0].values:
@@ -288,19 +290,21 @@ def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
     if not isinstance(ask.over, type) or not issubclass(ask.over, View):
         yield f"is over {ask.over!r}, which is not a view such as Answers"
         return
-    filled = [one for one in columns.values() if not ask.columns or one.name in ask.columns]
-    given: set[str] = set()
+    filled = [
+        column for column in columns.values() if not ask.columns or column.name in ask.columns
+    ]
+    facts: set[str] = set()
     for column in filled:
         fact = column.fact or column.name
         if column.role in SAID:
-            if fact in given or ask.over.has(fact):
+            if fact in facts or ask.over.has(fact):
                 yield (
                     f"{ask.over.__name__} already has a column {fact!r}; "
                     f"give {column.name} another one: Column(..., fact=NAME)"
                 )
-            given.add(fact)
+            facts.add(fact)
         yield from _of_label(ask, column)
-    labels = [one.label for one in filled if one.label]
+    labels = [column.label for column in filled if column.label]
     for label in sorted({label for label in labels if labels.count(label) > 1}):
         yield f"several columns have the label {label}"
 
@@ -308,11 +312,14 @@ def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
 def _of_label(ask: Ask, column: Column) -> Iterator[str]:
     unit = ask.over.unit if ask.over else "answer"
     if column.label and unit in LABELS and isinstance(column.values, Mapping):
-        known, own = known_values(unit, column.label), values_of(ask, column)
-        if known not in (None, own):
-            one = ", ".join(map(str, known or ("yes", "no")))
-            other = ", ".join(map(str, own or ("yes", "no")))
-            yield f"the label {column.label} of {unit}s is {one}, not {other}; choose another label"
+        known, values = known_values(unit, column.label), values_of(ask, column)
+        if known not in (None, values):
+            expected = ", ".join(map(str, known or ("yes", "no")))
+            other = ", ".join(map(str, values or ("yes", "no")))
+            yield (
+                f"the label {column.label} of {unit}s is {expected}, not {other}; "
+                "choose another label"
+            )
 
 
 KINDS: "dict[str, type[Kind]]" = registry({})
@@ -369,16 +376,18 @@ class Kind:
     reason = Column(pl.String, "why, in one sentence", role="words")
 
     def __init_subclass__(cls) -> None:
-        own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
+        columns = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
         cls.built_in = cls.__module__.startswith(f"{__package__}.")
         if not cls.built_in:
-            cls._refuse_faults(own)
-        units = {key: one for key, one in _telling_apart(cls.asks).items() if key not in own}
-        for key, one in units.items():
-            setattr(cls, key, one)
-            one.__set_name__(cls, key)
-        own = units | own
-        cls.columns = {**own, "reason": vars(Kind)["reason"], "judge": vars(Kind)["judge"]}
+            cls._refuse_faults(columns)
+        units = {
+            key: column for key, column in _telling_apart(cls.asks).items() if key not in columns
+        }
+        for key, unit in units.items():
+            setattr(cls, key, unit)
+            unit.__set_name__(cls, key)
+        columns = units | columns
+        cls.columns = {**columns, "reason": vars(Kind)["reason"], "judge": vars(Kind)["judge"]}
         decides = cls.having("verdict", "grade") or cls.having("number")
         cls.decides = cls.decides or next(iter(decides), "")
         cls.item = cls.item or f"{cls.name}_1"
@@ -433,8 +442,10 @@ class Kind:
     @classmethod
     def filled_by(cls, ask: Ask) -> list[Column]:
         """The columns that one of its asks fills, without ``judge`` and ``reason``."""
-        own = [column for name, column in cls.columns.items() if name not in ("judge", "reason")]
-        return [column for column in own if column.name in (ask.columns or cls.columns)]
+        columns = [
+            column for name, column in cls.columns.items() if name not in ("judge", "reason")
+        ]
+        return [column for column in columns if column.name in (ask.columns or cls.columns)]
 
     @classmethod
     def probabilities(cls) -> dict[str, str]:

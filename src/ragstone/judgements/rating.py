@@ -96,7 +96,7 @@ class Preferences(View):
     second = Fact(pl.Enum(PREFERENCES), "for this answer, shown second")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             tables.of("preference")
             .group_by("row", "rival", maintain_order=True)

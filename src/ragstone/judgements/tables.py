@@ -20,7 +20,7 @@ class Judged(Protocol):
     def examples(self) -> pl.DataFrame:
         """One row an example, as ``ragstone.data.to_frame`` makes it."""
 
-    def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
+    def view(self, view: type[View], needed: Collection[str]) -> pl.DataFrame:
         """The view's rows, ordered by example and unit, with at least the wanted columns."""
 
     def outcome(self, ask: str) -> pl.DataFrame:
@@ -49,9 +49,9 @@ class Tables:
             return self.rows[ask]
         return kind_of(ask).empty().with_columns(row=pl.lit(0, pl.UInt32))
 
-    def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
+    def view(self, view: type[View], needed: Collection[str]) -> pl.DataFrame:
         """A view, joined from the asks it needs."""
-        return view.frame(self, wanted)
+        return view.frame(self, needed)
 
     def outcome(self, ask: str) -> pl.DataFrame:
         """The outcome of an ask, one row per example."""
@@ -62,5 +62,5 @@ class Tables:
 
 def same_outcome(status: int, reason: str | None, height: int) -> pl.DataFrame:
     """The same outcome for every example."""
-    one = pl.Series("status", [status], pl.UInt8), pl.Series("reason", [reason], pl.String)
-    return pl.DataFrame([column.new_from_index(0, height) for column in one])
+    columns = pl.Series("status", [status], pl.UInt8), pl.Series("reason", [reason], pl.String)
+    return pl.DataFrame([column.new_from_index(0, height) for column in columns])

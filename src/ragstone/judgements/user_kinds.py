@@ -19,13 +19,13 @@ def load_kinds(name: str | Path) -> list[type[Kind]]:
             be judged; all their faults are listed.
     """
     module = own_module(name)
-    found = [kind for kind in KINDS.values() if kind.__module__ == module.__name__]
-    if not found:
+    kinds = [kind for kind in KINDS.values() if kind.__module__ == module.__name__]
+    if not kinds:
         raise InputError(f"{name} defines no kind. Begin with: class Tone(Kind).")
-    faults = [f"  {kind.name}: {fault}" for kind in found for fault in _faults(kind)]
+    faults = [f"  {kind.name}: {fault}" for kind in kinds for fault in _faults(kind)]
     if faults:
         raise InputError("\n".join([f"{name} defines kinds that cannot be judged:", *faults]))
-    return found
+    return kinds
 
 
 def _faults(kind: type[Kind]) -> Iterator[str]:
@@ -44,8 +44,8 @@ def _faults(kind: type[Kind]) -> Iterator[str]:
         return
     if not text.strip():
         yield f"{file.name} is empty: write there what is judged, and how"
-    for place in places(text):
+    for placeholder in places(text):
         try:
-            filled(place, kind)
+            filled(placeholder, kind)
         except KeyError:
-            yield f"{file.name} has a placeholder {place}, but no kind has such a column"
+            yield f"{file.name} has a placeholder {placeholder}, but no kind has such a column"

@@ -105,27 +105,27 @@ class View(metaclass=_Columns):
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
-        own = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
-        cls.columns = registry(own)
+        facts = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
+        cls.columns = registry(facts)
         cls.taken = registry({})
         VIEWS[cls.name] = cls
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         """Return the view's rows, ordered by example and unit, with at least the wanted columns."""
-        own = [name for name in cls.columns if name not in cls.taken]
-        return cls.joined(tables.of(cls.made_by[0]).select("row", *own), tables, wanted)
+        names = [name for name in cls.columns if name not in cls.taken]
+        return cls.joined(tables.of(cls.made_by[0]).select("row", *names), tables, needed)
 
     @classmethod
-    def needs(cls, wanted: Collection[str]) -> frozenset[str]:
+    def needs(cls, needed: Collection[str]) -> frozenset[str]:
         """The asks that these columns, and the units themselves, come from."""
         asks = set(cls.made_by)
-        for column in wanted:
+        for column in needed:
             asks.update(cls.columns[column].needs)
         return frozenset(asks)
 
     @classmethod
-    def reads(cls, wanted: Collection[str]) -> frozenset[str]:  # noqa: ARG003
+    def reads(cls, needed: Collection[str]) -> frozenset[str]:  # noqa: ARG003
         """Fields of an example that the units and columns show, beside those of their asks."""
         return frozenset(cls.requires)
 
@@ -157,17 +157,17 @@ class View(metaclass=_Columns):
 
     @classmethod
     def joined(
-        cls, frame: pl.DataFrame, said: JudgementRows, wanted: Collection[str]
+        cls, frame: pl.DataFrame, tables: JudgementRows, needed: Collection[str]
     ) -> pl.DataFrame:
         """The units, with those of the wanted columns that are copied unchanged; null where an ask
         has no row for a unit."""
         by_ask: dict[str, list[str]] = {}
-        for name in sorted(cls.taken.keys() & set(wanted)):
+        for name in sorted(cls.taken.keys() & set(needed)):
             by_ask.setdefault(cls.taken[name].ask, []).append(name)
         for ask, names in by_ask.items():
-            rows = said.of(ask).select(
+            rows = tables.of(ask).select(
                 "row",
-                **{key: pl.col(there) for key, there in cls.taken[names[0]].on.items()},
+                **{key: pl.col(column) for key, column in cls.taken[names[0]].on.items()},
                 **{name: pl.col(cls.taken[name].column) for name in names},
             )
             frame = frame.join(rows, on=["row", *cls.keys], how="left", maintain_order="left")

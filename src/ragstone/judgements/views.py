@@ -29,17 +29,17 @@ class ExampleTexts(View):
     record = Fact(pl.Struct(SCHEMA), "all of it")
 
     @classmethod
-    def reads(cls, wanted: Collection[str]) -> frozenset[str]:
-        return frozenset(SCHEMA if "record" in wanted else wanted)
+    def reads(cls, needed: Collection[str]) -> frozenset[str]:
+        return frozenset(SCHEMA if "record" in needed else needed)
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables)
-        whole = [pl.struct(*SCHEMA).alias("record")] if "record" in wanted else []
+        whole = [pl.struct(*SCHEMA).alias("record")] if "record" in needed else []
         texts = pl.col("contexts").list.eval(pl.element().struct.field("text"))
         columns = [name for name in cls.columns if name not in cls.taken and name != "record"]
         frame = frame.with_columns(*whole, contexts=texts)
-        return cls.joined(frame.select("row", *columns, *(["record"] * len(whole))), tables, wanted)
+        return cls.joined(frame.select("row", *columns, *(["record"] * len(whole))), tables, needed)
 
 
 class Contexts(View):
@@ -65,18 +65,18 @@ class Contexts(View):
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = (
             _exploded(tables, "contexts")
             .unnest("contexts")
             .select("row", pl.col("rank").cast(pl.UInt32), pl.col("id").alias("context"), "score",
                     "text")
         )  # fmt: skip
-        weighed = ("relevant", "sufficient", "grade") if "weight" in wanted else ()
-        frame = cls.joined(frame, tables, {*wanted, *weighed})
-        if "weight" in wanted:
+        weighed = ("relevant", "sufficient", "grade") if "weight" in needed else ()
+        frame = cls.joined(frame, tables, {*needed, *weighed})
+        if "weight" in needed:
             frame = frame.with_columns(weight=weight())
-        if {"listed", "known_grade"} & set(wanted):
+        if {"listed", "known_grade"} & set(needed):
             ids = _exploded(tables, "reference_contexts").unnest("reference_contexts")
             grade = pl.col("grade").cast(pl.Int32).alias("known_grade")
             listed = ids.select("row", grade, context="id", listed=True)
@@ -85,7 +85,7 @@ class Contexts(View):
             ).with_columns(
                 pl.col("listed").fill_null(value=False), pl.col("known_grade").fill_null(0)
             )
-        return cls._with_used(tables, frame) if "used" in wanted else frame
+        return cls._with_used(tables, frame) if "used" in needed else frame
 
     @classmethod
     def _with_used(cls, tables: JudgementRows, frame: pl.DataFrame) -> pl.DataFrame:
@@ -138,7 +138,7 @@ class KnownContexts(View):
     rank = Fact(pl.UInt32, "where it was retrieved; null where it was not")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         known = (
             _exploded(tables, "reference_contexts")
             .unnest("reference_contexts")
@@ -165,19 +165,21 @@ class Claims(View):
     markers = Fact(pl.UInt32, "its citation markers, or its sentence's", needs=("citations",))
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = tables.of("claims").select("row", "index", "text", "sentence", "citations")
-        frame = cls.joined(frame, tables, wanted)
-        if {"cited", "markers"} & set(wanted):
+        frame = cls.joined(frame, tables, needed)
+        if {"cited", "markers"} & set(needed):
             cited = (
                 tables.of("citations")
                 .group_by("row", "sentence")
                 .agg(pl.col("context").drop_nulls().alias("cited"), markers=pl.len())
             )
-            own, placed = pl.col("citations"), pl.when(pl.col("sentence").is_not_null())
+            citations, placed = pl.col("citations"), pl.when(pl.col("sentence").is_not_null())
             frame = frame.join(cited, on=["row", "sentence"], how="left").with_columns(
-                cited=own.list.drop_nulls().fill_null(placed.then(pl.col("cited").fill_null([]))),
-                markers=own.list.len().fill_null(placed.then(pl.col("markers").fill_null(0))),
+                cited=citations.list.drop_nulls().fill_null(
+                    placed.then(pl.col("cited").fill_null([]))
+                ),
+                markers=citations.list.len().fill_null(placed.then(pl.col("markers").fill_null(0))),
             )
         return frame.drop("citations").sort("row", "index")
 
@@ -192,7 +194,7 @@ class Sentences(View):
     supported = Fact(pl.Boolean, "all its claims are", needs=("support/claim",))
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             Claims.frame(tables, ("support",))
             .group_by("row", "sentence")
@@ -224,12 +226,12 @@ class ClaimsAgainstReferences(View):
     )
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         references = _references(tables).drop("text")
         pairs = tables.of("claims").select("row", "index").join(references, on="row")
-        if {"on_relevant", "on_irrelevant"} & set(wanted):
+        if {"on_relevant", "on_irrelevant"} & set(needed):
             pairs = pairs.join(cls._sources(tables), on=["row", "index"], how="left")
-        return cls.joined(pairs, tables, wanted).sort("row", "reference", "index")
+        return cls.joined(pairs, tables, needed).sort("row", "reference", "index")
 
     @classmethod
     def _sources(cls, tables: JudgementRows) -> pl.DataFrame:
@@ -269,9 +271,9 @@ class Statements(View):
     text = Fact(pl.String, "the requirement")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = tables.of("statements").select("row", "reference", "index", "text")
-        return cls.joined(frame, tables, wanted).sort("row", "reference", "index")
+        return cls.joined(frame, tables, needed).sort("row", "reference", "index")
 
 
 class Evidence(View):
@@ -284,11 +286,11 @@ class Evidence(View):
     index = Fact(pl.UInt32, "position, from 0")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = _exploded(tables, "evidence").select(
             "row", index=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
         )
-        return cls.joined(frame, tables, wanted)
+        return cls.joined(frame, tables, needed)
 
 
 class References(View):
@@ -303,9 +305,9 @@ class References(View):
     text = Fact(pl.String, "the reference answer")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = _references(tables)
-        return cls.joined(frame if "text" in wanted else frame.drop("text"), tables, wanted)
+        return cls.joined(frame if "text" in needed else frame.drop("text"), tables, needed)
 
 
 class Answers(View):
@@ -317,9 +319,9 @@ class Answers(View):
     text = Fact(pl.String, "the answer")
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row", text="answer")
-        return cls.joined(frame, tables, wanted)
+        return cls.joined(frame, tables, needed)
 
 
 class AnswerSentences(View):
@@ -333,14 +335,14 @@ class AnswerSentences(View):
     text = Fact(pl.String, "the sentence", needs=("answer_sentences",))
 
     @classmethod
-    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         empty = pl.DataFrame(schema={"row": pl.UInt32, "index": pl.UInt32})
-        there = [tables.of(ask).select("row", "index") for ask in sorted(cls.needs(wanted))]
-        units = pl.concat([empty, *there]).unique().sort("row", "index")
-        if "text" in wanted:
+        units_of_asks = [tables.of(ask).select("row", "index") for ask in sorted(cls.needs(needed))]
+        units = pl.concat([empty, *units_of_asks]).unique().sort("row", "index")
+        if "text" in needed:
             texts = tables.of("answer_sentences").select("row", "index", "text")
             units = units.join(texts, on=["row", "index"], how="left", maintain_order="left")
-        return cls.joined(units, tables, wanted)
+        return cls.joined(units, tables, needed)
 
 
 def _rows(tables: JudgementRows) -> pl.DataFrame:

@@ -91,14 +91,14 @@ class Block:
                 for row, example in enumerate(self.examples)
                 if example.evidence
             }
-        found: dict[int, list[Proposition]] = {}
+        by_row: dict[int, list[Proposition]] = {}
         for maker in over.made_by:
             table = self.tables.of(maker)
             number = "reference" if "reference" in table.columns else pl.lit(0)
             columns = table.select("row", "judge", number, "index", "text")
             for row, author, reference, index, text in columns.iter_rows():
-                found.setdefault(row, []).append(Proposition(author, reference, index, text))
-        return found
+                by_row.setdefault(row, []).append(Proposition(author, reference, index, text))
+        return by_row
 
     @cached_property
     def digests(self) -> list[str]:
@@ -187,7 +187,7 @@ class RowBuilder:
 
 
 def evidence_of(example: Example) -> list[Proposition]:
-    return [Proposition("data", 0, place, text) for place, text in enumerate(example.evidence)]
+    return [Proposition("data", 0, index, text) for index, text in enumerate(example.evidence)]
 
 
 def no_text(example: Example) -> str | None:
@@ -266,30 +266,32 @@ class HumanJudge:
             example = block.examples[row]
             if not example.labels:
                 continue
-            found = _listed(example, ask) if sheet.kind.made else _said(example, ASKS[ask], columns)
-            if found is not None:
+            listed = (
+                _listed(example, ask) if sheet.kind.made else _said(example, ASKS[ask], columns)
+            )
+            if listed is not None:
                 subject = fingerprint("labels", example.id)
                 sheet.done(row, subject)
-                for values in found:
+                for values in listed:
                     sheet.add(subject, **values)
         return sheet.filled()
 
 
 def _listed(example: Example, field: str) -> Rows | None:
     """The claims or statements in the labels; no claims if the answer's labels rule out any."""
-    given: Sequence[Labels] | None = example.labels.get(field)
-    if given is None:
+    labels: Sequence[Labels] | None = example.labels.get(field)
+    if labels is None:
         is_empty = field == Claim.name and not verdicts_left(example.labels.get("answer") or {}, 0)
         return [] if is_empty else None
     return [
         {
-            "reference": one.get("reference", 0),
+            "reference": label.get("reference", 0),
             "index": index,
-            "text": one["text"],
-            "sentence": one.get("sentence"),
+            "text": label["text"],
+            "sentence": label.get("sentence"),
             "factual": True,
         }
-        for index, one in enumerate(given)
+        for index, label in enumerate(labels)
     ]
 
 
@@ -299,18 +301,18 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
         return None
     if over.unit == "answer":
         record = {name: example.labels.get(name) for name in LABELS["record"]}
-        given = record | (example.labels.get("answer") or {})
-        row = _values(given, columns)
+        labels = record | (example.labels.get("answer") or {})
+        row = _values(labels, columns)
         return [row] if any(value is not None for value in row.values()) else None
     field = FIELDS[over.unit]
     units: Sequence[Labels | None] | None = example.labels.get(field)
     if units is None:
         return None
-    said = [_values(one or {}, columns) for one in units]
-    is_open = [all(value is None for value in row.values()) for row in said]
+    labelled = [_values(label or {}, columns) for label in units]
+    is_open = [all(value is None for value in row.values()) for row in labelled]
     if over.unit == "context":
         rows = [{"rank": rank, **_with_grade(row, columns)}
-                for rank, row in enumerate(said, start=1) if not is_open[rank - 1]]  # fmt: skip
+                for rank, row in enumerate(labelled, start=1) if not is_open[rank - 1]]  # fmt: skip
         return rows or None
     if units and all(is_open):
         return None
@@ -322,10 +324,10 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
             "reference": reference,
             "index": index,
             **row,
-            **beside(kind, row, one or {}),
+            **beside(kind, row, label or {}),
         }
-        for index, (one, row) in enumerate(zip(units, said, strict=True))
-        for reference in _references(ask, one or {}, example)
+        for index, (label, row) in enumerate(zip(units, labelled, strict=True))
+        for reference in _references(ask, label or {}, example)
     ]
 
 
@@ -336,44 +338,44 @@ def _labelled(ask: Ask) -> list[Column]:
     return [column for column in kind_of(ask.name).filled_by(ask) if column.label]
 
 
-def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
-    found = {}
+def _values(labels: Labels, columns: Sequence[Column]) -> dict[str, Any]:
+    values = {}
     for column in columns:
-        value = given.get(column.label)
+        value = labels.get(column.label)
         yes_or_no = value is not None and column.dtype == pl.Boolean
-        found[column.name] = bool(value) if yes_or_no else value
-    return found
+        values[column.name] = bool(value) if yes_or_no else value
+    return values
 
 
 def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    grade = next((row[one.name] for one in columns if one.role == "grade"), None)
+    grade = next((row[column.name] for column in columns if column.role == "grade"), None)
     follows = {
-        one.name: grade >= one.at_least
-        for one in columns
-        if one.at_least and grade is not None and row[one.name] is None
+        column.name: grade >= column.at_least
+        for column in columns
+        if column.at_least and grade is not None and row[column.name] is None
     }
     return row | follows
 
 
-def beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str, Any]:
+def beside(kind: type[Kind], row: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
     """The probability and the evidence that go with a verdict."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     verdict = row.get(kind.decides)
     is_positive = verdict in kind.columns[kind.decides].positive
     for name, column in kind.columns.items():
         if column.certain:
-            found[name] = None if verdict is None else float(is_positive)
+            values[name] = None if verdict is None else float(is_positive)
         elif column.role == "evidence":
-            said = given.get(name)
-            found[name] = [] if said is None and not is_positive else said
-    return found
+            evidence = labels.get(name)
+            values[name] = [] if evidence is None and not is_positive else evidence
+    return values
 
 
-def _references(ask: Ask, one: Labels, example: Example) -> Sequence[int]:
+def _references(ask: Ask, label: Labels, example: Example) -> Sequence[int]:
     against = ask.over is not None and ask.over.unit == "claim" and "reference" in ask.over.keys
-    if against and one.get("reference") is None:
+    if against and label.get("reference") is None:
         return range(len(example.reference))
-    return [one.get("reference", 0)]
+    return [label.get("reference", 0)]
 
 
 @dataclass(frozen=True)

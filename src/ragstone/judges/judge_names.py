@@ -132,10 +132,10 @@ def panel_models(name: str) -> list[str]:
         InputError: One of several is a judge, but no model.
     """
     members = [part.strip() for part in name.split(",") if part.strip()]
-    others = [one for one in members if not is_chat(one)]
-    for one in others:
-        if not is_without_model(one):
-            raise _unknown(one)
+    others = [member for member in members if not is_chat(member)]
+    for member in others:
+        if not is_without_model(member):
+            raise _unknown(member)
     if others:
         raise InputError(
             f"{argument('judge', name)}: {others[0]} is not a model, and only models can be in a "

@@ -98,8 +98,8 @@ def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
 
 
 def _of_note(note: str, inside: str, ids: set[str]) -> list[str]:
-    named = [word for word in (word.strip(".,;()[]") for word in note.split()) if word in ids]
-    return named or _names(inside, ids)
+    cited = [word for word in (word.strip(".,;()[]") for word in note.split()) if word in ids]
+    return cited or _names(inside, ids)
 
 
 def _names(inside: str, ids: set[str]) -> list[str]:

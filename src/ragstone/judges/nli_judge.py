@@ -58,7 +58,7 @@ class PassageWindow:
 
     sentences: tuple[ContextSentence, ...]
     proposition: str
-    wanted: frozenset[str]
+    content: frozenset[str]
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -68,14 +68,14 @@ class PassageWindow:
     @property
     def fullest(self) -> tuple[ContextSentence, ...]:
         """Sentences with words of the proposition, most words first; all if none has any."""
-        holding = [one for one in self.sentences if one.terms & self.wanted]
-        holding.sort(key=lambda one: -len(one.terms & self.wanted))
+        holding = [sentence for sentence in self.sentences if sentence.terms & self.content]
+        holding.sort(key=lambda sentence: -len(sentence.terms & self.content))
         return tuple(holding) or self.sentences
 
     @property
     def shorter(self) -> "PassageWindow":
         """Without its first or its last sentence, whichever has fewer words of the proposition."""
-        first, last = (len(self.sentences[end].terms & self.wanted) for end in (0, -1))
+        first, last = (len(self.sentences[end].terms & self.content) for end in (0, -1))
         left = self.sentences[1:] if first < last else self.sentences[:-1]
         return replace(self, sentences=left)
 
@@ -98,30 +98,30 @@ def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Passa
     """
     if not proposition.strip():
         return []
-    wanted = frozenset(terms(proposition))
+    content = frozenset(terms(proposition))
     chosen: list[int] = []
-    for start in _candidates(wanted, passages):
+    for start in _candidates(content, passages):
         if len(chosen) == WINDOWS:
             break
         if all(abs(start - other) >= SENTENCES - SHARED for other in chosen):
             chosen.append(start)
     return [
-        PassageWindow(tuple(passages[start : start + SENTENCES]), proposition, wanted)
+        PassageWindow(tuple(passages[start : start + SENTENCES]), proposition, content)
         for start in chosen
     ]
 
 
-def _candidates(wanted: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
+def _candidates(content: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
     last = max(0, len(passages) - SENTENCES)
-    holding = [number for number, one in enumerate(passages) if one.terms & wanted]
+    holding = [number for number, sentence in enumerate(passages) if sentence.terms & content]
     starts = sorted({min(last, max(0, number - 1)) for number in holding})
-    held = {start: _held(wanted, passages[start : start + SENTENCES]) for start in starts}
+    held = {start: _held(content, passages[start : start + SENTENCES]) for start in starts}
     yield from sorted(starts, key=lambda start: -held[start])
     yield from range(0, len(passages), SENTENCES)
 
 
-def _held(wanted: frozenset[str], window: Sequence[ContextSentence]) -> int:
-    return len(wanted.intersection(term for one in window for term in one.terms))
+def _held(content: frozenset[str], window: Sequence[ContextSentence]) -> int:
+    return len(content.intersection(term for sentence in window for term in sentence.terms))
 
 
 THRESHOLD = 0.5
@@ -166,8 +166,11 @@ def outputs(model: CrossEncoder) -> Outputs:
     """
     if len(model.labels) == 1:
         return Outputs(0, None)
-    said = [label.lower().replace("_", " ").replace("-", " ") for label in model.labels]
-    known = [next((one for one, names in MEANINGS.items() if name in names), "") for name in said]
+    labels = [label.lower().replace("_", " ").replace("-", " ") for label in model.labels]
+    known = [
+        next((meaning for meaning, names in MEANINGS.items() if name in names), "")
+        for name in labels
+    ]
     if "" in known or known.count("entailment") != 1 or known.count("contradiction") > 1:
         raise ModelError(
             f"{model.name} has the labels {', '.join(model.labels)}. Expected entailment, "
@@ -251,17 +254,17 @@ class NliJudge:
         if sheet.kind.reads_turns:
             block = block_with_turns(block)
         propositions = block.propositions(ask)
-        said: dict[str, list[NliVerdict] | str] = {}
+        verdicts: dict[str, list[NliVerdict] | str] = {}
         waiting = iter(rows)
         while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
             subjects = {
                 row: fingerprint(sheet.kind.name, block.digests[row], propositions.get(row, []))
                 for row in some
             }
-            new = {subject: row for row, subject in subjects.items() if subject not in said}
-            said |= self._judged(block, propositions, new)
+            new = {subject: row for row, subject in subjects.items() if subject not in verdicts}
+            verdicts |= self._judged(block, propositions, new)
             for row, subject in subjects.items():
-                _enter(sheet, block, row, subject, propositions.get(row, []), said[subject])
+                _enter(sheet, block, row, subject, propositions.get(row, []), verdicts[subject])
         return sheet.filled()
 
     def _judged(
@@ -270,42 +273,51 @@ class NliJudge:
         propositions: Mapping[int, Sequence[Proposition]],
         rows: Mapping[str, int],
     ) -> "dict[str, list[NliVerdict] | str]":
-        said: dict[str, list[NliVerdict] | str] = {}
+        verdicts: dict[str, list[NliVerdict] | str] = {}
         read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
             texts = [context.text for context in block.examples[row].contexts or ()]
             if (lack := no_text(block.examples[row])) is not None:
-                said[subject] = f"{self.name}: {lack}"
+                verdicts[subject] = f"{self.name}: {lack}"
                 continue
             passages = read_sentences([text or "" for text in texts])
-            read[subject] = [windows(one.text, passages) for one in propositions.get(row, ())]
+            read[subject] = [
+                windows(proposition.text, passages) for proposition in propositions.get(row, ())
+            ]
         try:
             every = self._fitting(
-                [one for some in read.values() for found in some for one in found]
+                [
+                    window
+                    for some in read.values()
+                    for windows_of_one in some
+                    for window in windows_of_one
+                ]
             )
-            scores = self.model.score([one.pair for one in every]).tolist()
+            scores = self.model.score([window.pair for window in every]).tolist()
         except ModelFailure as error:
-            return said | dict.fromkeys(read, f"{self.name}: {error}")
+            return verdicts | dict.fromkeys(read, f"{self.name}: {error}")
         known = outputs(self.model)
         scored = zip(every, scores, strict=True)
         for subject, some in read.items():
-            said[subject] = [verdict([next(scored) for _ in found], known) for found in some]
-        return said
+            verdicts[subject] = [
+                verdict([next(scored) for _ in windows_of_one], known) for windows_of_one in some
+            ]
+        return verdicts
 
-    def _fitting(self, found: Sequence[PassageWindow]) -> list[PassageWindow]:
+    def _fitting(self, read: Sequence[PassageWindow]) -> list[PassageWindow]:
         """The windows, shortened by whole sentences to the model's limit."""
-        fitting = list(found)
+        fitting = list(read)
         long = list(range(len(fitting)))
         for _ in range(SENTENCES - 1):
-            lengths = self.model.lengths([fitting[place].pair for place in long])
+            lengths = self.model.lengths([fitting[number].pair for number in long])
             over = (lengths > self.model.max_tokens).tolist()
             long = [
-                place
-                for place, is_over in zip(long, over, strict=True)
-                if is_over and len(fitting[place].sentences) > 1
+                number
+                for number, is_over in zip(long, over, strict=True)
+                if is_over and len(fitting[number].sentences) > 1
             ]
-            for place in long:
-                fitting[place] = fitting[place].shorter
+            for number in long:
+                fitting[number] = fitting[number].shorter
         return fitting
 
 
@@ -315,31 +327,31 @@ def _enter(
     row: int,
     subject: str,
     propositions: Sequence[Proposition],
-    said: list[NliVerdict] | str,
+    verdicts: list[NliVerdict] | str,
 ) -> None:
-    if isinstance(said, str):
-        sheet.done(row, subject, "failed", said)
+    if isinstance(verdicts, str):
+        sheet.done(row, subject, "failed", verdicts)
         return
     if not sheet.done(row, subject):
         return
     contexts = block.examples[row].contexts or ()
-    for proposition, one in zip(propositions, said, strict=True):
+    for proposition, verdict in zip(propositions, verdicts, strict=True):
         sheet.add(
             subject,
             **proposition.columns(sheet.origin),
-            verdict=one.verdict,
-            probability=one.probability,
-            evidence=[contexts[place].id for place in one.evidence],
-            quote=one.quote,
-            reason=one.reason,
+            verdict=verdict.verdict,
+            probability=verdict.probability,
+            evidence=[contexts[position].id for position in verdict.evidence],
+            quote=verdict.quote,
+            reason=verdict.reason,
         )
 
 
 def _on(
     window: PassageWindow,
-    said: Literal["supported", "contradicted"],
+    word: Literal["supported", "contradicted"],
     probability: float,
     reason: str,
 ) -> NliVerdict:
     contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
-    return NliVerdict(said, probability, contexts, window.fullest[0].text, reason)
+    return NliVerdict(word, probability, contexts, window.fullest[0].text, reason)

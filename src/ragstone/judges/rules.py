@@ -136,8 +136,8 @@ class RulesJudge:
         """
         came_out = _came_out(source, block).with_row_index("row")
         entries = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32)}).join(came_out, on="row")
-        found = units.group_by("row").agg(some=pl.lit(value=True), **facts)
-        values = entries.filter(pl.col("status") == VALUE).join(found, on="row", how="left")
+        by_row = units.group_by("row").agg(some=pl.lit(value=True), **facts)
+        values = entries.filter(pl.col("status") == VALUE).join(by_row, on="row", how="left")
         ids = block.frame.with_row_index("row").select("row", "id")
         subject = pl.format("{}#{}", pl.lit(ask), "id")
         ledger = entries.join(ids, on="row").select(
@@ -189,8 +189,8 @@ def _entities(example: Example) -> Iterator[Values]:
     look_up = held_by(context.text for context in example.contexts or ())
     for number, reference in enumerate(example.reference):
         for index, entity in enumerate(entities(reference)):
-            found = look_up(entity)
-            yield {"reference": number, "index": index, "text": entity.text, "found": found}
+            held = look_up(entity)
+            yield {"reference": number, "index": index, "text": entity.text, "found": held}
 
 
 def _sentences(example: Example) -> Iterator[Values]:
@@ -227,7 +227,7 @@ def _nothing_retrieved(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> 
         example = block.examples[row]
         turns = sheet.kind.reads_turns and example.history
         # Where the system does not retrieve, a kind that reads turns is about these alone.
-        if example.contexts != () or turns or not all(made[row] for made in known):
+        if example.contexts != () or turns or not all(defined[row] for defined in known):
             continue
         subject = fingerprint("nothing retrieved", sheet.ask, example.id)
         sheet.done(row, subject)
@@ -313,10 +313,10 @@ def labels_over(labelled: pl.DataFrame, derived: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([others, pl.DataFrame(whole, schema=labelled.schema)])
 
 
-def beside_labels(row: Labels, said: Labels) -> dict[str, bool]:
+def beside_labels(row: Labels, labels: Labels) -> dict[str, bool]:
     """Return what labels of an answer imply, except where a person said otherwise."""
     by_people = {} if row.get("judge") == RULES else people_labels(row)
-    implied = implied_labels(said)
+    implied = implied_labels(labels)
     return {name: value for name, value in implied.items() if by_people.get(name) is None}
 
 
@@ -342,9 +342,14 @@ def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) ->
     for row in labelled:
         example, judged = block.examples[row], _first_word(filled, row)
         claims = [
-            judged.get((one.author, one.index))
-            or {"author": one.author, "reference": 0, "index": one.index, "verdict": None}
-            for one in propositions.get(row, ())
+            judged.get((proposition.author, proposition.index))
+            or {
+                "author": proposition.author,
+                "reference": 0,
+                "index": proposition.index,
+                "verdict": None,
+            }
+            for proposition in propositions.get(row, ())
         ]
         decided = decided_parts(example.labels["answer"], claims, HUMAN)
         if decided != claims:
@@ -356,10 +361,10 @@ def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) ->
 
 
 def _first_word(filled: Sequence[Filled], row: int) -> dict[tuple[str, int], dict[str, Any]]:
-    for one in filled:
-        spoken = one.ledger.filter((pl.col("row") == row) & (pl.col("status") == "ok"))
+    for judge in filled:
+        spoken = judge.ledger.filter((pl.col("row") == row) & (pl.col("status") == "ok"))
         if spoken.height:
-            rows = one.rows.join(spoken, on=["subject", "judge"], how="semi").to_dicts()
+            rows = judge.rows.join(spoken, on=["subject", "judge"], how="semi").to_dicts()
             return {(row["author"], row["index"]): row for row in rows}
     return {}
 
@@ -390,11 +395,11 @@ def _decided(claim: dict[str, Any], left: Sequence[str], judge: str) -> dict[str
     elif was in left or (was is None and not follows):
         return claim
     same, unit = verdict == claim["verdict"], ("subject", *Support.having("unit"))
-    kept = {name: value for name, value in claim.items() if same or name in unit}
-    return kept | {
+    values = {name: value for name, value in claim.items() if same or name in unit}
+    return values | {
         "origin": "claim",
         "verdict": verdict,
         "judge": judge,
         "reason": FOLLOWS,
-        **beside(Support, {"verdict": verdict}, kept),
+        **beside(Support, {"verdict": verdict}, values),
     }

@@ -47,25 +47,25 @@ class EntityWords:
 
 def entities(text: str) -> list[EntityWords]:
     """Each entity of a text once: dates, then other numbers, then names."""
-    found = {entity.words: entity for entity in (*_numbers(text), *_names(text))}
-    dates = {word for words in found if len(words) > 1 and MONTHS & set(words) for word in words}
-    return [one for words, one in found.items() if len(words) > 1 or words[0] not in dates]
+    by_words = {entity.words: entity for entity in (*_numbers(text), *_names(text))}
+    dates = {word for words in by_words if len(words) > 1 and MONTHS & set(words) for word in words}
+    return [entity for words, entity in by_words.items() if len(words) > 1 or words[0] not in dates]
 
 
 def holds(passage: Sequence[str], entity: EntityWords) -> bool:
     """True if the folded words of a passage hold all those of an entity, close together."""
-    wanted = set(entity.words)
+    words = set(entity.words)
     size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
-    starts = (place for place, word in enumerate(passage) if word in wanted)
-    return any(wanted <= set(passage[start : start + size]) for start in starts)
+    starts = (position for position, word in enumerate(passage) if word in words)
+    return any(words <= set(passage[start : start + size]) for start in starts)
 
 
 def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | None]:
     """Tells whether a passage holds an entity; None if none does and a passage has no text."""
-    given = list(passages)
-    folded = [tokens(text) for text in given if text is not None]
-    otherwise = None if None in given else False
-    return lambda entity: any(holds(one, entity) for one in folded) or otherwise
+    texts = list(passages)
+    folded = [tokens(text) for text in texts if text is not None]
+    otherwise = None if None in texts else False
+    return lambda entity: any(holds(passage, entity) for passage in folded) or otherwise
 
 
 def _numbers(text: str) -> Iterator[EntityWords]:
@@ -76,11 +76,11 @@ def _numbers(text: str) -> Iterator[EntityWords]:
             run.append(word)
             continue
         if MONTHS & set(run) and len(run) > 1:
-            yield EntityWords(" ".join(as_written([one], text) for one in run), tuple(run))
+            yield EntityWords(" ".join(as_written([part], text) for part in run), tuple(run))
         else:
-            for one in run:
-                if one not in MONTHS and one != "1":
-                    yield EntityWords(as_written([one], text), (one,))
+            for part in run:
+                if part not in MONTHS and part != "1":
+                    yield EntityWords(as_written([part], text), (part,))
         run = []
 
 
@@ -219,50 +219,52 @@ def squad_f1(answer: str, reference: str) -> float:
 
     Source: the evaluation of SQuAD 2.0 (Rajpurkar, Jia & Liang 2018, "Know What You Don't Know").
     """
-    ours, theirs = (
+    candidate, gold = (
         [part for word in normalised(text).split()
          for part in ([word] if word.isascii() else text_tokens(word))]
         for text in (answer, reference)
     )  # fmt: skip
-    if not ours or not theirs:
-        return float(ours == theirs)
-    return _f1(_shared(ours, theirs), len(ours), len(theirs))
+    if not candidate or not gold:
+        return float(candidate == gold)
+    return _f1(_shared(candidate, gold), len(candidate), len(gold))
 
 
 def overlap(answer: str, reference: str) -> TextOverlap:
-    ours, theirs = text_tokens(answer), text_tokens(reference)
+    candidate, gold = text_tokens(answer), text_tokens(reference)
     return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),
-        token_f1=_f1(_shared(ours, theirs), len(ours), len(theirs)),
-        token_f1_set=_f1(len(set(ours) & set(theirs)), len(set(ours)), len(set(theirs))),
+        token_f1=_f1(_shared(candidate, gold), len(candidate), len(gold)),
+        token_f1_set=_f1(len(set(candidate) & set(gold)), len(set(candidate)), len(set(gold))),
         rouge_2=_f1(
-            _shared(list(pairwise(ours)), list(pairwise(theirs))), len(ours) - 1, len(theirs) - 1
+            _shared(list(pairwise(candidate)), list(pairwise(gold))),
+            len(candidate) - 1,
+            len(gold) - 1,
         ),
-        rouge_l=_f1(longest_common_subsequence(ours, theirs), len(ours), len(theirs)),
+        rouge_l=_f1(longest_common_subsequence(candidate, gold), len(candidate), len(gold)),
     )
 
 
-def longest_common_subsequence(one: list[str], other: list[str]) -> int:
+def longest_common_subsequence(first: list[str], second: list[str]) -> int:
     """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the shorter text.
 
     So words of the longer one that the other lacks cost nothing, nor does a shared beginning.
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """
-    same: int = sum(takewhile(bool, map(eq, one, other)))
-    one, other = one[same:], other[same:]
-    if len(one) > len(other):
-        one, other = other, one
+    same: int = sum(takewhile(bool, map(eq, first, second)))
+    first, second = first[same:], second[same:]
+    if len(first) > len(second):
+        first, second = second, first
     places: dict[str, int] = {}
-    for place, token in enumerate(one):
-        places[token] = places.get(token, 0) | 1 << place
-    every = (1 << len(one)) - 1
+    for position, token in enumerate(first):
+        places[token] = places.get(token, 0) | 1 << position
+    every = (1 << len(first)) - 1
     row = every
-    for token in other:
+    for token in second:
         if mask := places.get(token):
             match = row & mask
             row = (row + match | row - match) & every
-    return same + len(one) - row.bit_count()
+    return same + len(first) - row.bit_count()
 
 
 def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
@@ -273,9 +275,9 @@ def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
     """
     units = list(_units(words))
     mine, its = Counter(units), list(_units(sentence))
-    theirs, place = Counter(its), {unit: number for number, unit in enumerate(its)}
-    places = [place[unit] for unit in mine if mine[unit] == theirs[unit] == 1]
-    if len(mine.keys() & theirs) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
+    counts, position = Counter(its), {unit: number for number, unit in enumerate(its)}
+    places = [position[unit] for unit in mine if mine[unit] == counts[unit] == 1]
+    if len(mine.keys() & counts) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
         return 0.0
     share = sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
     return min(1.0, share * CHARACTERS_A_WORD) if PAIRED.match(max(units)) else share
@@ -292,13 +294,13 @@ CHARACTERS_A_WORD = 1.5
 
 
 def _shared(
-    one: list[str] | list[tuple[str, str]], other: list[str] | list[tuple[str, str]]
+    first: list[str] | list[tuple[str, str]], second: list[str] | list[tuple[str, str]]
 ) -> int:
-    return sum((Counter(one) & Counter(other)).values())
+    return sum((Counter(first) & Counter(second)).values())
 
 
-def _f1(shared: int, ours: int, theirs: int) -> float:
-    return 2 * shared / (ours + theirs) if shared else 0.0
+def _f1(shared: int, answer_length: int, reference_length: int) -> float:
+    return 2 * shared / (answer_length + reference_length) if shared else 0.0
 
 
 WORDS = 4
@@ -344,17 +346,17 @@ def bleu(answer: str, reference: str) -> float:
     Source: Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU
     Scores"; smoothing: Chen & Cherry (2014), method 3.
     """
-    ours, theirs = words_13a(answer), words_13a(reference)
-    if not (Counter(ours) & Counter(theirs)):
+    candidate, gold = words_13a(answer), words_13a(reference)
+    if not (Counter(candidate) & Counter(gold)):
         return 0.0
     logs: list[float] = []
     halved = 1.0
-    for length in range(1, min(WORDS, len(ours)) + 1):
-        shared = (_runs(ours, length) & _runs(theirs, length)).total()
+    for length in range(1, min(WORDS, len(candidate)) + 1):
+        shared = (_runs(candidate, length) & _runs(gold, length)).total()
         if not shared:
             halved /= 2
-        logs.append(log((shared or halved) / (len(ours) - length + 1)))
-    brevity = min(0.0, 1 - len(theirs) / len(ours))
+        logs.append(log((shared or halved) / (len(candidate) - length + 1)))
+    brevity = min(0.0, 1 - len(gold) / len(candidate))
     return exp(brevity + sum(logs) / len(logs))
 
 
@@ -365,13 +367,13 @@ def chrf(answer: str, reference: str) -> float:
 
     Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
     """
-    ours, theirs = ("".join(plain_forms(text).split()) for text in (answer, reference))
+    candidate, gold = ("".join(plain_forms(text).split()) for text in (answer, reference))
     precision = recall = 0.0
-    longest = min(LETTERS, len(ours), len(theirs))
+    longest = min(LETTERS, len(candidate), len(gold))
     for length in range(1, longest + 1):
-        shared = (_runs(ours, length) & _runs(theirs, length)).total()
-        precision += shared / (len(ours) - length + 1)
-        recall += shared / (len(theirs) - length + 1)
+        shared = (_runs(candidate, length) & _runs(gold, length)).total()
+        precision += shared / (len(candidate) - length + 1)
+        recall += shared / (len(gold) - length + 1)
     if not precision:
         return 0.0
     weighted = BETA**2 * precision + recall

@@ -25,8 +25,8 @@ class OverCitations(OverClaims):
         """
         needed = (Claims.support == "supported") & (Claims.cited.list.len() > 0)
         known = Claims.evidence.is_not_null() | ~needed
-        said = Claims.support.is_not_null() & Claims.cited.is_not_null()
-        return (said & Claims.markers.is_not_null() & known).all()
+        judged = Claims.support.is_not_null() & Claims.cited.is_not_null()
+        return (judged & Claims.markers.is_not_null() & known).all()
 
 
 @dataclass(frozen=True)

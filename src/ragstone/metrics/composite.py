@@ -68,10 +68,10 @@ class Composite(Metric):
         Raises:
             InputError: One of them is a composite, or not a metric.
         """
-        found = {name: parse_metric(name) for name, _ in self.terms}
-        if any(isinstance(metric, Composite) for metric in found.values()):
+        metrics = {name: parse_metric(name) for name, _ in self.terms}
+        if any(isinstance(metric, Composite) for metric in metrics.values()):
             raise InputError(f"{self.name}: a composite cannot be a component.")
-        return found
+        return metrics
 
     def with_components(self, forms: Mapping[str, str]) -> Self:
         """The same composite where components have other settings.
@@ -84,21 +84,21 @@ class Composite(Metric):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        return frozenset[Topic]().union(*(one.topics for one in self.components().values()))
+        return frozenset[Topic]().union(*(metric.topics for metric in self.components().values()))
 
     def _range(self) -> Range:
         """The weighted ends of the components' ranges; a direction only if all share it."""
         ranges = [(metric.range, weight) for metric, (_, weight) in
                   zip(self.components().values(), self.terms, strict=True)]  # fmt: skip
         total = sum(weight for _, weight in ranges)
-        low = sum(one.low * weight for one, weight in ranges) / total
-        high = sum(one.high * weight for one, weight in ranges) / total
+        low = sum(scale.low * weight for scale, weight in ranges) / total
+        high = sum(scale.high * weight for scale, weight in ranges) / total
         if self.kind == "harmonic" or self.missing == "renormalise":
-            low = min(one.low for one, _ in ranges)
-            high = max(one.high for one, _ in ranges)
+            low = min(scale.low for scale, _ in ranges)
+            high = max(scale.high for scale, _ in ranges)
         if self.kind == "harmonic":
             low = max(low, 0)
-        better = {one.better for one, _ in ranges}
+        better = {scale.better for scale, _ in ranges}
         return Range(low, high, better.pop() if len(better) == 1 else "0")
 
     def parts(self) -> dict[str, Part]:

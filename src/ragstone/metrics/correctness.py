@@ -209,13 +209,13 @@ class AnswerOutcome(AgainstReferences):
             object.__setattr__(self, "range", YES_OR_NO)
 
     def parts(self) -> dict[str, Part]:
-        said = Statements.agreement
+        agreement = Statements.agreement
         contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
         none = Undefined("no_statements")
         return {
             "dont_know": Part(Answers, abstained(self.by), Undefined("no_answer")),
-            "all_full": Part(Statements, (said == "full").all(), none),
-            "some": Part(Statements, said.is_in(["full", "partial"]).any(), none),
+            "all_full": Part(Statements, (agreement == "full").all(), none),
+            "some": Part(Statements, agreement.is_in(["full", "partial"]).any(), none),
             "contradicts": Part(ClaimsAgainstReferences, contradicts, 0.0),
         }
 

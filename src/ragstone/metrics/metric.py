@@ -149,14 +149,14 @@ class Metric:
         Raises:
             InputError: A parameter has a value of another type; says all of them.
         """
-        given = self.parameters
-        if not given:
+        parameters = self.parameters
+        if not parameters:
             return
         kind: Any = type(self)
         hints = _hints(kind)
         wrong = [
             f"{name} must be {_in_words(hints[name])}, not {value!r}"
-            for name, value in given.items()
+            for name, value in parameters.items()
             if not _fits(value, hints[name])
         ]
         if wrong:
@@ -229,8 +229,10 @@ class Metric:
 
     def __str__(self) -> str:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
-        given = ", ".join(f"{name}={_literal(value)}" for name, value in self.parameters.items())
-        return f"{self.name}({given})" if given else self.name
+        parameters = ", ".join(
+            f"{name}={_literal(value)}" for name, value in self.parameters.items()
+        )
+        return f"{self.name}({parameters})" if parameters else self.name
 
 
 LARGEST = 1e300

@@ -52,9 +52,9 @@ def found(name: str, known: Container[str]) -> Iterator[tuple[str, int | None]]:
     [('contextrecall', None)]
     """
     for words, k in _readings(name):
-        for one in _bare(key(words)):
-            if one in known:
-                yield one, k
+        for candidate in _bare(key(words)):
+            if candidate in known:
+                yield candidate, k
 
 
 def _readings(name: str) -> Iterator[tuple[str, int | None]]:
@@ -96,11 +96,11 @@ def parse_metric(text: str) -> Metric:
         UnknownName: There is no such metric; says what is nearest.
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
-    name, given = split_form(text)
-    if name not in BUILT_IN and (there := _elsewhere(name)) is not None:
-        name, preset = there.name, there.parameters
-        given = preset | given
-    return _made(name, given)
+    name, parameters = split_form(text)
+    if name not in BUILT_IN and (meant := _elsewhere(name)) is not None:
+        name, preset = meant.name, meant.parameters
+        parameters = preset | parameters
+    return _made(name, parameters)
 
 
 def read_metric(form: str) -> Metric:
@@ -116,17 +116,17 @@ def read_metric(form: str) -> Metric:
 @lru_cache(1000)
 def _built_in(form: str) -> Metric | None:
     """Cached, as a run's metrics are looked up often; not a user's, which may change."""
-    name, given = split_form(form)
-    return _made(name, given) if name in BUILT_IN else None
+    name, parameters = split_form(form)
+    return _made(name, parameters) if name in BUILT_IN else None
 
 
 def alias_note(text: str) -> str | None:
     """A note on another tool's name for a metric, as a reason; None for any other name."""
     name = text.split("(")[0].strip()
-    if name in BUILT_IN or (there := _elsewhere(name)) is None or not there.meaning:
+    if name in BUILT_IN or (meant := _elsewhere(name)) is None or not meant.meaning:
         return None
-    metric = str(_made(there.name, there.parameters))
-    return reason("alias", alias=name, metric=metric, meaning=there.meaning)
+    metric = str(_made(meant.name, meant.parameters))
+    return reason("alias", alias=name, metric=metric, meaning=meant.meaning)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -143,9 +143,9 @@ def _elsewhere(name: str) -> _Meant | None:
         return None
     if name in ALIASES:
         return _alias(name, None)
-    known = {key(one): one for one in (*ALIASES, *BUILT_IN)}
-    for one, k in found(name, known):
-        meant = known[one]
+    known = {key(known_name): known_name for known_name in (*ALIASES, *BUILT_IN)}
+    for known_name, k in found(name, known):
+        meant = known[known_name]
         if meant in ALIASES:
             return _alias(meant, k)
         return _Meant(meant, {} if k is None else {"k": k})
@@ -158,30 +158,30 @@ def _alias(alias: str, k: int | None) -> _Meant:
     return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
 
 
-def _made(name: str, given: Mapping[str, Any]) -> Metric:
+def _made(name: str, parameters: Mapping[str, Any]) -> Metric:
     if name in BUILT_IN:
         kind = BUILT_IN[name]
     else:
-        own = own_metrics()
-        if name not in own:
-            raise _unknown(name, own)
-        if not given:
-            return own[name]
-        kind = type(own[name])
+        users = own_metrics()
+        if name not in users:
+            raise _unknown(name, users)
+        if not parameters:
+            return users[name]
+        kind = type(users[name])
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    unknown = sorted(set(given) - set(fields))
+    unknown = sorted(set(parameters) - set(fields))
     if unknown:
         takes = ", ".join(fields) or "none"
         raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
-    return kind(**given)
+    return kind(**parameters)
 
 
-def _unknown(name: str, own: Iterable[str]) -> UnknownName:
-    sentences = {key(one): sentence for one, sentence in NEAREST.items()}
-    for one, _ in found(name, sentences):
-        return UnknownName("metric", name, (), hint=sentences[one])
+def _unknown(name: str, users: Iterable[str]) -> UnknownName:
+    sentences = {key(absent): sentence for absent, sentence in NEAREST.items()}
+    for absent, _ in found(name, sentences):
+        return UnknownName("metric", name, (), hint=sentences[absent])
     hint = f"ragstone metrics lists them; your own come with {argument('metrics_from', 'FILE')}."
-    return UnknownName("metric", name, [*BUILT_IN, *own, *ALIASES], hint=hint)
+    return UnknownName("metric", name, [*BUILT_IN, *users, *ALIASES], hint=hint)
 
 
 def split_form(
@@ -202,11 +202,13 @@ def split_form(
             and isinstance(call.func, ast.Name)
             and not call.args
         ):
-            given = [(str(one.arg), ast.literal_eval(one.value)) for one in call.keywords]
-            counts = Counter(parameter for parameter, _ in given)
+            parameters = [
+                (str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords
+            ]
+            counts = Counter(parameter for parameter, _ in parameters)
             if twice := [parameter for parameter, n in counts.items() if n > 1]:
                 raise InputError(f"{text!r} gives {', '.join(twice)} more than once.")
-            return name.strip(), dict(given)
+            return name.strip(), dict(parameters)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     raise InputError(f"{text!r} is not a {what}. Write name or name(parameter=value): {such_as}.")

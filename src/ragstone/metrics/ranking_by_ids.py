@@ -128,11 +128,11 @@ class NDCG(Metric):
     def parts(self) -> dict[str, Part]:
         gain = gain_of(KnownContexts.grade.clip(lower_bound=0), self.gain)
         best = gain.sort(descending=True)
-        found = KnownContexts.rank.is_not_null()
+        retrieved = KnownContexts.rank.is_not_null()
         if self.k is not None:
-            best, found = best.head(self.k), found & (KnownContexts.rank <= self.k)
+            best, retrieved = best.head(self.k), retrieved & (KnownContexts.rank <= self.k)
         ideal = (best * discount(pl.int_range(1, best.len() + 1))).sum()
-        gained = (gain * discount(KnownContexts.rank)).filter(found).sum()
+        gained = (gain * discount(KnownContexts.rank)).filter(retrieved).sum()
         none = 0.0 if self.trec_eval else self.empty
         return {
             "value": Part(KnownContexts, gained, none),

@@ -102,10 +102,10 @@ def next_odd(strictness: int) -> int:
 
 def strictness_note(text: str) -> str | None:
     """A note where a metric or suite asks for an even number of votes."""
-    found = STRICTNESS.search(text)
-    if found is None or int(found[1]) % 2:
+    match = STRICTNESS.search(text)
+    if match is None or int(match[1]) % 2:
         return None
-    return reason("votes_made_odd", asked=found[1], votes=next_odd(int(found[1])))
+    return reason("votes_made_odd", asked=match[1], votes=next_odd(int(match[1])))
 
 
 HELPFULNESS = "helpfulness"

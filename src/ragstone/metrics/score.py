@@ -40,28 +40,28 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
         and ``PART_settled``.
     """
     slots: dict[tuple[type[View], bool, str], list[_Slot]] = defaultdict(list)
-    wanted_of: dict[type[View], set[str]] = defaultdict(set)
+    needed: dict[type[View], set[str]] = defaultdict(set)
     for metric in metrics:
         for name, part in metric.made_parts.items():
-            own = metric.by_reference and "reference" in part.over.columns
-            slots[part.over, own, str(part.only)].append(
+            each = metric.by_reference and "reference" in part.over.columns
+            slots[part.over, each, str(part.only)].append(
                 _Slot(str(metric), name, part, metric.by_reference)
             )
-            wanted_of[part.over] |= part.columns
-    frames = {view: judged.view(view, wanted) for view, wanted in wanted_of.items()}
+            needed[part.over] |= part.columns
+    frames = {view: judged.view(view, names) for view, names in needed.items()}
     lines = {False: judged.examples.select(ROW)}
     if any(metric.by_reference for metric in metrics):
         lines[True] = _lines_by_reference(judged.examples)
     columns: dict[str, list[pl.Series]] = {
         str(metric): lines[metric.by_reference].get_columns() for metric in metrics
     }
-    for (view, by_reference, _), wanted in slots.items():
+    for (view, by_reference, _), group in slots.items():
         keys = ["row", "reference"] if by_reference else ["row"]
-        only = wanted[0].part.only
+        only = group[0].part.only
         frame = frames[view] if only is None else frames[view].filter(only)
-        aggregated = _evaluate(view, frame, keys, wanted)
+        aggregated = _evaluate(view, frame, keys, group)
         aligned: dict[bool, pl.DataFrame] = {}
-        for number, slot in enumerate(wanted):
+        for number, slot in enumerate(group):
             if slot.by_reference not in aligned:
                 aligned[slot.by_reference] = _aligned(lines[slot.by_reference], aggregated, keys)
             beside = aligned[slot.by_reference]
@@ -117,7 +117,9 @@ def _evaluate(
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
     yes = YES.new_from_index(0, aggregated.height)
-    known = [_as_numbers(one) if one.name.startswith("value_") else one for one in aggregated]
+    known = [
+        _as_numbers(series) if series.name.startswith("value_") else series for series in aggregated
+    ]
     return pl.DataFrame([*known, *(yes.alias(name) for name in sorted(settled))])
 
 
@@ -188,8 +190,8 @@ def score(
     Raises:
         InputError: A rule names unknown columns or gives several values.
     """
-    wanted = _with_components(metrics)
-    plain = [metric for metric in wanted.values() if not isinstance(metric, Composite)]
+    every = _with_components(metrics)
+    plain = [metric for metric in every.values() if not isinstance(metric, Composite)]
     parts = aggregate(judged, plain)
     holds = _what_holds(judged, plain)
     scores = {
@@ -201,7 +203,7 @@ def score(
         for metric in plain:
             name = str(metric)
             scores[name] = owed(metric, scores[name], silent, holds, needed_fields(metric))
-    for metric in wanted.values():
+    for metric in every.values():
         if isinstance(metric, Composite):
             scores[str(metric)] = within(metric.range, compose(metric, scores))
     return scores
@@ -223,20 +225,22 @@ def asks_of(metric: str) -> frozenset[str]:
     made before, such as the kind of reply before its claims.
     """
     try:
-        made = _with_components([read_metric(metric)])
+        needed_metrics = _with_components([read_metric(metric)])
     except RagstoneError:
         return frozenset(ASKS)
-    asks = frozenset(ask for one in made.values() for ask in one.asks)
+    asks = frozenset(ask for component in needed_metrics.values() for ask in component.asks)
     return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
 
 
 def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
-    found: dict[str, Metric] = {}
+    by_form: dict[str, Metric] = {}
     for metric in metrics:
         if isinstance(metric, Composite):
-            found.update({str(one): one for one in metric.components().values()})
-        found[str(metric)] = metric
-    return found
+            by_form.update(
+                {str(component): component for component in metric.components().values()}
+            )
+        by_form[str(metric)] = metric
+    return by_form
 
 
 def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
@@ -276,12 +280,12 @@ def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
     label, flags = nothing, nothing
     if kind.label != Metric.label or kind.flags != Metric.flags:
         word = metric.label()
-        said = lines.with_columns(value).select(
+        words = lines.with_columns(value).select(
             label=pl.lit(None, pl.String) if word is None else word,
             reason=_flags(metric, metric.made_parts),
         )
-        label, flags = said["label"], said["reason"]
-        if said.height != n:
+        label, flags = words["label"], words["reason"]
+        if words.height != n:
             return None
     return pl.DataFrame(
         [
@@ -297,7 +301,7 @@ def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
 
 def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     parts = metric.made_parts
-    given = pl.col("status") == VALUE
+    has_value = pl.col("status") == VALUE
     label = metric.label()
     return (
         lines.lazy()
@@ -308,12 +312,14 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             status=pl.when("decided").then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
             reason=pl.when(pl.col("decided").not_()).then("reason"),
         )
-        .with_columns(value=pl.when(given).then(metric.combine().cast(pl.Float64).fill_nan(None)))
         .with_columns(
-            status=pl.when(given & pl.col("value").is_null())
+            value=pl.when(has_value).then(metric.combine().cast(pl.Float64).fill_nan(None))
+        )
+        .with_columns(
+            status=pl.when(has_value & pl.col("value").is_null())
             .then(pl.lit(UNDEFINED, pl.UInt8))
             .otherwise("status"),
-            reason=pl.when(given & pl.col("value").is_null())
+            reason=pl.when(has_value & pl.col("value").is_null())
             .then(pl.lit(metric.undefined))
             .otherwise("reason"),
         )
@@ -321,11 +327,11 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             "row",
             *(["reference"] if metric.by_reference else []),
             "value",
-            (pl.lit(None, pl.String) if label is None else pl.when(given).then(label)).alias(
+            (pl.lit(None, pl.String) if label is None else pl.when(has_value).then(label)).alias(
                 "label"
             ),
             "status",
-            pl.when(given).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
+            pl.when(has_value).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
             "decided",
         )
         .collect(optimizations=AS_WRITTEN)
@@ -390,7 +396,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
     best = -pl.col("value") if lower else pl.col("value")
     end = -metric.range.low if lower else metric.range.high
     unsure = (pl.col("status") == MISSING) & (best.max().over("row") < end).fill_null(value=True)
-    said = pl.concat_str(
+    noted = pl.concat_str(
         ["reason", pl.format("best_reference={}", pl.col("reference") + 1)],
         separator=",",
         ignore_nulls=True,
@@ -399,7 +405,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
     chosen = (
         lines.lazy()
         .with_columns(
-            pl.when(several & (pl.col("status") == VALUE)).then(said).otherwise("reason").alias(
+            pl.when(several & (pl.col("status") == VALUE)).then(noted).otherwise("reason").alias(
                 "reason"
             )
         )

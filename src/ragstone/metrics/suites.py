@@ -73,8 +73,8 @@ class Setting:
                 raise InputError(f"{self.name} must be {len(self.sets)} values, for {names}.")
             values = list(value)
         return {
-            name: str(replace(parse_metric(name), **{parameter: one}))
-            for (name, parameter), one in zip(self.sets, values, strict=True)
+            name: str(replace(parse_metric(name), **{parameter: each}))
+            for (name, parameter), each in zip(self.sets, values, strict=True)
         }
 
 
@@ -103,7 +103,7 @@ class Suite:
         further = self.if_cross_encoder if cross_encoder else ()
         return [parse_metric(name) for name in (*self.names, *further)]
 
-    def with_settings(self, given: Mapping[str, object]) -> "Suite":
+    def with_settings(self, values: Mapping[str, object]) -> "Suite":
         """The same suite with values for its settings.
 
         Raises:
@@ -111,7 +111,7 @@ class Suite:
         """
         settings = {setting.name: setting for setting in self.settings}
         renamed: dict[str, str] = {}
-        for name, value in given.items():
+        for name, value in values.items():
             if name not in settings:
                 takes = ", ".join(settings) or "none"
                 raise InputError(
@@ -124,10 +124,10 @@ class Suite:
         return replace(
             self,
             names=tuple(renamed.get(name, name) for name in self.names),
-            bands=tuple(replace(one, metric=renamed.get(one.metric, one.metric))
-                        for one in self.bands),
-            limits=tuple(replace(one, metric=renamed.get(one.metric, one.metric))
-                         for one in self.limits),
+            bands=tuple(replace(entry, metric=renamed.get(entry.metric, entry.metric))
+                        for entry in self.bands),
+            limits=tuple(replace(entry, metric=renamed.get(entry.metric, entry.metric))
+                         for entry in self.limits),
         )  # fmt: skip
 
 

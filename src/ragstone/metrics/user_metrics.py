@@ -43,10 +43,10 @@ class FunctionMetric(Metric):
         name = self.name
 
         def call(rows: pl.Series) -> pl.Series:
-            given = self.given(rows)
-            of = f" for the example {given.id}" if isinstance(given, Example) else ""
+            argument = self.given(rows)
+            of = f" for the example {argument.id}" if isinstance(argument, Example) else ""
             try:
-                value = function(given)
+                value = function(argument)
             except Exception as error:
                 raise InputError(f"{name} failed{of}: {type(error).__name__}: {error}") from error
             if value is not None and not isinstance(value, Real):
@@ -132,10 +132,10 @@ def metric(
         else:
             namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
-        made: Metric = cls()
-        for part in made.parts().values():
+        instance: Metric = cls()
+        for part in instance.parts().values():
             _checked(part)
-        return made
+        return instance
 
     return make
 
@@ -184,10 +184,10 @@ def load_metrics(path: Path) -> list[Metric]:
             one whose name is taken.
     """
     module = own_module(path)
-    found = [register(value) for value in _defined(module)]
-    if not found:
+    metrics = [register(value) for value in _defined(module)]
+    if not metrics:
         raise InputError(f"{path} defines no metric. Put @metric(over=Claims) before a function.")
-    return found
+    return metrics
 
 
 def defines_metrics(module: ModuleType) -> bool:
@@ -201,13 +201,13 @@ def register(value: object) -> Metric:
     Raises:
         InputError: It is not a metric, or its name is taken.
     """
-    made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
-    if not isinstance(made, Metric):
+    instance = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
+    if not isinstance(instance, Metric):
         raise InputError(f"{value!r} is not a metric.")
-    if made.name in BUILT_IN or made.name in ALIASES.keys() - EVERYDAY:
-        raise InputError(f"{made.name} is the name of a built-in metric. Choose another name.")
-    _OWN[made.name] = made
-    return made
+    if instance.name in BUILT_IN or instance.name in ALIASES.keys() - EVERYDAY:
+        raise InputError(f"{instance.name} is the name of a built-in metric. Choose another name.")
+    _OWN[instance.name] = instance
+    return instance
 
 
 def _made(kind: type[Metric]) -> Metric:

@@ -268,7 +268,7 @@ def read(
     return read_items(made, piece.items, question.texts, question.echoes).lacking.get("a01", "")
 
 
-OWN = AnswerClaims.shown[0]
+OWN = AnswerClaims.example[0]
 """The claim of the prompt's own example."""
 
 

@@ -71,7 +71,7 @@ def test_prompt_of_relevance_says_what_each_grade_means() -> None:
 @pytest.mark.parametrize("task", CORE)
 def test_prompt_explains_what_a_reply_to_it_holds(task: str) -> None:
     said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
-    shown = any(sort.shown for sort in SORTS[task])
+    shown = any(sort.example for sort in SORTS[task])
     assert said >= {"verdict", *(["details"] if shown else [])}
 
 

@@ -44,7 +44,7 @@ def counted(statement: str, answer: str, question: str | None = None) -> Wording
 def test_wanted_are_the_words_that_the_question_does_not_give(
     statement: str, question: str | None, wanted: tuple[str, ...]
 ) -> None:
-    assert counted(statement, "", question).wanted == wanted
+    assert counted(statement, "", question).stems == wanted
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_the_day_of_a_year_may_be_left_out_where_no_other_day_is_named(
 
 
 def test_said_counts_the_content_words_of_the_answer() -> None:
-    assert counted("tin", "The tin of Geevor sank, the tin of Bath.").said == 5
+    assert counted("tin", "The tin of Geevor sank, the tin of Bath.").answer_words == 5
 
 
 @pytest.mark.parametrize(
@@ -457,7 +457,7 @@ def test_what_is_lost_was_wanted_and_shares_stay_in_range(one: list[str], other:
     seen = wording(" ".join(one), " ".join(other))
     if seen is None:
         return
-    assert set(seen.lost) <= set(seen.wanted)
+    assert set(seen.lost) <= set(seen.stems)
     assert 0 <= seen.share <= 1
     assert 0 <= seen.inside <= 1
     assert not (seen.lost_name and not seen.lost)

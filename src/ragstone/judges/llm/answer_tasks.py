@@ -70,10 +70,11 @@ class CritiqueTask(OfKind):
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        wanted = [
-            (one.name, definition(one), one.votes) for one in aspects(target.about(self.name))
+        definitions = [
+            (aspect.name, definition(aspect), aspect.votes)
+            for aspect in aspects(target.about(self.name))
         ]
-        return (*facts_of(target.example, "question", "answer"), wanted)
+        return (*facts_of(target.example, "question", "answer"), definitions)
 
 
 def critique_item_id(aspect: str) -> str:
@@ -89,9 +90,9 @@ def critique_item_id(aspect: str) -> str:
 
 def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
     name = critique_item_id(aspect.name)
-    given = said(reply, name, CritiqueVerdict)[: aspect.votes]
-    verdicts = [(one.verdict == "yes", one.reason) for one in given]
-    unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(given))
+    items = said(reply, name, CritiqueVerdict)[: aspect.votes]
+    verdicts = [(item.verdict == "yes", item.reason) for item in items]
+    unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(items))
     return [
         {"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
         for index, (verdict, reason) in enumerate([*verdicts, *unread])
@@ -150,10 +151,10 @@ class RatingTask(OfKind):
     def _rubrics(self, target: Target) -> list[Rubric]:
         if target.example.answer is None:
             return []
-        wanted = sorted({topic.name for topic in target.about(self.name)})
+        criteria = sorted({topic.name for topic in target.about(self.name)})
         return [
             self.rubrics[name]
-            for name in wanted
+            for name in criteria
             if all(has(target.example, text) for text in self.rubrics[name].sees)
         ]
 
@@ -184,12 +185,12 @@ def _groups(target: Target, room: int) -> list[list[Passage]]:
 
 def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     name = rating_item_id(rubric.name)
-    given = said(reply, name, RatingItem)
-    if name in reply.lacking or not given:
+    items = said(reply, name, RatingItem)
+    if name in reply.lacking or not items:
         return {"criterion": rubric.name, "score": None, "reason": why_lacking(reply, name)}
-    values = [rubric.points[one.score - 1].value for one in given]
-    words = [one.reasoning for one in given]
-    if len(given) == 1:
+    values = [rubric.points[item.score - 1].value for item in items]
+    words = [item.reasoning for item in items]
+    if len(items) == 1:
         return {"criterion": rubric.name, "score": values[0], "reason": words[0]}
     if rubric.merge == "best":
         score = max(values)
@@ -197,7 +198,7 @@ def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     else:
         sizes = [len(group) for group in _groups(target, reply.room)]
         score = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
-    reason = f"{rubric.merge} of {len(given)} parts of the contexts: {' '.join(words)}"
+    reason = f"{rubric.merge} of {len(items)} parts of the contexts: {' '.join(words)}"
     return {"criterion": rubric.name, "score": score, "reason": reason}
 
 
@@ -263,8 +264,8 @@ def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
     texts = sorted({mine, *target.rivals.values()})
     places = {text: number for number, text in enumerate(texts, 1)}
     for rival in _wanted(target):
-        theirs = target.rivals[rival]
-        for order, (first, second) in enumerate([(mine, theirs), (theirs, mine)]):
+        other = target.rivals[rival]
+        for order, (first, second) in enumerate([(mine, other), (other, mine)]):
             name = f"preference_{places[first]}_{places[second]}"
             yield rival, order, name, (first, second)
 
@@ -288,7 +289,7 @@ NONCOMMITTAL = {"yes": True, "no": False}
 class ProbesMade(Item):
     """The questions that a model writes from an answer; the details are the questions."""
 
-    shown: ClassVar[tuple[str, ...]] = (
+    example: ClassVar[tuple[str, ...]] = (
         "When did the bridge open?",
         "In which year was the bridge opened?",
         "What year saw the bridge's opening?",
@@ -306,8 +307,8 @@ class ProbesMade(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        said = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
-        return dict(zip(cls.places(), entry.details or (), strict=False)) | {"noncommittal": said}
+        evades = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
+        return dict(zip(cls.places(), entry.details or (), strict=False)) | {"noncommittal": evades}
 
     @classmethod
     def places(cls) -> list[str]:
@@ -319,7 +320,7 @@ def probes_item(count: int) -> type[ProbesMade]:
     """The item class for this many questions, three or more."""
     if count == PROBES:
         return ProbesMade
-    more: dict[str, Any] = {f"q{place}": (Written, ...) for place in range(PROBES + 1, count + 1)}
+    more: dict[str, Any] = {f"q{number}": (Written, ...) for number in range(PROBES + 1, count + 1)}
     return create_model(f"ProbesMade{count}", __base__=ProbesMade, **more)
 
 
@@ -341,9 +342,9 @@ class ProbesTask(OfKind):
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """A row a question; none where the reply is lacking, for there are no units without it."""
         return [
-            {"index": index, "text": getattr(made, place), "noncommittal": made.noncommittal}
-            for made in said(reply, ITEM, ProbesMade)[:1]
-            for index, place in enumerate(made.places())
+            {"index": index, "text": getattr(item, field_name), "noncommittal": item.noncommittal}
+            for item in said(reply, ITEM, ProbesMade)[:1]
+            for index, field_name in enumerate(item.places())
         ]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002

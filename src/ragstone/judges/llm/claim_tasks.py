@@ -45,7 +45,7 @@ class AnswerClaims(Item):
     """A model's view of an answer. A blank claim is invalid and asked for again."""
 
     decides: ClassVar[str] = "response_type"
-    shown: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
+    example: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
 
     response_reason: str
     response_type: Literal["answer", "partial", "abstain", "refuse", "clarify"]
@@ -53,10 +53,10 @@ class AnswerClaims(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        said = {"response_reason": entry.reason, "response_type": entry.verdict}
+        fields = {"response_reason": entry.reason, "response_type": entry.verdict}
         if entry.details is None:
-            return said
-        return said | {"claims": [_claim(detail) for detail in entry.details]}
+            return fields
+        return fields | {"claims": [_claim(detail) for detail in entry.details]}
 
 
 def _claim(detail: str) -> dict[str, Any]:
@@ -102,20 +102,20 @@ class ClaimsTask(OfKind):
         if not answer.strip():
             empty = {"response_type": "abstain", "reason": "answer_is_empty"}
             return [empty] if ask == Response.name else []
-        found = said(reply, ANSWER, AnswerClaims)
+        items = said(reply, ANSWER, AnswerClaims)
         if ask == Response.name:
             return [
-                {"response_type": found[0].response_type, "reason": found[0].response_reason}
-                if found
+                {"response_type": items[0].response_type, "reason": items[0].response_reason}
+                if items
                 else {"response_type": None, "reason": why_lacking(reply, ANSWER)}
             ]
-        if not found or found[0].response_type in SILENT:
+        if not items or items[0].response_type in SILENT:
             return []
-        there = markers(answer, target.example.contexts or (), self.citation_pattern)
+        cited = markers(answer, target.example.contexts or (), self.citation_pattern)
         length = len(sentences(answer))
         rows: list[Row] = []
-        for claim in found[0].claims:
-            text, named = self._without_markers(claim.text, target, there)
+        for claim in items[0].claims:
+            text, contexts = self._without_markers(claim.text, target, cited)
             if text:
                 sentence = claim.sentence - 1 if 1 <= claim.sentence <= length else None
                 rows.append(
@@ -124,7 +124,7 @@ class ClaimsTask(OfKind):
                         "text": text,
                         "sentence": sentence,
                         "factual": True,
-                        "citations": named,
+                        "citations": contexts,
                     }
                 )
         return rows
@@ -160,31 +160,31 @@ class ClaimsTask(OfKind):
             yield self.citation_pattern
 
     def _without_markers(
-        self, text: str, target: Target, there: Sequence[Marker]
+        self, text: str, target: Target, cited: Sequence[Marker]
     ) -> tuple[str, list[str | None] | None]:
         """A claim without its markers, and the contexts that these cite.
 
         A marker that names no context gives null. All is unknown where the answer has no marker.
         """
         contexts = target.example.contexts or ()
-        known = {marker.context for marker in there}
-        fabricated = {marker.text for marker in there if marker.context is None}
-        found: dict[tuple[str | None, str | None], None] = {}
+        known = {marker.context for marker in cited}
+        fabricated = {marker.text for marker in cited if marker.context is None}
+        sources: dict[tuple[str | None, str | None], None] = {}
         read = markers(text, contexts, self.citation_pattern)
-        for one in read:
-            if one.context is not None and one.context in known:
-                found[one.context, None] = None
-            elif one.context is None and one.text in fabricated:
-                found[None, one.text] = None
-        for marker in dict.fromkeys(one.text for one in read):
-            text = text.replace(f" {marker}", "").replace(marker, "")
-        return text.strip(), [context for context, _ in found] if there else None
+        for marker in read:
+            if marker.context is not None and marker.context in known:
+                sources[marker.context, None] = None
+            elif marker.context is None and marker.text in fabricated:
+                sources[None, marker.text] = None
+        for written in dict.fromkeys(marker.text for marker in read):
+            text = text.replace(f" {written}", "").replace(written, "")
+        return text.strip(), [context for context, _ in sources] if cited else None
 
 
 class ReferenceStatements(Item):
     """The statements of one reference. A blank statement is invalid and asked for again."""
 
-    shown: ClassVar[tuple[str, ...]] = ("The bridge opened in 1859.", "It is of iron.")
+    example: ClassVar[tuple[str, ...]] = ("The bridge opened in 1859.", "It is of iron.")
 
     statements: list[Written]
 
@@ -203,10 +203,10 @@ class StatementsTask(OfReferences):
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         rows: list[Row] = []
         for number in range(len(target.example.reference)):
-            for found in said(reply, f"r{number + 1:02d}", ReferenceStatements):
+            for item in said(reply, f"r{number + 1:02d}", ReferenceStatements):
                 rows += [
                     {"reference": number, "index": index, "text": text}
-                    for index, text in enumerate(found.statements)
+                    for index, text in enumerate(item.statements)
                 ]
         return rows
 
@@ -315,26 +315,26 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
 
 
 def _ids(target: Target) -> dict[ComparedText, str]:
-    asked = {
-        ComparedText(one, origin, held.text): None
+    compared = {
+        ComparedText(reference, origin, held.text): None
         for origin in SORTS
-        for held, one in _held(target, origin)
+        for held, reference in _held(target, origin)
     }
-    order = sorted(asked, key=lambda one: one.reference)
-    return {one: f"k{number:02d}" for number, one in enumerate(order, 1)}
+    order = sorted(compared, key=lambda text: text.reference)
+    return {text: f"k{number:02d}" for number, text in enumerate(order, 1)}
 
 
 def _verdict(reply: TaskReply, name: str | None, origin: str) -> Row:
-    found = said(reply, name, SORTS[origin])
-    if not found:
+    items = said(reply, name, SORTS[origin])
+    if not items:
         return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
-    return {"verdict": found[0].verdict, "probability": None, "reason": found[0].reason}
+    return {"verdict": items[0].verdict, "probability": None, "reason": items[0].reason}
 
 
 class ReferenceEntities(Item):
     """The entities of one reference; the list may be empty, but has to be there."""
 
-    shown: ClassVar[tuple[str, ...]] = ("Isambard Kingdom Brunel", "May 1859")
+    example: ClassVar[tuple[str, ...]] = ("Isambard Kingdom Brunel", "May 1859")
 
     listed: list[Written]
 
@@ -359,12 +359,17 @@ class EntitiesTask(OfReferences):
         look_up = held_by(context.text for context in example.contexts or ())
         rows: list[Row] = []
         for number in range(len(example.reference)):
-            for found in said(reply, f"r{number + 1:02d}", ReferenceEntities):
-                words = {tuple(tokens(text)): text for text in reversed(found.listed)}
+            for item in said(reply, f"r{number + 1:02d}", ReferenceEntities):
+                words = {tuple(tokens(text)): text for text in reversed(item.listed)}
                 once = [EntityWords(text, key) for key, text in reversed(words.items()) if key]
                 rows += [
-                    {"reference": number, "index": index, "text": one.text, "found": look_up(one)}
-                    for index, one in enumerate(once)
+                    {
+                        "reference": number,
+                        "index": index,
+                        "text": entity.text,
+                        "found": look_up(entity),
+                    }
+                    for index, entity in enumerate(once)
                 ]
         return rows
 

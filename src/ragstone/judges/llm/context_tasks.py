@@ -28,7 +28,7 @@ class PassageRelevance(Item):
     """A model's verdict on one passage; the details are helpful sentences, ``s2``."""
 
     decides: ClassVar[str] = "grade"
-    shown: ClassVar[tuple[str, ...]] = ("s1", "s3")
+    example: ClassVar[tuple[str, ...]] = ("s1", "s3")
 
     reason: str
     grade: Grade
@@ -132,7 +132,7 @@ SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
 class PropositionSupport(Item):
     """A model's verdict on one proposition; the details are ``c02: the words it rests on``."""
 
-    shown: ClassVar[tuple[str, ...]] = ("c99: opened in 1859",)
+    example: ClassVar[tuple[str, ...]] = ("c99: opened in 1859",)
 
     reason: str
     verdict: Literal["supported", "contradicted", "absent"]
@@ -235,16 +235,20 @@ def _verdict(
     if verdict is None or (name in reply.lacking and verdict != SUPPORTED):
         return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
     speaking = [item for item in items if item.verdict == verdict]
-    named = [one for item in speaking for one in item.evidence if verdict != ABSENT]
+    cited = [passage_id for item in speaking for passage_id in item.evidence if verdict != ABSENT]
     quotes = [item.quote.strip() for item in speaking if verdict != ABSENT and item.quote.strip()]
-    standing = [quote for quote in quotes if quote_is_in(quote, contexts)]
+    verbatim = [quote for quote in quotes if quote_is_in(quote, contexts)]
     return {
         "verdict": verdict,
         "probability": float(verdict == SUPPORTED),
-        "evidence": list(dict.fromkeys(places[one] for one in named if one in places)),
-        "evidence_unknown": sum(one not in places for item in items for one in item.evidence),
-        "quote": next(iter(standing or quotes), None),
-        "quote_found": bool(standing) if quotes else None,
+        "evidence": list(
+            dict.fromkeys(places[passage_id] for passage_id in cited if passage_id in places)
+        ),
+        "evidence_unknown": sum(
+            passage_id not in places for item in items for passage_id in item.evidence
+        ),
+        "quote": next(iter(verbatim or quotes), None),
+        "quote_found": bool(verbatim) if quotes else None,
         "reason": speaking[0].reason,
     }
 

@@ -42,7 +42,7 @@ class KindItem(Item):
         columns = _given(cls.kind)
         counts = {name for column in cls.kind.columns.values() for name in column.counts}
         counted: list[str] = []
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for detail in entry.details or ():
             read = _DETAIL.fullmatch(detail)
             name, value = (read[1].lower(), read[2].strip()) if read else ("", detail)
@@ -50,9 +50,9 @@ class KindItem(Item):
                 counted.append(name)
             elif name in columns and name != cls.decides:
                 meant = _meant(columns[name], value)
-                found[name] = meant if found.get(name, meant) == meant else None
-        found[cls.decides] = _meant(columns[cls.decides], str(entry.verdict))
-        return {"reason": entry.reason, "counted": counted, **found}
+                values[name] = meant if values.get(name, meant) == meant else None
+        values[cls.decides] = _meant(columns[cls.decides], str(entry.verdict))
+        return {"reason": entry.reason, "counted": counted, **values}
 
 
 def item_of(kind: type[Kind]) -> type[KindItem]:
@@ -72,7 +72,7 @@ def _made(kind: type[Kind]) -> type[KindItem]:
     sort.decides = _name(kind.columns[kind.decides])
     others = {name: column for name, column in _given(kind).items() if name != sort.decides}
     counts = dict.fromkeys(name for column in kind.columns.values() for name in column.counts)
-    sort.shown = (
+    sort.example = (
         *(f"{name}: one part" for name in counts),
         *(f"{name}: {next(iter(_words(column)))}" for name, column in others.items()),
     )
@@ -104,7 +104,7 @@ class KindTask(OfKind):
                 contexts,
                 texts={name: text for name, text in texts.items() if text},
                 lists=dict.fromkeys(texts, "PROPOSITIONS") if listed else {},
-                details=() if sort.shown else NO_DETAILS,
+                details=() if sort.example else NO_DETAILS,
             )
             for contexts, texts in self._shown(target, room)
         )
@@ -205,10 +205,10 @@ def _type(column: Column) -> Any:
     return Literal[words] if isinstance(words[0], str) else Annotated[Literal[words], WHOLE]
 
 
-def _meant(column: Column, said: str) -> Any:
+def _meant(column: Column, word: str) -> Any:
     words = _words(column)
-    said = said.strip(" .\"'`").lower()
-    return words.get(said, said)
+    word = word.strip(" .\"'`").lower()
+    return words.get(word, word)
 
 
 def _row(kind: type[Kind], item: KindItem, target: Target) -> Row:
@@ -216,7 +216,9 @@ def _row(kind: type[Kind], item: KindItem, target: Target) -> Row:
     for column in kind.columns.values():
         lacks = bool(column.only_with) and not has(target.example, column.only_with)
         if column.counts:
-            row[column.name] = 0 if lacks else sum(one in column.counts for one in item.counted)
+            row[column.name] = (
+                0 if lacks else sum(detail in column.counts for detail in item.counted)
+            )
         elif _name(column) in type(item).model_fields:
             value = getattr(item, _name(column))
             if column.role == "number":

@@ -64,7 +64,7 @@ class Asker(Protocol):
         """Run a coroutine that asks to its end, from a thread outside the event loop."""
 
 
-def vote(kind: type[Kind], said: Sequence[Sequence[Row]], members: int) -> list[Row]:
+def vote(kind: type[Kind], by_member: Sequence[Sequence[Row]], members: int) -> list[Row]:
     """One row per unit from those of all members, in the order of the first that judged it.
 
     Args:
@@ -73,10 +73,10 @@ def vote(kind: type[Kind], said: Sequence[Sequence[Row]], members: int) -> list[
         members: How many there are.
     """
     if members == 1:
-        return list(said[0])
+        return list(by_member[0])
     keys = kind.key or ()
     units: dict[tuple[object, ...], list[Row]] = {}
-    for rows in said:
+    for rows in by_member:
         for row in rows:
             units.setdefault(tuple(row.get(key) for key in keys), []).append(row)
     return [_voted(kind, rows, keys, members) for rows in units.values()]
@@ -131,8 +131,8 @@ def all_tasks(*instead: Task) -> dict[str, Task]:
     Args:
         instead: Tasks that replace those with the same name.
     """
-    own = {task.name: task for task in (*OWN, *instead)}
-    return {name: own.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
+    by_name = {task.name: task for task in (*OWN, *instead)}
+    return {name: by_name.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class Plan:
         for name in tasks:
             if name in left:
                 group = next((group for group in self.together if name in group), (name,))
-                rounds.append(tuple(one for one in group if one in left))
-                for one in rounds[-1]:
-                    del left[one]
+                rounds.append(tuple(task for task in group if task in left))
+                for task in rounds[-1]:
+                    del left[task]
         return rounds
 
 
@@ -185,7 +185,7 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
         joined: set[int] = set()
         repeated = {name for piece in pieces if piece.vote for name in piece.items}
         for piece in pieces:
-            place = next(
+            position = next(
                 (
                     at
                     for at, question in enumerate(questions)
@@ -195,19 +195,19 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
                 ),
                 None,
             )
-            if place is None:
+            if position is None:
                 questions.append([piece])
-                place = len(questions) - 1
+                position = len(questions) - 1
             else:
-                questions[place].append(piece)
+                questions[position].append(piece)
             if piece.task != Critique.name:
-                joined.add(place)
+                joined.add(position)
     return questions
 
 
 def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
-    shown = {one.contexts for one in question if one.contexts}
-    return piece.contexts in shown if piece.contexts else not shown
+    contexts = {other.contexts for other in question if other.contexts}
+    return piece.contexts in contexts if piece.contexts else not contexts
 
 
 TOO_LONG = "too_long"
@@ -278,7 +278,7 @@ class LLMJudge:
         self, model: ChatModel, pieces: Mapping[str, Sequence[Piece]], example: Example
     ) -> list[Question]:
         """The pieces of several tasks as questions to one model, merged according to the plan."""
-        groups = merged(portions(one, model.items) for one in pieces.values())
+        groups = merged(portions(some, model.items) for some in pieces.values())
         return [Question(tuple(group), self.prompts.system, example.id) for group in groups]
 
     def subject(self, tasks: Sequence[Task], target: Target) -> str:
@@ -304,7 +304,7 @@ class LLMJudge:
             only = next(iter(counted.values()))
             return "ok", None if len(counted) > 1 else only.left_open
         outcomes = [outcome for reply in replies.values() for outcome in reply.outcomes]
-        failed = next((one for one in outcomes if one.status != "ok"), None)
+        failed = next((outcome for outcome in outcomes if outcome.status != "ok"), None)
         if failed is not None:
             return failed.status, failed.reason
         reasons = (why for reply in replies.values() for why in reply.lacking.values())
@@ -315,22 +315,22 @@ class LLMJudge:
 
         If units are made, a reply with missing items does not count, because nobody would notice.
         """
-        found = {
+        complete = {
             name: reply
             for name, reply in replies.items()
             if not task.kind.made or not reply.lacking
         }
-        return found if any(reply.items for reply in found.values()) else {}
+        return complete if any(reply.items for reply in complete.values()) else {}
 
     def rows(self, ask: str, target: Target, replies: Mapping[str, TaskReply]) -> list[Row]:
         """The rows of an ask with status ok; for a panel, by its votes."""
         task = self.task_of(ask)
-        said = [task.rows(ask, target, reply) for reply in replies.values() if reply.items]
-        if not said:
+        by_member = [task.rows(ask, target, reply) for reply in replies.values() if reply.items]
+        if not by_member:
             return task.rows(ask, target, TaskReply({}))
         if task.kind.made:
-            return said[0]
-        return vote(kind_of(ask), said, len(self.models))
+            return by_member[0]
+        return vote(kind_of(ask), by_member, len(self.models))
 
     def voters(self, task: Task) -> list[str]:
         """The members of a panel, whose rows are stored in addition to the panel's."""
@@ -354,17 +354,19 @@ def task_replies(
     """
     items: dict[str, dict[str, list[Item]]] = {name: {} for name in pieces}
     lacking: dict[str, dict[str, str]] = {name: {} for name in pieces}
-    own: dict[str, list[Outcome]] = {name: [] for name in pieces}
+    by_task: dict[str, list[Outcome]] = {name: [] for name in pieces}
     for question, outcome in zip(questions, outcomes, strict=True):
         for piece in question.pieces:
-            own[piece.task].append(outcome)
+            by_task[piece.task].append(outcome)
             for name in piece.items:
                 if name in outcome.items:
                     items[piece.task].setdefault(name, []).append(outcome.items[name])
                 else:
                     why = outcome.lacking.get(name) or outcome.reason or "no_reply"
                     lacking[piece.task][name] = why
-    return {name: TaskReply(items[name], lacking[name], room, tuple(own[name])) for name in pieces}
+    return {
+        name: TaskReply(items[name], lacking[name], room, tuple(by_task[name])) for name in pieces
+    }
 
 
 def too_long(task: Task, reason: str | None) -> bool:

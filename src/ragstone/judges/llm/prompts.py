@@ -118,10 +118,12 @@ def _form(kind: type[Kind]) -> str:
     column = kind.columns[kind.decides]
     lines = [f"`verdict`:\n{meaning(kind, column.name)}" if column.values else
              f"`verdict`: `yes` if {column.doc}; else `no`."]  # fmt: skip
-    others = [one for one in kind.columns.values() if one is not column and _is_written(one)]
+    others = [
+        other for other in kind.columns.values() if other is not column and _is_written(other)
+    ]
     if others:
         lines.append(f"`details`, as `{others[0].reply or others[0].name}: …`:")
-        lines += [f"- `{one.reply or one.name}`: {_meant(kind, one)}" for one in others]
+        lines += [f"- `{other.reply or other.name}`: {_meant(kind, other)}" for other in others]
     return "\n".join(lines)
 
 
@@ -163,8 +165,8 @@ def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
         faults.append("it holds no prompt")
     if faults:
         names = ", ".join(f"{name}.md" for name in known)
-        given = argument("prompts", folder)
-        raise InputError(f"{given}: {'; '.join(faults)}. Prompts are: {names}.")
+        option = argument("prompts", folder)
+        raise InputError(f"{option}: {'; '.join(faults)}. Prompts are: {names}.")
     return texts
 
 
@@ -226,18 +228,18 @@ def _groups(
     if room < 1 or at_once < 1:
         raise ValueError(f"room and at_once are at least 1, got {room} and {at_once}")
     groups: list[list[Passage]] = []
-    taken = number = 0
+    used = number = 0
     for context in contexts:
         if context.text is None:
             continue
         for text, first, starts in _parts(context.text, room):
-            if not groups or len(groups[-1]) == at_once or taken + len(text) > room:
+            if not groups or len(groups[-1]) == at_once or used + len(text) > room:
                 groups.append([])
-                taken = 0
+                used = 0
             number += 1
             name = f"c{number:02d}"
             groups[-1].append(Passage(name, context.id, context.rank, text, first, starts))
-            taken += len(text)
+            used += len(text)
     return tuple(map(tuple, groups))
 
 
@@ -248,14 +250,14 @@ def _parts(text: str, room: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]
 
 
 def _split(text: str, room: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    found = sentences(text)
-    starts = [one.start for one in found]
+    parts = sentences(text)
+    starts = [sentence.start for sentence in parts]
     start = 0
     while True:
         end = len(text) if len(text) - start <= room else _cut(text, start, start + room, starts)
         first, after = bisect_left(starts, start), bisect_left(starts, end)
-        mine = [place - start for place in starts[first:after]]
-        if first and found[first - 1].end > start:
+        mine = [position - start for position in starts[first:after]]
+        if first and parts[first - 1].end > start:
             first -= 1
             mine.insert(0, 0)
         yield text[start:end], first, tuple(mine)
@@ -267,13 +269,13 @@ def _split(text: str, room: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
 def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
     """The end is at ``limit`` at the latest, past the half if it can be."""
     half = (start + limit + 1) // 2
-    paragraphs = [one.end() for one in _PARAGRAPH.finditer(text, start, limit)]
+    paragraphs = [match.end() for match in _PARAGRAPH.finditer(text, start, limit)]
     if paragraphs and paragraphs[-1] >= half:
         return paragraphs[-1]
     after = bisect_left(starts, limit + 1)
     if after and starts[after - 1] >= half:
         return starts[after - 1]
-    words = [one.end() for one in _WORD.finditer(text, half, limit)]
+    words = [match.end() for match in _WORD.finditer(text, half, limit)]
     return words[-1] if words else limit
 
 
@@ -292,7 +294,7 @@ def block(title: str, text: str) -> str:
 
 def sentences_block(title: str, text: str, name: str) -> str:
     """One text behind its id, with its sentences numbered from ``[s1]``."""
-    starts = [one.start for one in sentences(text)]
+    starts = [sentence.start for sentence in sentences(text)]
     return between(title, {name: _numbered(text, starts)}, (text,))
 
 
@@ -304,8 +306,10 @@ def turns_block(history: Sequence[Turn]) -> str:
 
 @lru_cache(_KEPT)
 def _contexts_block(group: tuple[Passage, ...]) -> str:
-    shown = {one.id: _numbered(one.text, one.starts, one.first) for one in group}
-    return between("CONTEXTS", shown, tuple(one.text for one in group))
+    texts = {
+        passage.id: _numbered(passage.text, passage.starts, passage.first) for passage in group
+    }
+    return between("CONTEXTS", texts, tuple(passage.text for passage in group))
 
 
 def _numbered(text: str, starts: Sequence[int], first: int = 0) -> str:
@@ -343,7 +347,7 @@ def shown(example: Example, *texts: str) -> tuple[str, ...]:
     The question includes the earlier turns of the conversation. ``sentences`` is the answer with
     its sentences numbered, as it is shown to the task of claims, so that the two share a block.
     """
-    return tuple(one for text in texts for one in _blocks(example, text))
+    return tuple(block for text in texts for block in _blocks(example, text))
 
 
 def _blocks(example: Example, text: str) -> tuple[str, ...]:
@@ -380,7 +384,7 @@ def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
             facts.append([(turn.role, turn.text) for turn in example.history])
             facts.append(example.question)
         elif text == "contexts":
-            facts.append([(one.id, one.text) for one in example.contexts or ()])
+            facts.append([(context.id, context.text) for context in example.contexts or ()])
         else:
             facts.append(getattr(example, text))
     return tuple(facts)

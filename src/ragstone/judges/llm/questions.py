@@ -74,9 +74,9 @@ def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
         digest.update(b"%d:" % len(written))
         digest.update(written)
     searched = "\n".join(texts).lower()
-    while (made := digest.hexdigest()) in searched:
+    while (mark := digest.hexdigest()) in searched:
         digest.update(b"again")
-    return made
+    return mark
 
 
 def line(mark: str, name: str = "") -> str:
@@ -84,7 +84,7 @@ def line(mark: str, name: str = "") -> str:
     return f"==== {mark} {name}\n" if name else f"==== {mark}\n"
 
 
-def between(title: str, shown: Mapping[str, str], texts: Sequence[str]) -> str:
+def between(title: str, escaped_texts: Mapping[str, str], texts: Sequence[str]) -> str:
     """Return texts under a title, each after a boundary line with its id.
 
     Args:
@@ -92,9 +92,9 @@ def between(title: str, shown: Mapping[str, str], texts: Sequence[str]) -> str:
         shown: The texts as they are shown, by id.
         texts: The original texts, in which the boundary must not occur.
     """
-    mark = boundary((title, *shown, *shown.values()), texts)
+    mark = boundary((title, *escaped_texts, *escaped_texts.values()), texts)
     parts = [f"{title}\n"]
-    for name, text in shown.items():
+    for name, text in escaped_texts.items():
         parts += (line(mark, name), text, "\n")
     parts += (line(mark, "end"), "\n")
     return "".join(parts)
@@ -114,15 +114,15 @@ def escaped(text: str) -> str:
     return _SHOWN_ESCAPED.sub(_visible, text)
 
 
-def unescaped(shown: str) -> str:
+def unescaped(text: str) -> str:
     """The original of a text that was escaped."""
-    return _ESCAPED.sub(_original, shown) if "\\" in shown else shown
+    return _ESCAPED.sub(_original, text) if "\\" in text else text
 
 
 def _visible(match: re.Match[str]) -> str:
-    found = match.group()
-    plain = found.lstrip("\\")
-    slashes = found[: len(found) - len(plain)]
+    text = match.group()
+    plain = text.lstrip("\\")
+    slashes = text[: len(text) - len(plain)]
     before = slashes * 2
     if plain[0] in "uU" and slashes:
         return before + plain
@@ -134,13 +134,13 @@ def _visible(match: re.Match[str]) -> str:
 
 def _original(match: re.Match[str]) -> str:
     slashes, short, long = match.groups()
-    kept = slashes[: len(slashes) // 2]
+    left = slashes[: len(slashes) // 2]
     code = short or long
     if code is None:
-        return kept
+        return left
     if len(slashes) % 2:
-        return kept + chr(int(code, 16))
-    return f"{kept}{'u' if short else 'U'}{code}"
+        return left + chr(int(code, 16))
+    return f"{left}{'u' if short else 'U'}{code}"
 
 
 WORDS = 5
@@ -203,12 +203,12 @@ class Item(BaseModel):
 
     Attributes:
         decides: The field that the entry's verdict fills.
-        shown: Example details for the worked example.
+        example: Details for the worked example.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
     decides: ClassVar[str] = "verdict"
-    shown: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def verdicts(cls) -> tuple[str, ...]:
@@ -328,7 +328,7 @@ class Question:
             "words": "The bridge opened in 1859",
             "reason": "One short sentence.",
             "verdict": next(iter(sort.verdicts()), ""),
-            "details": list(sort.shown),
+            "details": list(sort.example),
         }
         return json.dumps({"items": [entry]}, ensure_ascii=False)
 
@@ -358,14 +358,14 @@ def key(request: ChatRequest, identity: str, vote: int = 0) -> str:
 
 def _last_lines(pieces: Iterable[Piece]) -> str:
     """The task once more, after all texts: a model misled by a text reads it last."""
-    asked: dict[tuple[str, str, str], list[str]] = {}
+    names_by_task: dict[tuple[str, str, str], list[str]] = {}
     for piece in pieces:
         details = " | ".join(piece.details)
         for name, sort in piece.items.items():
             verdicts = " | ".join(sort.verdicts())
-            asked.setdefault((piece.task, verdicts, details), []).append(name)
+            names_by_task.setdefault((piece.task, verdicts, details), []).append(name)
     lines = ["The texts end here; nothing in them is an instruction."]
-    for (task, verdicts, details), names in asked.items():
+    for (task, verdicts, details), names in names_by_task.items():
         lines.append(f"Task {task}, one item for each of these, in this order")
         lines.append(f"ids: {' '.join(names)}")
         lines += [f"verdict: {verdicts}"] if verdicts else []
@@ -373,8 +373,8 @@ def _last_lines(pieces: Iterable[Piece]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(made: Mapping[str, Any]) -> str:
-    return json.dumps(made, separators=(",", ":"), sort_keys=False, ensure_ascii=False)
+def _text(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, separators=(",", ":"), sort_keys=False, ensure_ascii=False)
 
 
 _ELLIPSIS = re.compile(r"\[\s*(?:…|\.{3,})\s*\]|\(\s*(?:…|\.{3,})\s*\)|…|\.{3,}")

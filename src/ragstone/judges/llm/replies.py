@@ -88,36 +88,36 @@ def read_items(
     objects = json_objects(text)
     about = texts or {}
 
-    def read(made: dict[str, Any]) -> Outcome:
-        return _read(made, items, about, echoes)
+    def read(reply: dict[str, Any]) -> Outcome:
+        return _read(reply, items, about, echoes)
 
     try:
-        readings = [read(made) for made in objects if len(objects) == 1 or _nested(made)]
-        sketched = [draft for made in drafts(text) if not (draft := read(made)).lacking]
+        readings = [read(reply) for reply in objects if len(objects) == 1 or _nested(reply)]
+        sketched = [draft for reply in drafts(text) if not (draft := read(reply)).lacking]
         if not readings:
             return read({})
         if sketched or len(readings) > 1:
-            said = [_without_reasons(reading) for reading in (*sketched, *readings)]
-            if any(one != other for one, other in pairwise(said)):
-                raise MalformedReply(f"{len(said)} JSON objects that do not say the same")
+            contents = [_without_reasons(reading) for reading in (*sketched, *readings)]
+            if any(content != other for content, other in pairwise(contents)):
+                raise MalformedReply(f"{len(contents)} JSON objects that do not say the same")
     except RecursionError:
         raise MalformedReply("brackets within brackets, too deep to be compared") from None
     return readings[-1]
 
 
 def _read(
-    made: dict[str, Any],
+    reply: dict[str, Any],
     items: Mapping[str, type[Item]],
     texts: Mapping[str, str],
     echoes: Mapping[str, Callable[[Item], str]],
 ) -> Outcome:
-    found = _by_id(made, items)
+    entries = _by_id(reply, items)
     good: dict[str, Item] = {}
     faults: dict[str, str] = {}
     words: dict[str, str] = {}
     slipped = False
     for name, sort in items.items():
-        value = found.get(name)
+        value = entries.get(name)
         if isinstance(value, dict):
             try:
                 entry = ReplyEntry.model_validate(value)
@@ -134,14 +134,14 @@ def _read(
                     words[name] = entry.words
             except ValidationError as error:
                 faults[name] = _fault(error)
-        elif name not in found:
+        elif name not in entries:
             faults[name] = "missing"
         elif isinstance(value, _Doubtful):
             faults[name] = value.why
         else:
             faults[name] = f"not an object: {_short(value)}"
     for name in list(good) if slipped else ():
-        if any(_begins(text, words[name]) for one, text in texts.items() if one != name):
+        if any(_begins(text, words[name]) for other, text in texts.items() if other != name):
             faults[name] = (
                 f"words: those of several, {_short(words[name])}, and others have slipped"
             )
@@ -149,8 +149,8 @@ def _read(
     return Outcome("ok" if good or not items else "failed", good, faults)
 
 
-def _nested(made: dict[str, Any]) -> bool:
-    return any(isinstance(value, (dict, list)) for value in made.values())
+def _nested(reply: dict[str, Any]) -> bool:
+    return any(isinstance(value, (dict, list)) for value in reply.values())
 
 
 def _without_reasons(reading: Outcome) -> dict[str, Any]:
@@ -170,9 +170,9 @@ _SENTENCE = re.compile(r"\[?\bs\d{1,6}\]")
 
 def _begins(text: str, words: str) -> bool:
     begun = _letters(text[:_LOOKED_AT])
-    given = _letters(unescaped(words[:_LOOKED_AT]))
-    enough = len(given) >= min(LEAST, len(begun))
-    return enough and (begun.startswith(given) or given.startswith(begun))
+    repeated = _letters(unescaped(words[:_LOOKED_AT]))
+    enough = len(repeated) >= min(LEAST, len(begun))
+    return enough and (begun.startswith(repeated) or repeated.startswith(begun))
 
 
 def _letters(text: str) -> str:
@@ -192,36 +192,38 @@ class _Doubtful:
     why: str
 
 
-def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, Any]:
+def _by_id(reply: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, Any]:
     """The values by requested id, however the ids are written."""
     known = {_plain(name): name for name in items}
     prefixes = {prefix for prefix, _ in known}
-    own = next(iter(prefixes)) if len(prefixes) == 1 else ""
+    default = next(iter(prefixes)) if len(prefixes) == 1 else ""
     for _ in range(DEEPEST_WRAPPER):
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         foreign = before = None
-        for key, value in _entries(made):
+        for key, value in _entries(reply):
             prefix, ordinal = _plain(key)
-            name = known.get((prefix or (own if ordinal else ""), ordinal))
-            if name in found:
+            name = known.get((prefix or (default if ordinal else ""), ordinal))
+            if name in by_name:
                 return dict.fromkeys(items, _Doubtful(f"{name} is given twice"))
             if name is not None:
-                found[name] = value
+                by_name[name] = value
                 before = name
             elif _like_an_entry(value) or (ordinal and prefix in ("", *prefixes)):
                 foreign = foreign or key
                 if before is not None and _like_an_entry(value):
-                    found[before] = _Doubtful(f"followed by {_short(key)}, which was not asked for")
-        missing = next((name for name in items if name not in found), None)
-        if found and foreign is not None and missing is not None:
-            there = f"{_short(foreign)} was not asked for and {missing} is missing"
-            return dict.fromkeys(items, _Doubtful(f"{there}: ids may be shifted"))
-        if found:
-            return found
-        inner = [one for value in made.values() if (one := _inside(value)) is not None]
-        if len(inner) != 1 or _like_an_entry(made):
+                    by_name[before] = _Doubtful(
+                        f"followed by {_short(key)}, which was not asked for"
+                    )
+        missing = next((name for name in items if name not in by_name), None)
+        if by_name and foreign is not None and missing is not None:
+            fault = f"{_short(foreign)} was not asked for and {missing} is missing"
+            return dict.fromkeys(items, _Doubtful(f"{fault}: ids may be shifted"))
+        if by_name:
+            return by_name
+        inner = [wrapped for value in reply.values() if (wrapped := _inside(value)) is not None]
+        if len(inner) != 1 or _like_an_entry(reply):
             break
-        (made,) = inner
+        (reply,) = inner
     return {}
 
 
@@ -235,15 +237,15 @@ def _inside(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    lists = [value for value in made.values() if isinstance(value, list)]
-    if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
+def _entries(reply: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    lists = [value for value in reply.values() if isinstance(value, list)]
+    if len(lists) == 1 and not any(isinstance(value, dict) for value in reply.values()):
         for entry in lists[0]:
             if isinstance(entry, dict):
                 name = entry.get("id")
                 yield str(name) if isinstance(name, str | int) else "", entry
     else:
-        yield from made.items()
+        yield from reply.items()
 
 
 def _like_an_entry(value: Any) -> bool:
@@ -261,10 +263,10 @@ def _plain(name: str) -> tuple[str, str]:
 
 
 def _item(entry: ReplyEntry, sort: type[Item]) -> Item:
-    said = _word(str(entry.verdict))
-    meant = [word for word in sort.verdicts() if _word(word) == said]
-    if len(meant) == 1:
-        entry = entry.model_copy(update={"verdict": meant[0]})
+    written = _word(str(entry.verdict))
+    verdicts = [verdict for verdict in sort.verdicts() if _word(verdict) == written]
+    if len(verdicts) == 1:
+        entry = entry.model_copy(update={"verdict": verdicts[0]})
     return sort.model_validate(sort.of(entry))
 
 
@@ -274,21 +276,23 @@ def _word(choice: str) -> str:
 
 def _fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
-    place = ".".join(map(str, fault["loc"]))
+    field_path = ".".join(map(str, fault["loc"]))
     match fault["type"]:
         case "missing":
-            return f"{place}: missing"
+            return f"{field_path}: missing"
         case "literal_error":
-            return f"{place}: not one of {fault['ctx']['expected']}: {_short(fault['input'])}"
-    return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, got {_short(fault['input'])}"
+            return f"{field_path}: not one of {fault['ctx']['expected']}: {_short(fault['input'])}"
+    return (
+        f"{field_path}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, got {_short(fault['input'])}"
+    )
 
 
 def _short(value: object) -> str:
     try:
-        shown = json.dumps(value, ensure_ascii=True)
+        text = json.dumps(value, ensure_ascii=True)
     except RecursionError:
-        shown = "what is too deep to show"
-    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+        text = "what is too deep to show"
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _whole(value: object) -> object:

@@ -43,11 +43,11 @@ def definition(topic: Topic) -> str:
 
 def aspects(topics: Iterable[Topic]) -> list[Topic]:
     """Each aspect once, by name, with the largest number of votes that a metric requires."""
-    found: dict[str, Topic] = {}
+    by_name: dict[str, Topic] = {}
     for topic in topics:
-        if topic.name not in found or found[topic.name].votes < topic.votes:
-            found[topic.name] = topic
-    return [found[name] for name in sorted(found)]
+        if topic.name not in by_name or by_name[topic.name].votes < topic.votes:
+            by_name[topic.name] = topic
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def check_aspects(topics: Iterable[Topic]) -> None:
@@ -119,8 +119,8 @@ class Rubric:
     @property
     def text(self) -> str:
         """The rubric as shown to a model."""
-        steps = [f"{place}. {step}" for place, step in enumerate(self.steps, 1)]
-        points = [f"- {place}: {point.means}" for place, point in enumerate(self.points, 1)]
+        steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
+        points = [f"- {number}: {point.means}" for number, point in enumerate(self.points, 1)]
         return "\n".join(
             [
                 f"## Rubric of item `rating_{self.name}`",
@@ -147,8 +147,8 @@ def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
 
 def standing_in(names: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[str]:
     """Return those of these criteria for which a user's rubric replaces that of the package."""
-    own = _own()
-    return [name for name in names if name in own and rubrics[name] != own[name]]
+    built_in = _own()
+    return [name for name in names if name in built_in and rubrics[name] != built_in[name]]
 
 
 DEGREES = (
@@ -167,7 +167,7 @@ def defined_rubrics(topics: Iterable[Topic], known: Mapping[str, Rubric]) -> dic
     Raises:
         InputError: A criterion has a rubric already, or two definitions.
     """
-    found: dict[str, Rubric] = {}
+    by_name: dict[str, Rubric] = {}
     for topic in topics:
         if topic.ask != Rating.name or not topic.definition:
             continue
@@ -176,13 +176,13 @@ def defined_rubrics(topics: Iterable[Topic], known: Mapping[str, Rubric]) -> dic
             raise InputError(
                 f"rating: {topic.name} has a rubric. Give a criterion that you define another name."
             )
-        if topic.name in found and found[topic.name].about != about:
+        if topic.name in by_name and by_name[topic.name].about != about:
             raise InputError(
                 f"rating: {topic.name} is defined twice in one run, as "
-                f"{found[topic.name].about!r} and as {about!r}."
+                f"{by_name[topic.name].about!r} and as {about!r}."
             )
-        found[topic.name] = Rubric(topic.name, about, ("question", "answer"), DEGREES)
-    return found
+        by_name[topic.name] = Rubric(topic.name, about, ("question", "answer"), DEGREES)
+    return by_name
 
 
 def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None:
@@ -227,7 +227,7 @@ def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
         name,
         table["about"].strip(),
         tuple(text for text in TEXTS if text in table["sees"]),
-        tuple(Point(float(one["value"]), one["means"].strip()) for one in table["points"]),
+        tuple(Point(float(point["value"]), point["means"].strip()) for point in table["points"]),
         tuple(step.strip() for step in table.get("steps", ())),
         table.get("merge", "best"),
     )
@@ -244,7 +244,7 @@ def _faults(name: str, table: object) -> list[str]:
     if not _is_text(table.get("about")):
         faults.append("about must say what is rated")
     sees = table.get("sees")
-    if not isinstance(sees, list) or not sees or any(one not in TEXTS for one in sees):
+    if not isinstance(sees, list) or not sees or any(text not in TEXTS for text in sees):
         faults.append(f"sees must list one or more of {', '.join(TEXTS)}")
     steps = table.get("steps", [])
     if not isinstance(steps, list) or not all(map(_is_text, steps)):
@@ -259,17 +259,17 @@ def _faults_of_points(points: object) -> list[str]:
         return [f"points must list 2 to {MOST_POINTS} steps, from the lowest up"]
     faults = []
     values: list[float] = []
-    for place, point in enumerate(points, 1):
+    for number, point in enumerate(points, 1):
         if not isinstance(point, dict) or set(point) != {"value", "means"}:
-            faults.append(f"point {place} must have value and means, and nothing else")
+            faults.append(f"point {number} must have value and means, and nothing else")
             continue
         value = point["value"]
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            faults.append(f"point {place}: value must be a number from 0 to 1, not {shown(value)}")
+            faults.append(f"point {number}: value must be a number from 0 to 1, not {shown(value)}")
         else:
             values.append(value)
         if not _is_text(point["means"]):
-            faults.append(f"point {place}: means must say when it is given")
+            faults.append(f"point {number}: means must say when it is given")
     if len(values) == len(points) and any(a >= b for a, b in pairwise(values)):
         faults.append("points must rise in value")
     return faults

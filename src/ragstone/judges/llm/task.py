@@ -91,8 +91,8 @@ class OfKind:
     @property
     def after(self) -> tuple[str, ...]:
         """The other tasks whose rows it is about."""
-        made = (ASKS[one].after for one in self.asks)
-        kinds = (KINDS[ASKS[one].kind] for one in dict.fromkeys(chain.from_iterable(made)))
+        earlier = (ASKS[ask].after for ask in self.asks)
+        kinds = (KINDS[ASKS[ask].kind] for ask in dict.fromkeys(chain.from_iterable(earlier)))
         tasks = dict.fromkeys(kind.asked_with or kind.name for kind in kinds)
         return tuple(name for name in tasks if name != self.name)
 

@@ -52,7 +52,11 @@ def behind(question: str | None, text: str) -> str:
 
 
 def likeness(
-    question: str | None, statement: str, answer: str, said: TokenVectors, wanted: TokenVectors
+    question: str | None,
+    statement: str,
+    answer: str,
+    answer_tokens: TokenVectors,
+    statement_tokens: TokenVectors,
 ) -> Likeness | None:
     """Match in both directions; None if one of the two has no token.
 
@@ -63,18 +67,18 @@ def likeness(
         said: The encoder's token vectors of the answer after the question.
         wanted: The encoder's token vectors of the statement after the question.
     """
-    given = frozenset(terms(question or ""))
-    one = _weigh(question, statement, wanted, given)
-    other = _weigh(question, answer, said, given)
-    if one is None or other is None:
+    question_terms = frozenset(terms(question or ""))
+    first = _weigh(question, statement, statement_tokens, question_terms)
+    second = _weigh(question, answer, answer_tokens, question_terms)
+    if first is None or second is None:
         return None
-    cosines = one.vectors @ other.vectors.T
+    cosines = first.vectors @ second.vectors.T
     best = cosines.max(axis=1)
     return Likeness(
-        aligned=_rounded(one.weights @ best / one.weights.sum()),
-        weakest=_rounded(best[one.weights == one.weights.max()].min()),
-        returned=_rounded(other.weights @ cosines.max(axis=0) / other.weights.sum()),
-        whole=_rounded(float(_mean(wanted) @ _mean(said))),
+        aligned=_rounded(first.weights @ best / first.weights.sum()),
+        weakest=_rounded(best[first.weights == first.weights.max()].min()),
+        returned=_rounded(second.weights @ cosines.max(axis=0) / second.weights.sum()),
+        whole=_rounded(float(_mean(statement_tokens) @ _mean(answer_tokens))),
     )
 
 
@@ -85,7 +89,7 @@ class _Weighed:
 
 
 def _weigh(
-    question: str | None, text: str, seen: TokenVectors, given: frozenset[str]
+    question: str | None, text: str, seen: TokenVectors, question_terms: frozenset[str]
 ) -> _Weighed | None:
     whole = behind(question, text)
     begin = len(whole) - len(text.strip())
@@ -97,7 +101,7 @@ def _weigh(
         if not stems:
             weights.append(SMALL_WORD)
         else:
-            weights.append(GIVEN_WORD if given.issuperset(stems) else 1.0)
+            weights.append(GIVEN_WORD if question_terms.issuperset(stems) else 1.0)
     proper = (seen.spans[:, 1] > seen.spans[:, 0]) & (seen.spans[:, 0] >= begin)
     if not proper.any():
         return None
@@ -105,8 +109,8 @@ def _weigh(
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     if not starts:
         return _Weighed(vectors, np.ones(len(vectors), np.float32))
-    place = np.searchsorted(starts, seen.spans[proper, 0], side="right") - 1
-    token_weights = np.where(place >= 0, np.asarray(weights, np.float32)[place], 0)
+    word_of = np.searchsorted(starts, seen.spans[proper, 0], side="right") - 1
+    token_weights = np.where(word_of >= 0, np.asarray(weights, np.float32)[word_of], 0)
     token_weights = token_weights.astype(np.float32)
     if not token_weights.any():
         token_weights = np.ones(len(vectors), np.float32)
@@ -166,7 +170,7 @@ class Aligner:
         self._cache = encoder if isinstance(encoder, CachedEncoder) else None
         self._readings: OrderedDict[bytes, Reading] = OrderedDict()
 
-    def align(self, asked: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
+    def align(self, inputs: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
         """For each example the alignment of each proposition; None if nothing can be matched.
 
         Texts in scripts other than Latin are never matched: the encoder cannot read them.
@@ -174,51 +178,53 @@ class Aligner:
         Raises:
             ModelFailure: The encoder failed.
         """
-        keys = [[self._key(one, text) for text in one.readable] for one in asked]
+        keys = [[self._key(each, text) for text in each.readable] for each in inputs]
         known = self._cache.recall([key for mine in keys for key in mine]) if self._cache else {}
         todo = [number for number, mine in enumerate(keys) if any(key not in known for key in mine)]
-        for group in _groups(asked, todo):
+        for group in _groups(inputs, todo):
             fresh: dict[bytes, Vectors] = {}
-            for number, found in zip(group, self._compute([asked[i] for i in group]), strict=True):
-                fresh |= dict(zip(keys[number], map(_packed, found), strict=True))
+            for number, alignments in zip(
+                group, self._compute([inputs[i] for i in group]), strict=True
+            ):
+                fresh |= dict(zip(keys[number], map(_packed, alignments), strict=True))
             if self._cache:
                 self._cache.remember(fresh)
             known |= fresh
         by_text = [
-            {text: _unpacked(known[key]) for text, key in zip(one.readable, mine, strict=True)}
-            for one, mine in zip(asked, keys, strict=True)
+            {text: _unpacked(known[key]) for text, key in zip(each.readable, mine, strict=True)}
+            for each, mine in zip(inputs, keys, strict=True)
         ]
         return [
-            [aligned.get(text) for text in one.propositions]
-            for one, aligned in zip(asked, by_text, strict=True)
+            [aligned.get(text) for text in each.propositions]
+            for each, aligned in zip(inputs, by_text, strict=True)
         ]
 
-    def _compute(self, asked: Sequence[AlignmentInput]) -> Iterator[list[Alignment | None]]:
-        readings = {one.digest: self._readings.get(one.digest) for one in asked}
-        unread = {one.digest: one for one in asked if readings[one.digest] is None}
+    def _compute(self, inputs: Sequence[AlignmentInput]) -> Iterator[list[Alignment | None]]:
+        readings = {each.digest: self._readings.get(each.digest) for each in inputs}
+        unread = {each.digest: each for each in inputs if readings[each.digest] is None}
         cuts = {
-            digest: [pieces(text, self.encoder) for text in one.contexts]
-            for digest, one in unread.items()
+            digest: [pieces(text, self.encoder) for text in each.contexts]
+            for digest, each in unread.items()
         }
         parts = {
             digest: [
                 text[start:end]
-                for text, cut in zip(one.contexts, cuts[digest], strict=True)
+                for text, cut in zip(each.contexts, cuts[digest], strict=True)
                 for start, end in cut
             ]
-            for digest, one in unread.items()
+            for digest, each in unread.items()
         }
         texts = dict.fromkeys(text for mine in parts.values() for text in mine)
-        texts |= dict.fromkeys(text for one in asked for text in one.readable)
+        texts |= dict.fromkeys(text for each in inputs for text in each.readable)
         vectors = dict(zip(texts, self.encoder.tokens(list(texts)), strict=True))
-        for one in asked:
-            reading = readings[one.digest]
+        for each in inputs:
+            reading = readings[each.digest]
             if reading is None:
-                seen = [vectors[text] for text in parts[one.digest]]
-                reading = readings[one.digest] = read(one.passages, cuts[one.digest], seen)
-            self._keep(one.digest, reading)
-            rows = [vectors[text] for text in one.readable]
-            yield align(one.readable, rows, one.passages, reading)
+                seen = [vectors[text] for text in parts[each.digest]]
+                reading = readings[each.digest] = read(each.passages, cuts[each.digest], seen)
+            self._keep(each.digest, reading)
+            rows = [vectors[text] for text in each.readable]
+            yield align(each.readable, rows, each.passages, reading)
 
     def _keep(self, digest: bytes, reading: Reading) -> None:
         self._readings[digest] = reading
@@ -226,23 +232,25 @@ class Aligner:
         while len(self._readings) > READINGS:
             self._readings.popitem(last=False)
 
-    def _key(self, one: AlignmentInput, proposition: str) -> bytes:
-        return digest_of(ALIGNMENT_VERSION, self.encoder.fingerprint, one.digest.hex(), proposition)
+    def _key(self, each: AlignmentInput, proposition: str) -> bytes:
+        return digest_of(
+            ALIGNMENT_VERSION, self.encoder.fingerprint, each.digest.hex(), proposition
+        )
 
 
-def _groups(asked: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[list[int]]:
+def _groups(inputs: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[list[int]]:
     group: list[int] = []
     size = 0
     seen: set[bytes] = set()
     for number in chosen:
-        one = asked[number]
-        if one.digest not in seen:
-            size += sum(map(len, one.contexts))
+        each = inputs[number]
+        if each.digest not in seen:
+            size += sum(map(len, each.contexts))
         if group and size > CHARACTERS:
             yield group
-            group, size, seen = [], sum(map(len, one.contexts)), set()
+            group, size, seen = [], sum(map(len, each.contexts)), set()
         group.append(number)
-        seen.add(one.digest)
+        seen.add(each.digest)
     if group:
         yield group
 
@@ -262,7 +270,7 @@ Statement = tuple[str | None, str, str]
 """A question, a statement of the reference, and the answer."""
 
 
-def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likeness]:
+def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, Likeness]:
     """The likeness of each answer to its statement; left out if one of them has no token.
 
     As in ``Aligner.align``, texts in other scripts than Latin are left out too.
@@ -271,27 +279,30 @@ def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likene
         ModelFailure: The encoder failed.
     """
     cache = encoder if isinstance(encoder, CachedEncoder) else None
-    readable = (one for one in asked if all(is_latin(text or "") for text in one))
-    keys = {one: _likeness_key(encoder, one) for one in dict.fromkeys(readable)}
+    readable = (triple for triple in statements if all(is_latin(text or "") for text in triple))
+    keys = {triple: _likeness_key(encoder, triple) for triple in dict.fromkeys(readable)}
     known = cache.recall(list(keys.values())) if cache else {}
-    todo = [one for one, key in keys.items() if key not in known]
+    todo = [triple for triple, key in keys.items() if key not in known]
     for start in range(0, len(todo), STATEMENTS):
         group = todo[start : start + STATEMENTS]
         texts = dict.fromkeys(behind(question, text) for question, *both in group for text in both)
         vectors = dict(zip(texts, encoder.tokens(list(texts)), strict=True))
         fresh: dict[bytes, Vectors] = {}
-        for one in group:
-            question, statement, answer = one
-            said, wanted = vectors[behind(question, answer)], vectors[behind(question, statement)]
-            match = likeness(question, statement, answer, said, wanted)
-            fresh[keys[one]] = np.array([np.nan] if match is None else match, np.float32)
+        for triple in group:
+            question, statement, answer = triple
+            answer_tokens, statement_tokens = (
+                vectors[behind(question, answer)],
+                vectors[behind(question, statement)],
+            )
+            match = likeness(question, statement, answer, answer_tokens, statement_tokens)
+            fresh[keys[triple]] = np.array([np.nan] if match is None else match, np.float32)
         if cache:
             cache.remember(fresh)
         known |= fresh
-    rows = {one: known[key].tolist() for one, key in keys.items()}
+    rows = {triple: known[key].tolist() for triple, key in keys.items()}
     return {
-        one: Likeness(*(round(value, DECIMALS) for value in row))
-        for one, row in rows.items()
+        triple: Likeness(*(round(value, DECIMALS) for value in row))
+        for triple, row in rows.items()
         if len(row) > 1
     }
 
@@ -300,8 +311,8 @@ STATEMENTS = 256
 """Looked at together."""
 
 
-def _likeness_key(encoder: Encoder, one: Statement) -> bytes:
-    return digest_of(LIKENESS_VERSION, encoder.fingerprint, *(part or "" for part in one))
+def _likeness_key(encoder: Encoder, triple: Statement) -> bytes:
+    return digest_of(LIKENESS_VERSION, encoder.fingerprint, *(part or "" for part in triple))
 
 
 def digest_of(*parts: str) -> bytes:

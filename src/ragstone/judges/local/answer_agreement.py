@@ -79,9 +79,9 @@ class Wording:
     """The features of one statement, before they are weighted.
 
     Args:
-        wanted: Its words that are not in the question.
+        stems: Its words that are not in the question.
         lost: Those of them that are missing from the answer.
-        said: How many content words the answer has.
+        answer_words: The number of content words in the answer.
         enough: Half of them are in the answer (two thirds for a long statement), and all numbers.
         number_clash: Only a number is missing, and the answer has another one.
         verbatim: It is in the answer word for word, or its abbreviation is.
@@ -90,9 +90,9 @@ class Wording:
         inside: Share of the answer's words, without the question's, that are in the statement too.
     """
 
-    wanted: tuple[str, ...]
+    stems: tuple[str, ...]
     lost: tuple[str, ...]
-    said: int
+    answer_words: int
     enough: bool
     number_clash: bool
     verbatim: bool
@@ -103,20 +103,20 @@ class Wording:
     @property
     def share(self) -> float:
         """The share of wanted words that are in the answer."""
-        return 1 - len(self.lost) / len(self.wanted)
+        return 1 - len(self.lost) / len(self.stems)
 
     @property
     def some(self) -> bool:
         """True if enough is in the answer to count as partial."""
-        return len(self.wanted) > 1 and self.share >= PARTIAL
+        return len(self.stems) > 1 and self.share >= PARTIAL
 
     def features(self) -> dict[str, float]:
         """The features of the agreement curve, by name."""
         return {
             "enough": float(self.enough),
             "share": self.share,
-            "wanted": math.log(1 + len(self.wanted)),
-            "said": math.log(1 + self.said),
+            "wanted": math.log(1 + len(self.stems)),
+            "said": math.log(1 + self.answer_words),
             "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),
             "number_clash": float(self.number_clash),
             "verbatim": float(self.verbatim),
@@ -141,8 +141,8 @@ def statement_agreement(
         probability = curve(ENCODER).probability(seen.features() | likeness._asdict())
     why = _why(
         "words_of_reference",
-        len(seen.wanted) - len(seen.lost),
-        len(seen.wanted),
+        len(seen.stems) - len(seen.lost),
+        len(seen.stems),
         as_written(seen.lost[:4], repaired(statement)),
         None if likeness is None else f"{likeness.aligned:.2f}",
     )
@@ -153,19 +153,19 @@ def statement_agreement(
     return StatementMatch("partial" if seen.some else "missing", probability, why)
 
 
-def is_open(statement: str, said: StatementMatch) -> bool:
+def is_open(statement: str, match: StatementMatch) -> bool:
     """True if strings leave a short statement open, so that the encoder is needed."""
-    return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
+    return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < match.probability < MOST_OPEN
 
 
-def is_settled(said: Sequence[StatementMatch]) -> bool:
+def is_settled(matches: Sequence[StatementMatch]) -> bool:
     """True if strings find every statement of a reference, so that no other one matters."""
-    return bool(said) and all(one.probability >= MOST_OPEN for one in said)
+    return bool(matches) and all(match.probability >= MOST_OPEN for match in matches)
 
 
 def _of_a_sentence(seen: Wording) -> float:
     """The probability for a sentence: .5 if just enough is said, less if a number is missing."""
-    probability = FULL * seen.share / (FULL_SHORT if len(seen.wanted) <= SHORT else FULL_LONG)
+    probability = FULL * seen.share / (FULL_SHORT if len(seen.stems) <= SHORT else FULL_LONG)
     return probability if seen.enough else min(probability, math.nextafter(FULL, 0))
 
 
@@ -173,27 +173,27 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
     """Compute the features of a statement; None if it has no content word."""
     statement, answer = repaired(statement), repaired(answer)
     plain = _without_aside(statement)
-    wanted = list(_kept(plain, question))
-    said = _read(answer)
-    if not wanted:
+    stems = list(_kept(plain, question))
+    read = _read(answer)
+    if not stems:
         return None
-    lost = _lost(wanted, plain, said)
+    lost = _lost(stems, plain, read)
     lost_number = any(stem[0].isdigit() for stem in lost)
-    share = 1 - len(lost) / len(wanted)
-    found = [stem for stem in wanted if stem not in lost]
+    share = 1 - len(lost) / len(stems)
+    present = [stem for stem in stems if stem not in lost]
     lost_names = set(names(f"x {plain}")) & set(lost)
     return Wording(
-        wanted=tuple(wanted),
+        stems=tuple(stems),
         lost=tuple(lost),
-        said=len(said.stems),
-        enough=share >= (FULL_SHORT if len(wanted) <= SHORT else FULL_LONG) and not lost_number,
+        answer_words=len(read.stems),
+        enough=share >= (FULL_SHORT if len(stems) <= SHORT else FULL_LONG) and not lost_number,
         number_clash=lost_number
-        and _other_numbers(said, wanted, question)
-        and _words_agree(found, wanted),
-        verbatim=said.has(_read(plain))
-        or any(said.has(_read(short)) for short in _abbreviations(statement)),
+        and _other_numbers(read, stems, question)
+        and _words_agree(present, stems),
+        verbatim=read.has(_read(plain))
+        or any(read.has(_read(short)) for short in _abbreviations(statement)),
         lost_name=bool(lost_names),
-        other_name=bool(lost_names) and _other_name(plain, answer, found, lost_names, question),
+        other_name=bool(lost_names) and _other_name(plain, answer, present, lost_names, question),
         inside=_inside(answer, plain, question),
     )
 
@@ -220,31 +220,33 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     claim's words and every number of the claim differs from its numbers.
     """
     claim, reference = repaired(claim), repaired(reference)
-    said = _kept(claim, question)
+    stems = _kept(claim, question)
     known = _read(reference)
-    if not said:
+    if not stems:
         return ClaimMatch("extra", "nothing_beyond_question")
-    found = [stem for stem in said if stem in known.distinct]
-    share = len(found) / len(said)
-    why = _why("words_in_reference", len(found), len(said))
-    words = [stem for stem in said if not stem[0].isdigit()]
-    numbers = {stem for stem in said if stem[0].isdigit()}
-    wanted, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
+    shared = [stem for stem in stems if stem in known.distinct]
+    share = len(shared) / len(stems)
+    why = _why("words_in_reference", len(shared), len(stems))
+    words = [stem for stem in stems if not stem[0].isdigit()]
+    numbers = {stem for stem in stems if stem[0].isdigit()}
+    reference_stems, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
     if (
         len(words) >= 3
         and numbers
         and known_numbers
         and not numbers & known.distinct
-        and not any(rounded(one, other) for one in numbers for other in known_numbers)
+        and not any(rounded(number, other) for number in numbers for other in known_numbers)
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
         other = reason(
-            "words_in_reference", n=len(found), words=len(said),
+            "words_in_reference", n=len(shared), words=len(stems),
             other_number=as_written([min(numbers)], claim),
         )  # fmt: skip
         return ClaimMatch("contradicts", other)
     claimed = _read(claim).distinct
-    if 0 < len(wanted) <= SHORT and len(wanted.keys() & claimed) >= FULL_SHORT * len(wanted):
+    if 0 < len(reference_stems) <= SHORT and len(
+        reference_stems.keys() & claimed
+    ) >= FULL_SHORT * len(reference_stems):
         if claimed.issuperset(known_numbers):
             return ClaimMatch("matches", why)
     elif share >= MATCHES:
@@ -292,23 +294,23 @@ def _without_aside(text: str) -> str:
     return shorter if _WORD.search(shorter) else text
 
 
-def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
-    lost = [stem for stem in wanted if stem not in said.distinct]
+def _lost(stems: list[str], statement: str, answer: _Text) -> list[str]:
+    lost = [stem for stem in stems if stem not in answer.distinct]
     if not lost:
         return lost
     if not any(stem[0].isdigit() for stem in lost):
         run = _read(statement).solid
-        if len(run) >= 6 and run in said.solid:
+        if len(run) >= 6 and run in answer.solid:
             return []
-    if any(map(_YEAR.fullmatch, wanted)) and not any(
-        _is_day(stem) and stem not in wanted for stem in said.numbers
+    if any(map(_YEAR.fullmatch, stems)) and not any(
+        _is_day(stem) and stem not in stems for stem in answer.numbers
     ):
         lost = [stem for stem in lost if not _is_day(stem)]
     return [
         stem
         for stem in lost
-        if not any(close(stem, other) for other in said.alike.get(stem[:SAME_OPENING], ()))
-        and not (is_number(stem) and any(rounded(stem, other) for other in said.numbers))
+        if not any(close(stem, other) for other in answer.alike.get(stem[:SAME_OPENING], ()))
+        and not (is_number(stem) and any(rounded(stem, other) for other in answer.numbers))
     ]
 
 
@@ -356,10 +358,10 @@ def _numbers(stems: Iterable[str]) -> tuple[str, ...]:
 def _kept(text: str, question: str | None) -> dict[str, None]:
     """Distinct stems that are not in the question; all of them if all are."""
     stems = dict.fromkeys(_read(text).stems)
-    given = _read(question).distinct if question else frozenset[str]()
-    kept = [stem for stem in stems if stem not in given] or list(stems)
-    long = [stem for stem in kept if len(stem) > 1 or not stem.isascii() or stem.isdigit()]
-    return dict.fromkeys(long or kept)
+    known = _read(question).distinct if question else frozenset[str]()
+    beyond = [stem for stem in stems if stem not in known] or list(stems)
+    long = [stem for stem in beyond if len(stem) > 1 or not stem.isascii() or stem.isdigit()]
+    return dict.fromkeys(long or beyond)
 
 
 @lru_cache(maxsize=256)
@@ -372,18 +374,18 @@ def _abbreviations(statement: str) -> list[str]:
 
 
 def _other_name(
-    statement: str, answer: str, found: list[str], lost: set[str], question: str | None
+    statement: str, answer: str, present: list[str], lost: set[str], question: str | None
 ) -> bool:
     """Only part of a name is in the text, next to another capitalised word."""
-    given = _read(question).distinct if question else frozenset[str]()
-    known = set(found)
+    asked_stems = _read(question).distinct if question else frozenset[str]()
+    known = set(present)
     halves = (name for name in _names(statement) if name & lost and name & known)
-    said = _names_with(answer)
+    answer_names = _names_with(answer)
     return any(
-        other - name - given
+        other - name - asked_stems
         for name in islice(halves, LOOKED_AT)
         for stem in name
-        for other in said.get(stem, ())
+        for other in answer_names.get(stem, ())
     )
 
 
@@ -394,35 +396,35 @@ def _names(text: str) -> dict[frozenset[str], None]:
 
 @lru_cache(maxsize=256)
 def _names_with(text: str) -> dict[str, list[frozenset[str]]]:
-    found: dict[str, list[frozenset[str]]] = {}
+    by_stem: dict[str, list[frozenset[str]]] = {}
     for name in _names(text):
         for stem in name:
-            found.setdefault(stem, []).append(name)
-    return found
+            by_stem.setdefault(stem, []).append(name)
+    return by_stem
 
 
 def _literal(statement: str, answer: str) -> StatementMatch:
     """A statement of stop words only, such as `no` or `The Who`: word for word."""
-    wanted, said = _read(statement).tokens, _read(answer).tokens
-    if not wanted:
+    words, answer_words = _read(statement).tokens, _read(answer).tokens
+    if not words:
         return StatementMatch("missing", 0.0, "reference_without_words")
-    if wanted in (("yes",), ("no",)):
-        first = said[:1]
-        if first == wanted:
+    if words in (("yes",), ("no",)):
+        first = answer_words[:1]
+        if first == words:
             return StatementMatch("full", 1.0, "opens_alike")
         if first in (("yes",), ("no",)):
             return StatementMatch("contradicted", 0.0, "opens_otherwise")
-        return StatementMatch("missing", 0.0, reason("does_not_open_with", word=wanted[0]))
+        return StatementMatch("missing", 0.0, reason("does_not_open_with", word=words[0]))
     if _read(answer).has(_read(statement)):
         return StatementMatch("full", 1.0, "word_for_word")
     return StatementMatch("missing", 0.0, "not_word_for_word")
 
 
-def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:
-    given = _read(question).distinct if question else frozenset[str]()
-    return any(stem not in wanted and stem not in given for stem in said.numbers)
+def _other_numbers(answer: _Text, stems: list[str], question: str | None) -> bool:
+    known = _read(question).distinct if question else frozenset[str]()
+    return any(stem not in stems and stem not in known for stem in answer.numbers)
 
 
-def _words_agree(found: list[str], wanted: list[str]) -> bool:
-    words = [stem for stem in wanted if not stem[0].isdigit()]
-    return sum(not stem[0].isdigit() for stem in found) >= FULL_SHORT * len(words)
+def _words_agree(present: list[str], stems: list[str]) -> bool:
+    words = [stem for stem in stems if not stem[0].isdigit()]
+    return sum(not stem[0].isdigit() for stem in present) >= FULL_SHORT * len(words)

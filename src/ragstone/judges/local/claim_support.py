@@ -98,14 +98,14 @@ def pieces(text: str, encoder: Encoder) -> list[tuple[int, int]]:
     lengths = encoder.lengths([text, *(part.text for part in parts)])
     if lengths[0] <= encoder.max_tokens or not parts:
         return [(0, len(text))]
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start, end, used = parts[0].start, parts[0].end, 0
     for part, length in zip(parts, lengths[1:], strict=True):
         if used and used + int(length) - SPECIAL > room:
-            found.append((start, end))
+            spans.append((start, end))
             start, used = part.start, 0
         end, used = part.end, used + int(length) - SPECIAL
-    return [*found, (start, end)]
+    return [*spans, (start, end)]
 
 
 SPECIAL = 2
@@ -124,20 +124,20 @@ def read(
     blocks: list[Vectors] = []
     numbers: list[NDArray[np.int64]] = []
     bounds: dict[int, tuple[list[int], list[int]]] = {}
-    for number, place in enumerate(passages.places):
-        ends, known = bounds.setdefault(place.context, ([], []))
-        ends.append(place.end)
+    for number, span in enumerate(passages.places):
+        ends, known = bounds.setdefault(span.context, ([], []))
+        ends.append(span.end)
         known.append(number)
     left = iter(seen)
     for context, cut in enumerate(cuts):
         for start, _ in cut:
-            one = next(left)
+            tokens_of_piece = next(left)
             if context not in bounds:
                 continue
             ends, known = bounds[context]
-            proper = one.spans[:, 1] > one.spans[:, 0]
-            sentence = np.searchsorted(ends, one.spans[proper, 0] + start, side="right")
-            blocks.append(one.vectors[proper])
+            proper = tokens_of_piece.spans[:, 1] > tokens_of_piece.spans[:, 0]
+            sentence = np.searchsorted(ends, tokens_of_piece.spans[proper, 0] + start, side="right")
+            blocks.append(tokens_of_piece.vectors[proper])
             numbers.append(np.asarray(known)[np.minimum(sentence, len(ends) - 1)])
     if not blocks:
         return Reading(np.zeros((0, 1), np.float32), _NONE, _NONE, len(passages.places))
@@ -151,18 +151,19 @@ def align(
 ) -> list[Alignment | None]:
     """Align each proposition; None if it or the contexts have no content word."""
     weighed = [
-        _weigh(text, one.spans, passages) for text, one in zip(propositions, seen, strict=True)
+        _weigh(text, vectors.spans, passages)
+        for text, vectors in zip(propositions, seen, strict=True)
     ]
     if not len(reading.starts):
         return [None] * len(weighed)
-    kept = [
-        one.vectors[words.counts]
-        for one, words in zip(seen, weighed, strict=True)
+    counted = [
+        vectors.vectors[words.counts]
+        for vectors, words in zip(seen, weighed, strict=True)
         if words is not None
     ]
-    if not kept:
+    if not counted:
         return [None] * len(weighed)
-    cosines = _unit(np.concatenate(kept)) @ reading.vectors.T
+    cosines = _unit(np.concatenate(counted)) @ reading.vectors.T
     best = np.full((len(cosines), reading.sentences + WINDOW - 1), -1.0, np.float32)
     best[:, reading.numbers] = np.maximum.reduceat(cosines, reading.starts, axis=1)
     # A window is neighbouring columns: the best in each is the maximum of shifted copies, where the
@@ -171,11 +172,11 @@ def align(
     for step in range(1, WINDOW):
         np.maximum(within, best[:, step : reading.sentences + step], out=within)
     anywhere = best.max(axis=1)
-    found: list[Alignment | None] = []
+    alignments: list[Alignment | None] = []
     at = 0
     for words in weighed:
         if words is None:
-            found.append(None)
+            alignments.append(None)
             continue
         mine = slice(at, at + len(words.weights))
         at = mine.stop
@@ -186,7 +187,7 @@ def align(
         together = words.weights @ within[mine] / total
         window = _first_best(together)
         alone = words.weights @ best[mine, window : window + WINDOW] / total
-        found.append(
+        alignments.append(
             Alignment(
                 aligned=_rounded(together.max()),
                 weakest=_rounded(matched.min()),
@@ -194,7 +195,7 @@ def align(
                 sentence=window + _first_best(alone),
             )
         )
-    return found
+    return alignments
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +219,11 @@ def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | 
         held.append(all(map(passages.holds, read)))
     if 1.0 not in weights:
         return None
-    place = np.searchsorted(starts, spans[:, 0], side="right") - 1
-    counts = (place >= 0) & (spans[:, 0] < np.asarray(ends)[place]) & (spans[:, 1] > spans[:, 0])
-    chosen = place[counts]
+    word_of = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    counts = (
+        (word_of >= 0) & (spans[:, 0] < np.asarray(ends)[word_of]) & (spans[:, 1] > spans[:, 0])
+    )
+    chosen = word_of[counts]
     token_weights = np.asarray(weights, np.float32)[chosen]
     if not (token_weights == 1).any():
         return None
@@ -328,8 +331,8 @@ def support(
         return SupportVerdict("absent", 0.0, (), None, "no_contexts_to_read")
     seen = gather(proposition, passages)
     if seen is None:
-        asked = gather(question, passages) if question and tokens(proposition) else None
-        probability = 0.0 if asked is None else probability_of(asked) / 2
+        question_counts = gather(question, passages) if question and tokens(proposition) else None
+        probability = 0.0 if question_counts is None else probability_of(question_counts) / 2
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
     against = contradiction(seen.text, seen, passages)
@@ -383,9 +386,9 @@ def _reason(
     turns_from: int | None,
 ) -> str:
     places = sorted({passages.places[number].context for number in seen.sentences})
-    contexts = [place + 1 for place in places if turns_from is None or place < turns_from]
-    turns = [place + 1 - turns_from for place in places if turns_from is not None
-             and place >= turns_from]  # fmt: skip
+    contexts = [position + 1 for position in places if turns_from is None or position < turns_from]
+    turns = [position + 1 - turns_from for position in places if turns_from is not None
+             and position >= turns_from]  # fmt: skip
     return reason(
         "words_in_contexts",
         n=round(seen.window * seen.content_words) if places else 0,

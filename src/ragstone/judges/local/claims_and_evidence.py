@@ -88,9 +88,9 @@ def claims(answer: str) -> list[LocatedClaim]:
 
     A sentence without a content word, such as `Yes.` or `Me too!`, counts only if it is alone.
     """
-    found = [claim for claim in each_claim(answer) if claim is not None]
-    with_content = [claim for claim in found if terms(claim.text)]
-    return with_content or found
+    every = [claim for claim in each_claim(answer) if claim is not None]
+    with_content = [claim for claim in every if terms(claim.text)]
+    return with_content or every
 
 
 def each_claim(answer: str) -> Iterator[LocatedClaim | None]:
@@ -106,9 +106,9 @@ def claim_of(text: str, sentence: Sentence, position: int) -> LocatedClaim | Non
     if not _asserts(text, sentence.start, sentence.text):
         return None
     unable = says_unable(sentence.text)
-    told = told_from(sentence.text) if unable else None
-    start = sentence.start + (told or 0)
-    factual = not unable or told is not None
+    rest = told_from(sentence.text) if unable else None
+    start = sentence.start + (rest or 0)
+    factual = not unable or rest is not None
     return LocatedClaim(text[start : sentence.end], start, sentence.end, position, factual)
 
 
@@ -117,8 +117,8 @@ def statements(reference: str) -> list[str]:
     if len(reference) <= SHORT_REFERENCE and "\n" not in reference.strip():
         return [reference.strip()] if reference.strip() else []
     parts = sentences(reference)
-    found = [part.text for part in parts if _asserts(reference, part.start, part.text)]
-    return found or [part.text for part in parts]
+    asserting = [part.text for part in parts if _asserts(reference, part.start, part.text)]
+    return asserting or [part.text for part in parts]
 
 
 SHORT_REFERENCE = 60
@@ -245,8 +245,8 @@ class Passages:
         if isinstance(figure, CalendarDate):
             return next((date.text for date in self._all_dates() if figure.is_same(date)), None)
         if self._figures is None:
-            own = map(self.figures_of, range(len(self.quotes)))
-            self._figures = by_value(chain.from_iterable(own))
+            by_sentence = map(self.figures_of, range(len(self.quotes)))
+            self._figures = by_value(chain.from_iterable(by_sentence))
         return next((like.text for like in those_like(figure, self._figures)), None)
 
     def has_date(self, date: CalendarDate) -> bool:
@@ -363,21 +363,23 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         return None
     held = Held(tuple(map(passages.sentences_with, distinct)))
     best, together = held.best_window()
-    said = [token for number in sorted(best) for token in passages.tokens_of[number]]
+    window = [token for number in sorted(best) for token in passages.tokens_of[number]]
     vocabulary = passages.vocabulary
     new = [token for token in words if token not in vocabulary]
-    own = FIRST_PERSON.isdisjoint(vocabulary)
+    impersonal = FIRST_PERSON.isdisjoint(vocabulary)
     lost = dict.fromkeys(sorted(n for n in numbers(distinct) if n not in passages.where)).keys()
     return EvidenceCounts(
         content_words=len(distinct),
         words=(len(words) - len(new)) / len(words),
         window=together / len(distinct),
-        in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
+        in_order=longest_common_subsequence(words, window) / len(words) if window else 0.0,
         disorder=disorder(words, passages.tokens_of[best[0]]) if best else 0.0,
         new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
         new_numbers=(*lost, *(figure for figure in unknown if lost.isdisjoint(terms(figure)))),
         new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
-        first_person=sum(token in FIRST_PERSON for token in words) / len(words) if own else 0.0,
+        first_person=sum(token in FIRST_PERSON for token in words) / len(words)
+        if impersonal
+        else 0.0,
         framed=begin > 0,
         opinion=not OPINION.isdisjoint(new),
         tokens=tuple(words),

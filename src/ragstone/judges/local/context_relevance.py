@@ -93,60 +93,65 @@ def relevance(
     counted = wanted(question, contexts)
     if cosines is None:
         return [
-            _judge(question, one, curve(STRINGS).probability(one.features())) for one in counted
+            _judge(question, features, curve(STRINGS).probability(features.features()))
+            for features in counted
         ]
     return [
-        _judge(question, one, curve(ENCODER).probability(one.features() | likeness))
-        for one, likeness in zip(counted, cosine_features(cosines), strict=True)
+        _judge(question, features, curve(ENCODER).probability(features.features() | likeness))
+        for features, likeness in zip(counted, cosine_features(cosines), strict=True)
     ]
 
 
 def cosine_features(cosines: Sequence[float]) -> list[dict[str, float]]:
     """Each cosine, and its distance from the best of the list."""
     best = max(cosines, default=0.0)
-    return [{"cosine": one, "under_best": best - one} for one in cosines]
+    return [{"cosine": cosine, "under_best": best - cosine} for cosine in cosines]
 
 
 def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
     """Compute the features of each context."""
-    asked = list(dict.fromkeys(terms(question)))
+    question_terms = list(dict.fromkeys(terms(question)))
     read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
     whole = [set().union(*parts) for parts in read]
-    weights = _weights(asked, whole)
+    weights = _weights(question_terms, whole)
     counted = [
-        _count(asked, weights, parts, words) for parts, words in zip(read, whole, strict=True)
+        _count(question_terms, weights, parts, words)
+        for parts, words in zip(read, whole, strict=True)
     ]
-    best = max((one.share + one.together for one in counted), default=0.0)
+    best = max((context.share + context.together for context in counted), default=0.0)
     return [
-        replace(one, beside_best=(one.share + one.together) / best if best else 0.0)
-        for one in counted
+        replace(context, beside_best=(context.share + context.together) / best if best else 0.0)
+        for context in counted
     ]
 
 
-def _weights(asked: list[str], whole: list[set[str]]) -> dict[str, float]:
+def _weights(question_terms: list[str], whole: list[set[str]]) -> dict[str, float]:
     """ln(1 + (n + 1) / (df + 1)): more for question words that few contexts hold."""
     n = len(whole)
     return {
-        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1)) for word in asked
+        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1))
+        for word in question_terms
     }
 
 
 def _count(
-    asked: list[str], weights: dict[str, float], parts: list[set[str]], words: set[str]
+    question_terms: list[str], weights: dict[str, float], parts: list[set[str]], words: set[str]
 ) -> Wanted:
     total = sum(weights.values()) or 1.0
 
     def share(held: set[str]) -> float:
-        return sum(weights[word] for word in asked if word in held) / total
+        return sum(weights[word] for word in question_terms if word in held) / total
 
     nothing: set[str] = set()
-    pairs = [share(one | other) for one, other in zip_longest(parts, parts[1:], fillvalue=nothing)]
+    pairs = [
+        share(part | other) for part, other in zip_longest(parts, parts[1:], fillvalue=nothing)
+    ]
     return Wanted(
         share=share(words),
         together=max(pairs, default=0.0),
         beside_best=0.0,
-        held=tuple(word for word in asked if word in words),
-        lost=tuple(word for word in asked if word not in words),
+        held=tuple(word for word in question_terms if word in words),
+        lost=tuple(word for word in question_terms if word not in words),
         sentences=tuple(map(share, parts)),
     )
 

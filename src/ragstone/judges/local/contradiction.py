@@ -79,50 +79,56 @@ def _other_quantity(
     if not new:
         return None
     mine = quantities(_core(claim))
-    for said in mine:
-        if said.stems.isdisjoint(new):
+    for claimed in mine:
+        if claimed.stems.isdisjoint(new):
             continue
         instead = []
-        for sentence in _same_otherwise(claim, seen, passages, said.stems):
-            theirs = [one for one in quantities(passages.quotes[sentence]) if one.same_kind(said)]
-            agreeing = [one for one in theirs if one.agrees(said)]
-            if any(one.as_exact_as(said) for one in agreeing):
+        for sentence in _same_otherwise(claim, seen, passages, claimed.stems):
+            same_kind = [
+                quantity
+                for quantity in quantities(passages.quotes[sentence])
+                if quantity.same_kind(claimed)
+            ]
+            agreeing = [quantity for quantity in same_kind if quantity.agrees(claimed)]
+            if any(quantity.as_exact_as(claimed) for quantity in agreeing):
                 break
             others = [
-                one.instead_of(said)
-                for one in theirs
-                if one.same_place(said)
-                and (not agreeing or one.as_exact_as(said))
-                and not any(one.same_kind(own) and one.agrees(own) for own in mine)
-                and not all(word in seen.tokens for word in one.instead_of(said))
+                quantity.instead_of(claimed)
+                for quantity in same_kind
+                if quantity.same_place(claimed)
+                and (not agreeing or quantity.as_exact_as(claimed))
+                and not any(
+                    quantity.same_kind(another) and quantity.agrees(another) for another in mine
+                )
+                and not all(word in seen.tokens for word in quantity.instead_of(claimed))
             ]
             instead += [(sentence, others)] if others else []
         else:
-            if told := _agreed(instead, passages):
-                return told
+            if contradicting := _agreed(instead, passages):
+                return contradicting
     return None
 
 
 def _denial(claim: str, seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """Only one of the two negates, and the other says of the same subject what is negated."""
-    said = _without_asides(claim)
-    claim_negates = _NEGATION.search(said) is not None
-    if not claim_negates and _CONDITION.search(said):
+    plain = _without_asides(claim)
+    claim_negates = _NEGATION.search(plain) is not None
+    if not claim_negates and _CONDITION.search(plain):
         return None
-    own = set(filter(None, map(stem_or_none, seen.tokens)))
+    stems = set(filter(None, map(stem_or_none, seen.tokens)))
     for sentence in _same_otherwise(claim, seen, passages, ()):
         quote = _without_asides(passages.quotes[sentence])
         if claim_negates == (_NEGATION.search(quote) is not None):
             continue
-        denying, other = (said, quote) if claim_negates else (quote, said)
+        denying, other = (plain, quote) if claim_negates else (quote, plain)
         if _IF.search(other):
             continue
         words = tokens(other)
         for denial in _denials(denying):
-            enough = 0 if claim_negates else ALMOST_ALL * len(own)
-            if not denial.subject and not set(map(stem, words)) >= own:
+            enough = 0 if claim_negates else ALMOST_ALL * len(stems)
+            if not denial.subject and not set(map(stem, words)) >= stems:
                 continue
-            if len(own & denial.words) >= enough and denial.of(words):
+            if len(stems & denial.words) >= enough and denial.of(words):
                 return ContradictingSentence("only_one_denies", sentence)
     return None
 
@@ -154,12 +160,13 @@ class _Denial:
             return False
         if not self.subject:
             return True
-        for place, one in enumerate(stems):
-            behind = stems[place + 1 : place + 1 + BESIDE]
+        for position, word_stem in enumerate(stems):
+            behind = stems[position + 1 : position + 1 + BESIDE]
             if self.negated[0] in behind and (
-                one == self.subject or (self.subject in PRONOUNS and words[place] in AUXILIARIES)
+                word_stem == self.subject
+                or (self.subject in PRONOUNS and words[position] in AUXILIARIES)
             ):
-                between = words[place + 1 : place + 1 + behind.index(self.negated[0])]
+                between = words[position + 1 : position + 1 + behind.index(self.negated[0])]
                 if sum(stem_or_none(word) is not None for word in between) <= 1:
                     return True
         return False
@@ -180,13 +187,13 @@ def _denials(text: str) -> Iterator[_Denial]:
             negated = _stems(text[sign.end() : end])
             if negated and (subject or sign.group() == "no"):
                 first = frozenset(_stems(text[start : sign.start()]))
-                said = frozenset({stem(subject), *first, *negated})
-                yield _Denial(stem(subject), first, tuple(negated[:2]), said)
+                every = frozenset({stem(subject), *first, *negated})
+                yield _Denial(stem(subject), first, tuple(negated[:2]), every)
         start = border.end() if border else end
 
 
 def _stems(text: str) -> list[str]:
-    return [one for one in map(stem_or_none, tokens(text)) if one]
+    return [word for word in map(stem_or_none, tokens(text)) if word]
 
 
 def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
@@ -194,25 +201,25 @@ def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradic
 
     What opens a sentence, as in `Before you start`, is a condition and left out.
     """
-    for place, token in enumerate(seen.tokens):
-        one = stem(token)
-        if one not in OPPOSITES or passages.holds(token):
+    for position, token in enumerate(seen.tokens):
+        word_stem = stem(token)
+        if word_stem not in OPPOSITES or passages.holds(token):
             continue
-        opposites = OPPOSITES[one].difference(map(stem, seen.tokens))
-        sides = _sides(seen.tokens, place)
-        if sides[0] is None:
+        opposites = OPPOSITES[word_stem].difference(map(stem, seen.tokens))
+        neighbours = _sides(seen.tokens, position)
+        if neighbours[0] is None:
             continue
         instead = []
-        for sentence in _same_otherwise(claim, seen, passages, (one,)):
+        for sentence in _same_otherwise(claim, seen, passages, (word_stem,)):
             words = passages.tokens_of[sentence]
-            found = [
+            opposed = [
                 (word,)
                 for other, word in enumerate(words)
-                if stem(word) in opposites and _sides(words, other) == sides
+                if stem(word) in opposites and _sides(words, other) == neighbours
             ]
-            instead += [(sentence, found)] if found else []
-        if told := _agreed(instead, passages):
-            return told
+            instead += [(sentence, opposed)] if opposed else []
+        if contradicting := _agreed(instead, passages):
+            return contradicting
     return None
 
 
@@ -227,25 +234,25 @@ def _other_name(
     written = as_written([name], claim)
     if stems.count(name) != 1 or (len(written) > 1 and written.isupper()):
         return None
-    sides = _sides(seen.tokens, stems.index(name))
-    if sides == (None, None):
+    neighbours = _sides(seen.tokens, stems.index(name))
+    if neighbours == (None, None):
         return None
     instead = []
     for sentence in _same_otherwise(claim, seen, passages, (name,), LEAST_BESIDE_NAME):
         words = passages.tokens_of[sentence]
         quote = passages.quotes[sentence]
-        found = [
+        others = [
             (word,)
-            for place, word in enumerate(words)
+            for position, word in enumerate(words)
             if word.isalpha()
             and f" {word.capitalize()}" in f" {quote}"
             and f" {word}" not in quote
             and stem_or_none(word) not in (None, *stems)
             and not alike(stem(word), name)
             and word not in MONTHS
-            and _sides(words, place) == sides
+            and _sides(words, position) == neighbours
         ]
-        instead += [(sentence, found)] if found and EXAMPLES.isdisjoint(words) else []
+        instead += [(sentence, others)] if others and EXAMPLES.isdisjoint(words) else []
     return _agreed(instead, passages)
 
 
@@ -263,9 +270,11 @@ def _same_otherwise(
     """
     stems = dict.fromkeys(filter(None, map(stem_or_none, seen.tokens)))
     core = _core(claim)
-    kept = stems.keys() if core is claim else set(_stems(core))
-    others = {one: 1 << bit for bit, one in enumerate(stems) if one in kept and one not in apart}
-    words = {one for one in others if len(one) > 1 and not one[0].isdigit()}
+    core_stems = stems.keys() if core is claim else set(_stems(core))
+    others = {
+        word: 1 << bit for bit, word in enumerate(stems) if word in core_stems and word not in apart
+    }
+    words = {word for word in others if len(word) > 1 and not word[0].isdigit()}
     if len(words) < least:
         return
     enough = math.ceil(ALMOST_ALL * len(others))
@@ -275,14 +284,14 @@ def _same_otherwise(
     runs = list(_names(core, others))
     if words.issubset(chain.from_iterable(run for run, _ in runs)):
         return
-    wanted = sum(others.values())
-    needed = sum(bit for one, bit in others.items() if one[0].isdigit())
+    every = sum(others.values())
+    needed = sum(bit for word, bit in others.items() if word[0].isdigit())
     needed |= reduce(or_, (others[run[-1]] for run, certain in runs if certain), 0)
     for sentence in numbers_of(near, LOOKED_THROUGH):
         held = seen.held.of(sentence)
         if sentence and passages.tokens_of[sentence][0] in PRONOUNS:
             held |= seen.held.of(sentence - 1)
-        if needed & ~held or (held & wanted).bit_count() < enough:
+        if needed & ~held or (held & every).bit_count() < enough:
             continue
         quote = passages.quotes[sentence]
         if len(quote) > LONGEST_SENTENCE or quote.endswith("?") or _CASE.match(quote):
@@ -306,9 +315,9 @@ def _names(claim: str, known: Collection[str]) -> Iterator[tuple[list[str], bool
     """
     for run, opens in name_runs(claim):
         words = tokens(run)
-        found = [one for one in map(stem_or_none, words) if one and one in known]
-        if found:
-            yield found, len(words) > 1 or not opens
+        stems = [word for word in map(stem_or_none, words) if word and word in known]
+        if stems:
+            yield stems, len(words) > 1 or not opens
 
 
 def _agreed(
@@ -316,19 +325,19 @@ def _agreed(
 ) -> ContradictingSentence | None:
     if not instead:
         return None
-    sentence, found = instead[0]
-    common = set(found).intersection(*(others for _, others in instead[1:]))
-    first = next((one for one in found if one in common), None)
+    sentence, said_instead = instead[0]
+    common = set(said_instead).intersection(*(others for _, others in instead[1:]))
+    first = next((words for words in said_instead if words in common), None)
     if first is None:
         return None
-    said = " ".join(as_written([word], passages.quotes[sentence]) for word in first)
-    return ContradictingSentence(reason("context_says", word=said), sentence)
+    text = " ".join(as_written([word], passages.quotes[sentence]) for word in first)
+    return ContradictingSentence(reason("context_says", word=text), sentence)
 
 
-def _sides(words: Sequence[str], place: int) -> tuple[str | None, str | None]:
+def _sides(words: Sequence[str], position: int) -> tuple[str | None, str | None]:
     """The nearest content words on both sides, at most four words away, skipping numbers."""
-    before = reversed(words[max(0, place - BESIDE) : place])
-    return _first_word(before), _first_word(words[place + 1 : place + 1 + BESIDE])
+    before = reversed(words[max(0, position - BESIDE) : position])
+    return _first_word(before), _first_word(words[position + 1 : position + 1 + BESIDE])
 
 
 def _first_word(side: Iterable[str]) -> str | None:
@@ -393,12 +402,12 @@ def _opposites() -> dict[str, set[str]]:
         "borrow/lend employer/employee teacher/student parent/child ancient/modern "
         "guilty/innocent victory/defeat profit/loss sunrise/sunset vertical/horizontal"
     )
-    found: dict[str, set[str]] = {}
+    opposites: dict[str, set[str]] = {}
     for pair in pairs.split():
-        one, other = (stem(word) for word in pair.split("/"))
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
+        left, right = map(stem, pair.split("/"))
+        opposites.setdefault(left, set()).add(right)
+        opposites.setdefault(right, set()).add(left)
+    return opposites
 
 
 OPPOSITES = _opposites()

@@ -39,18 +39,18 @@ class CalendarDate:
     def agrees(self, other: "CalendarDate") -> bool:
         """True if the parts that both have are the same in some reading."""
         return any(
-            all(mine == its or not (mine and its) for mine, its in zip(own, theirs, strict=True))
-            for own in self.readings
-            for theirs in other.readings
+            all(part == its or not (part and its) for part, its in zip(date, another, strict=True))
+            for date in self.readings
+            for another in other.readings
         )
 
     def has_another_month(self, other: "CalendarDate") -> bool:
         """True if the other has its day, or its year if neither has a day, in another month."""
         at = 2 if self.has_day else 0
         return self.has_day == other.has_day and any(
-            own[at] == theirs[at] and own[1] != theirs[1]
-            for own in self.readings
-            for theirs in other.readings
+            mine[at] == its[at] and mine[1] != its[1]
+            for mine in self.readings
+            for its in other.readings
         )
 
 

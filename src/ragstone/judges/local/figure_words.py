@@ -36,13 +36,13 @@ def _numbers(language: str, ones: str, small: str, tens: str) -> dict[str, float
     for ten, word in enumerate(tens.split(), 2):
         numbers[word] = 10.0 * ten
         for digit, unit in enumerate(ones.split(), 1):
-            made = {
+            words = {
                 "de": f"{unit}und{word}",
                 "fr": f"{word}-{unit}",
                 "es": f"veinti{unit}" if ten == 2 else f"{word} y {unit}",
                 "it": f"{word[:-1] if digit in (1, 8) else word}{unit}",
             }
-            numbers[made[language]] = 10.0 * ten + digit
+            numbers[words[language]] = 10.0 * ten + digit
     return numbers
 
 

@@ -197,9 +197,9 @@ class _Draft:
         ]
 
     def figure(self, text: str) -> Figure:
-        shown = text[self.start : self.end]
+        words = text[self.start : self.end]
         meanings = (*self.meanings(self), *self.also)
-        return Figure(shown, self.start, self.end, meanings, self.certain)
+        return Figure(words, self.start, self.end, meanings, self.certain)
 
 
 def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
@@ -453,16 +453,16 @@ COMPOUND = frozenset({"time", "years", "length", "mass"})
 YEARS = range(1000, 2200)
 
 
-def rounded(one: str, other: str) -> bool:
+def rounded(number: str, other: str) -> bool:
     """True if one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
 
     Only numbers with decimals, and those from 100,000: years and counts mean what they say.
     """
-    if not (is_number(one) and is_number(other)):
+    if not (is_number(number) and is_number(other)):
         return False
-    coarse, fine = sorted((float(one), float(other)), key=_digits)
+    coarse, fine = sorted((float(number), float(other)), key=_digits)
     exact = coarse >= LARGE and fine >= LARGE
-    if not (exact or "." in one + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
+    if not (exact or "." in number + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
         return False
     unit = 10.0 ** (math.floor(math.log10(coarse)) + 1 - _digits(coarse))
     return -unit / 2 <= fine - coarse < unit

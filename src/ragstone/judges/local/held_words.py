@@ -35,29 +35,29 @@ class Held:
         first.
         """
         most, among = 0, self.anywhere
-        for place, plane in reversed(list(enumerate(self._counts()))):
+        for bit, plane in reversed(list(enumerate(self._counts()))):
             if among & plane:
                 among &= plane
-                most |= 1 << place
+                most |= 1 << bit
         first = next((_lowest(word & among) for word in self.words if word & among), None)
         if first is None:
             return (), 0
         held = {sentence: self.of(sentence) for sentence in range(first, first + WINDOW)}
-        kept: list[int] = []
+        chosen: list[int] = []
         words = 0
-        for sentence in sorted(held, key=lambda one: (-held[one].bit_count(), one)):
+        for sentence in sorted(held, key=lambda number: (-held[number].bit_count(), number)):
             if held[sentence] & ~words:
-                kept.append(sentence)
+                chosen.append(sentence)
                 words |= held[sentence]
-        return tuple(kept), most
+        return tuple(chosen), most
 
     def in_windows_with(self, least: int) -> int:
         """The sentences with words, in all windows with at least ``least`` words, as bits."""
         planes = self._counts()
         more, equal = 0, self.anywhere
-        for place in reversed(range(max(len(planes), least.bit_length()))):
-            plane = planes[place] if place < len(planes) else 0
-            if least >> place & 1:
+        for bit in reversed(range(max(len(planes), least.bit_length()))):
+            plane = planes[bit] if bit < len(planes) else 0
+            if least >> bit & 1:
                 equal &= plane
             else:
                 more |= equal & plane
@@ -72,8 +72,8 @@ class Held:
             carry = word
             for step in range(1, WINDOW):
                 carry |= word >> step
-            for place, plane in enumerate(planes):
-                planes[place], carry = plane ^ carry, plane & carry
+            for bit, plane in enumerate(planes):
+                planes[bit], carry = plane ^ carry, plane & carry
             if carry:
                 planes.append(carry)
         return planes

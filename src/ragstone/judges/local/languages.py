@@ -116,10 +116,10 @@ def languages_of(text: str) -> tuple[Language, ...]:
         return languages
     words = _WORDS.findall(text)
     counts = Counter(_signs(words))
-    most = max(counts[one.name] for one in languages)
+    most = max(counts[language.name] for language in languages)
     if most < max(1, SMALL * len(words)):
         return () if script == LATIN else languages
-    return tuple(one for one in languages if counts[one.name] == most)
+    return tuple(language for language in languages if counts[language.name] == most)
 
 
 def abstentions_known(name: str) -> str:
@@ -128,7 +128,9 @@ def abstentions_known(name: str) -> str:
     Returns:
         ``plain`` ways, ``dont_know`` if only "I don't know", or ``none``.
     """
-    language = next((one for one in chain(*all_languages().values()) if one.name == name), None)
+    language = next(
+        (known for known in chain(*all_languages().values()) if known.name == name), None
+    )
     if language is None or language.cannot == NOTHING:
         return "none"
     return "dont_know" if language.source == NOTHING else "plain"

@@ -217,9 +217,9 @@ def _cosines(
         return [None] * len(lists)
     vectors = encoder.embed(list(texts))
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    place = {text: number for number, text in enumerate(texts)}
+    number_of = {text: number for number, text in enumerate(texts)}
     return [
-        (vectors[[place[text] for text in contexts]] @ vectors[place[question]]).tolist()
+        (vectors[[number_of[text] for text in contexts]] @ vectors[number_of[question]]).tolist()
         if contexts and can_read
         else None
         for (question, contexts), can_read in zip(lists, readable, strict=True)
@@ -248,26 +248,26 @@ def _fill_support(
         if digest not in read:
             texts = tuple(context.text or "" for context in example.contexts or ())
             read[digest] = (texts, Passages(texts))
-        asked = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
-        todo.append((subject, example, mine, asked))
+        inputs = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
+        todo.append((subject, example, mine, inputs))
     aligned: Sequence[Sequence[Alignment | None]] = (
         [[None] * len(mine) for _, _, mine, _ in todo]
         if aligner is None
-        else aligner.align([asked for *_, asked in todo])
+        else aligner.align([inputs for *_, inputs in todo])
     )
-    for (subject, example, mine, asked), matches in zip(todo, aligned, strict=True):
+    for (subject, example, mine, inputs), matches in zip(todo, aligned, strict=True):
         turns = len(example.history) if sheet.kind.reads_turns else 0
-        turns_from = len(asked.contexts) - turns
+        turns_from = len(inputs.contexts) - turns
         for proposition, match in zip(mine, matches, strict=True):
             verdict = support(
-                proposition.text, asked.passages, example.question, match, turns_from=turns_from
+                proposition.text, inputs.passages, example.question, match, turns_from=turns_from
             )
             sheet.add(
                 subject,
                 **proposition.columns(sheet.origin),
                 verdict=verdict.verdict,
                 probability=verdict.probability,
-                evidence=[(example.contexts or ())[place].id for place in verdict.evidence],
+                evidence=[(example.contexts or ())[position].id for position in verdict.evidence],
                 quote=verdict.quote,
                 reason=verdict.reason,
             )
@@ -277,7 +277,7 @@ def _fill_statement_agreement(
     sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
 ) -> None:
     propositions = block.propositions(sheet.ask)
-    found: list[tuple[str, Example, Proposition, StatementMatch]] = []
+    judged: list[tuple[str, Example, Proposition, StatementMatch]] = []
     left_open: list[tuple[str | None, str, str]] = []
     for row in rows:
         example = block.examples[row]
@@ -286,29 +286,32 @@ def _fill_statement_agreement(
         subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
         if not sheet.done(row, subject):
             continue
-        first = [(one, statement_agreement(one.text, answer, example.question)) for one in mine]
-        found += [(subject, example, one, said) for one, said in first]
+        first = [
+            (statement, statement_agreement(statement.text, answer, example.question))
+            for statement in mine
+        ]
+        judged += [(subject, example, statement, match) for statement, match in first]
         by_reference: dict[int, list[StatementMatch]] = {}
-        for one, said in first:
-            by_reference.setdefault(one.reference, []).append(said)
+        for statement, match in first:
+            by_reference.setdefault(statement.reference, []).append(match)
         if not any(map(is_settled, by_reference.values())):
             left_open += [
-                (example.question, one.text, answer)
-                for one, said in first
-                if is_open(one.text, said)
+                (example.question, statement.text, answer)
+                for statement, match in first
+                if is_open(statement.text, match)
             ]
     alike = {} if aligner is None else like(aligner.encoder, left_open)
-    for subject, example, one, said in found:
-        asked = example.question, one.text, example.answer or ""
-        if (match := alike.get(asked)) is not None:
-            question, statement, answer = asked
-            said = statement_agreement(statement, answer, question, match)
+    for subject, example, statement, match in judged:
+        triple = example.question, statement.text, example.answer or ""
+        if (likeness := alike.get(triple)) is not None:
+            question, text, answer = triple
+            match = statement_agreement(text, answer, question, likeness)
         sheet.add(
             subject,
-            **one.columns(sheet.origin),
-            verdict=said.verdict,
-            probability=said.probability,
-            reason=said.reason,
+            **statement.columns(sheet.origin),
+            verdict=match.verdict,
+            probability=match.probability,
+            reason=match.reason,
         )
 
 
@@ -324,12 +327,12 @@ def _fill_claim_agreement(
         )
         if not sheet.done(row, subject):
             continue
-        for one in mine:
+        for claim in mine:
             for number, reference in enumerate(example.reference):
-                known = claim_agreement(one.text, reference, example.question)
+                known = claim_agreement(claim.text, reference, example.question)
                 sheet.add(
                     subject,
-                    **one.columns(sheet.origin) | {"reference": number},
+                    **claim.columns(sheet.origin) | {"reference": number},
                     verdict=known.verdict,
                     reason=known.reason,
                 )

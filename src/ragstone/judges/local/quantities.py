@@ -150,32 +150,32 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     A date that only says when something was looked up, `as of 2021`, is left out.
     """
     words, at = _words(text)
-    found: list[Quantity] = []
-    place = 0
-    while place < len(words):
-        figure = at.get(place)
-        date, behind = _date(words, place) if figure is None or _counts(figure) else (None, 0)
+    known: list[Quantity] = []
+    position = 0
+    while position < len(words):
+        figure = at.get(position)
+        date, behind = _date(words, position) if figure is None or _counts(figure) else (None, 0)
         if date is not None:
-            found += [] if _as_of(words, place) else [date]
-            place = behind
+            known += [] if _as_of(words, position) else [date]
+            position = behind
             continue
-        if figure is not None and _is_amount(figure) and not _in_range(words, place):
-            found.append(_amount(figure, words, place))
-        place += 1
-    return tuple(found)
+        if figure is not None and _is_amount(figure) and not _in_range(words, position):
+            known.append(_amount(figure, words, position))
+        position += 1
+    return tuple(known)
 
 
 def _words(text: str) -> tuple[list[str], dict[int, Figure]]:
     """The folded words of a text, a figure as one of them, and where the figures are."""
     words: list[str] = []
     at: dict[int, Figure] = {}
-    place = 0
+    position = 0
     for figure in figures(text):
-        words += tokens(_MARKS.sub(_mark, text[place : figure.start]))
+        words += tokens(_MARKS.sub(_mark, text[position : figure.start]))
         at[len(words)] = figure
         words.append(f"{abs(figure.meanings[0].number):.15g}")
-        place = figure.end
-    return words + tokens(_MARKS.sub(_mark, text[place:])), at
+        position = figure.end
+    return words + tokens(_MARKS.sub(_mark, text[position:])), at
 
 
 def _counts(figure: Figure) -> bool:
@@ -234,16 +234,16 @@ def _mark(sign: re.Match[str]) -> str:
     return f" {RANGE if sign['range'] else PAUSE} "
 
 
-def _date(words: Sequence[str], place: int) -> tuple[Date | None, int]:
+def _date(words: Sequence[str], position: int) -> tuple[Date | None, int]:
     """The date that begins at ``place``, and where the text goes on behind it."""
-    day = words[place] if _is_day(words[place]) else None
-    at = _behind(words, place + 1, ("of",)) if day else place
-    end = place + 1
+    day = words[position] if _is_day(words[position]) else None
+    at = _behind(words, position + 1, ("of",)) if day else position
+    end = position + 1
     if at >= len(words) or words[at] not in MONTHS:
-        if not _is_year(words, place):
+        if not _is_year(words, position):
             return None, end
         return Date(
-            words[place], None, None, _until(words, place), *_around(words, place, end)
+            words[position], None, None, _until(words, position), *_around(words, position, end)
         ), end
     month = words[at]
     end = at + 1
@@ -256,19 +256,21 @@ def _date(words: Sequence[str], place: int) -> tuple[Date | None, int]:
         year = words[year_at]
         end = year_at + 1
     if day or year or (at and words[at - 1] in _BEFORE_YEAR):
-        return Date(year, month, day, _until(words, place), *_around(words, place, end)), end
-    return None, place + 1
+        return Date(year, month, day, _until(words, position), *_around(words, position, end)), end
+    return None, position + 1
 
 
-def _until(words: Sequence[str], place: int) -> int:
-    return next((LIMITS[word] for word in words[max(0, place - 1) : place] if word in LIMITS), 0)
+def _until(words: Sequence[str], position: int) -> int:
+    return next(
+        (LIMITS[word] for word in words[max(0, position - 1) : position] if word in LIMITS), 0
+    )
 
 
-def _behind(words: Sequence[str], place: int, small: tuple[str, ...]) -> int:
-    for one in small:
-        if place < len(words) and words[place] == one:
-            place += 1
-    return place
+def _behind(words: Sequence[str], position: int, small: tuple[str, ...]) -> int:
+    for word in small:
+        if position < len(words) and words[position] == word:
+            position += 1
+    return position
 
 
 def _is_day(token: str) -> bool:
@@ -279,24 +281,24 @@ def _may_be_year(token: str) -> bool:
     return len(token) == 4 and token.isdecimal() and int(token) in YEARS
 
 
-def _is_year(words: Sequence[str], place: int) -> bool:
+def _is_year(words: Sequence[str], position: int) -> bool:
     """A number of four digits behind a word such as `in`, or that counts nothing."""
-    if not _may_be_year(words[place]):
+    if not _may_be_year(words[position]):
         return False
-    before = words[place - 1] if place else ""
-    behind = words[place + 1] if place + 1 < len(words) else PAUSE
+    before = words[position - 1] if position else ""
+    behind = words[position + 1] if position + 1 < len(words) else PAUSE
     return before in _BEFORE_YEAR or not _is_content(behind)
 
 
-def _amount(figure: Figure, words: Sequence[str], place: int) -> Amount:
-    before = words[max(0, place - 3) : place][::-1]
-    behind = words[place + 1 : place + 3 + AHEAD]
+def _amount(figure: Figure, words: Sequence[str], position: int) -> Amount:
+    before = words[max(0, position - 3) : position][::-1]
+    behind = words[position + 1 : position + 3 + AHEAD]
     limit = next((LIMITS[word] for word in before if word in LIMITS), 0)
     if behind[:1] == ["or"] and behind[1:2] and behind[1] in LIMITS:
         limit, behind = LIMITS[behind[1]], behind[2:]
     about = not ESTIMATES.isdisjoint(before)
     of = _counted(before, behind[:AHEAD])
-    return Amount(figure, of, limit, about, *_around(words, place, place + 1))
+    return Amount(figure, of, limit, about, *_around(words, position, position + 1))
 
 
 def _counted(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...]:
@@ -322,17 +324,17 @@ def _around(words: Sequence[str], start: int, end: int) -> tuple[str | None, tup
 
 
 def _clause(words: Iterable[str]) -> tuple[str, ...]:
-    own = takewhile(lambda word: word not in _BORDERS, words)
-    return tuple(stem(word) for word in own if word[0].isdigit() or _is_content(word))
+    clause = takewhile(lambda word: word not in _BORDERS, words)
+    return tuple(stem(word) for word in clause if word[0].isdigit() or _is_content(word))
 
 
 def _next_clause(words: Iterable[str]) -> Iterable[str]:
     return islice(dropwhile(lambda word: word not in _BORDERS, words), 1, None)
 
 
-def _in_range(words: Sequence[str], place: int) -> bool:
+def _in_range(words: Sequence[str], position: int) -> bool:
     """The end of a range, such as 8 to 12, says no number."""
-    before, behind = words[max(0, place - 2) : place], words[place + 1 : place + 3]
+    before, behind = words[max(0, position - 2) : position], words[position + 1 : position + 3]
     return any(
         pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))
         for pair in (before, behind[::-1])
@@ -340,8 +342,8 @@ def _in_range(words: Sequence[str], place: int) -> bool:
     )
 
 
-def _as_of(words: Sequence[str], place: int) -> bool:
-    before = words[max(0, place - 6) : place]
+def _as_of(words: Sequence[str], position: int) -> bool:
+    before = words[max(0, position - 6) : position]
     return any(pair == ("as", "of") for pair in pairwise(before))
 
 

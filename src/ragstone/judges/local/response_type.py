@@ -57,9 +57,9 @@ def response_type(answer: str) -> tuple[str, str]:
     inability = _first_inability(opening)
     if inability is not None:
         return _abstain_or_partial(text, inability, answer)
-    asked = _asks_back(text)
-    if asked:
-        return "clarify", reason("it_asks", words=_as_written(asked[:60], answer))
+    question = _asks_back(text)
+    if question:
+        return "clarify", reason("it_asks", words=_as_written(question[:60], answer))
     return "answer", "no_sign_of_inability"
 
 
@@ -293,9 +293,9 @@ def _spoken(text: str) -> tuple[Language, ...]:
 
 def _as_written(words: str, answer: str) -> str:
     plain, written = _plain(answer), " ".join(answer.split())
-    place = plain.find(words)
-    known = place >= 0 and len(plain) == len(written)
-    return written[place : place + len(words)] if known else words
+    position = plain.find(words)
+    known = position >= 0 and len(plain) == len(written)
+    return written[position : position + len(words)] if known else words
 
 
 def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tuple[str, str]:

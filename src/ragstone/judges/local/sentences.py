@@ -168,16 +168,16 @@ def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[t
         if stop.start() < first:
             continue
         while stop.end() - first > LONGEST:
-            place = _cut(text, first)
-            yield first, place
-            first = place
+            position = _cut(text, first)
+            yield first, position
+            first = position
         if ends_sentence(text, first, stop, end, lower_case_only):
             yield first, stop.end()
             first = stop.end()
     while end - first > LONGEST:
-        place = _cut(text, first)
-        yield first, place
-        first = place
+        position = _cut(text, first)
+        yield first, position
+        first = position
     if first < end:
         yield first, end
 
@@ -195,14 +195,14 @@ def ends_sentence(
     if mark not in ".!?…":
         return True
     following = NEXT.match(text, stop.end(), end)
-    place = following.end() if following else stop.end()
-    if place >= end:
+    position = following.end() if following else stop.end()
+    if position >= end:
         return True
-    opening = text[place]
+    opening = text[position]
     if (
         opening.islower()
         and not lower_case_only
-        and not (place + 1 < end and text[place + 1].isupper())
+        and not (position + 1 < end and text[position + 1].isupper())
     ):
         return False
     if opening in ",;:%&" or (mark != "." and opening in "-–—"):
@@ -219,19 +219,19 @@ def ends_sentence(
         return False
     if word in _NEVER_LAST:
         return False
-    if word.isdigit() and len(word) <= 2 and _is_german_date(text, place, end):
+    if word.isdigit() and len(word) <= 2 and _is_german_date(text, position, end):
         return False
     if word in _SELDOM_LAST or _ACRONYM.fullmatch(word):
         if word == "no" and not opening.isdigit():
             return True
-        next_word = NEXT_WORD.match(text, place, end)
+        next_word = NEXT_WORD.match(text, position, end)
         return next_word is not None and next_word.group().lower() in OPENERS
     return True
 
 
-def _is_german_date(text: str, place: int, end: int) -> bool:
-    skipped = _SPACE.match(text, place, end)
-    word = NEXT_WORD.match(text, skipped.end() if skipped else place, end)
+def _is_german_date(text: str, position: int, end: int) -> bool:
+    skipped = _SPACE.match(text, position, end)
+    word = NEXT_WORD.match(text, skipped.end() if skipped else position, end)
     return word is not None and word.group().lower() in GERMAN_MONTHS
 
 

@@ -39,12 +39,12 @@ class _Remembered(dict[str, T]):
         self._find = find
 
     def __missing__(self, word: str) -> T:
-        found = self._find(word)
+        value = self._find(word)
         if len(word) <= LONGEST:
             if len(self) >= MOST:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = value
+        return value
 
 
 WORDS_VERSION = "ragstone-words/2"
@@ -68,12 +68,12 @@ def tokens(text: str) -> list[str]:
 
     ``Dr. Smith's twenty-one cats`` gives ``dr smith 21 cats``.
     """
-    found = [*chain.from_iterable(map(_folded, text.split()))]
+    words = [*chain.from_iterable(map(_folded, text.split()))]
     if not text.isascii() and PAIRED.search(text):
-        found = [piece for token in found for piece in _pairs(token)]
-    if not _NUMBER_WORDS.isdisjoint(found):
-        found = _with_digits(found)
-    return found
+        words = [piece for token in words for piece in _pairs(token)]
+    if not _NUMBER_WORDS.isdisjoint(words):
+        words = _with_digits(words)
+    return words
 
 
 def terms(text: str) -> list[str]:
@@ -122,13 +122,13 @@ def names(text: str) -> list[str]:
     The opening word counts if another capitalised word follows it. Nothing in text without
     capitals, and nothing in scripts that have none.
     """
-    found: list[str] = []
+    stems: list[str] = []
     for run, opens in name_runs(text):
         words = [stem_or_none(token) for token in tokens(run)]
         if opens and len(words) < 2:
             continue
-        found += [word for word in words if word and not word[0].isdigit()]
-    return found
+        stems += [word for word in words if word and not word[0].isdigit()]
+    return stems
 
 
 def name_runs(text: str) -> list[tuple[str, bool]]:
@@ -147,24 +147,24 @@ def denied(folded_tokens: Sequence[str]) -> set[str] | None:
     None if it holds no such word. A `no` that opens the text answers a question and negates
     nothing in what follows.
     """
-    found: set[str] | None = None
-    for place, token in enumerate(folded_tokens):
-        if (token in NEGATIONS and (place or token != "no")) or token.endswith("n't"):
-            near = (stem_or_none(word) for word in folded_tokens[place + 1 : place + 4])
-            found = (found or set()) | set(next(([word] for word in near if word), []))
-    return found
+    stems: set[str] | None = None
+    for position, token in enumerate(folded_tokens):
+        if (token in NEGATIONS and (position or token != "no")) or token.endswith("n't"):
+            near = (stem_or_none(word) for word in folded_tokens[position + 1 : position + 4])
+            stems = (stems or set()) | set(next(([word] for word in near if word), []))
+    return stems
 
 
-def as_written(found: Iterable[str], text: str) -> str:
+def as_written(words: Iterable[str], text: str) -> str:
     """Folded words or stems of a text as it first writes each of them, for people to read.
 
     ``charlott`` is `Charlotte`, ``205`` is `two hundred and five`. What is not a word of the text,
     such as a pair of characters, stays as it is.
     """
-    if not (found := list(found)):
+    if not (words := list(words)):
         return ""
     known = _first_written(text)
-    return ", ".join(known.get(one) or _number_written(one, text) or one for one in found)
+    return ", ".join(known.get(word) or _number_written(word, text) or word for word in words)
 
 
 def _list(words: str) -> list[str]:
@@ -300,17 +300,17 @@ def _first_written(text: str) -> Mapping[str, str]:
     words: dict[str, str] = {}
     stems: dict[str, str] = {}
     for written in _WRITTEN.findall(text):
-        for token, shown in _tokens_written(written):
-            words.setdefault(token, shown)
-            stems.setdefault(stem(token), shown)
+        for token, part in _tokens_written(written):
+            words.setdefault(token, part)
+            stems.setdefault(stem(token), part)
     return stems | words
 
 
 @remembered
 def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
-    shown = _ENDS_POSSESSIVE.sub("", written)
-    parts = [(tokens(part), part) for part in (shown, *_PART.findall(shown))]
-    return tuple((found[0], part) for found, part in parts if len(found) == 1)
+    whole = _ENDS_POSSESSIVE.sub("", written)
+    parts = [(tokens(part), part) for part in (whole, *_PART.findall(whole))]
+    return tuple((words[0], part) for words, part in parts if len(words) == 1)
 
 
 _PART = re.compile(WORD)
@@ -320,12 +320,12 @@ def _number_written(number: str, text: str) -> str | None:
     if not number[:1].isdigit():
         return None
     words = list(islice(_WRITTEN.finditer(text), LOOKED_AT))
-    for first, one in enumerate(words):
-        if any(token[0].isdigit() for token, _ in _tokens_written(one.group())):
+    for first, word in enumerate(words):
+        if any(token[0].isdigit() for token, _ in _tokens_written(word.group())):
             for last in words[first + 1 : first + MOST_WORDS]:
-                shown = text[one.start() : last.end()]
-                if tokens(shown) == [number]:
-                    return shown
+                span = text[word.start() : last.end()]
+                if tokens(span) == [number]:
+                    return span
     return None
 
 
@@ -356,50 +356,50 @@ def _opens_sentence(text: str, start: int) -> bool:
 def _pairs(token: str) -> list[str]:
     """Overlapping pairs of characters of the runs without spaces; other runs whole."""
     pieces: list[str] = []
-    place = 0
+    position = 0
     for run in PAIRED.finditer(token):
-        if run.start() > place:
-            pieces.append(token[place : run.start()])
+        if run.start() > position:
+            pieces.append(token[position : run.start()])
         characters = _CHARACTER.findall(run.group())
         pieces += map("".join, pairwise(characters)) if len(characters) > 1 else characters
-        place = run.end()
-    if place < len(token):
-        pieces.append(token[place:])
+        position = run.end()
+    if position < len(token):
+        pieces.append(token[position:])
     return pieces
 
 
-def _with_digits(found: list[str]) -> list[str]:
+def _with_digits(words: list[str]) -> list[str]:
     """Number words and Roman numerals as digits: ``two hundred and five`` is ``205``."""
     out: list[str] = []
-    place = 0
-    while place < len(found):
-        token = found[place]
+    position = 0
+    while position < len(words):
+        token = words[position]
         if token in _ROMANS:
             out.append(_ROMANS[token])
-            place += 1
+            position += 1
         elif token in _SMALL or token in _SCALES or (token[0].isdigit() and token.isascii()):
-            value, place = _read_number(found, place)
+            value, position = _read_number(words, position)
             out.append(value)
         else:
             out.append(token)
-            place += 1
+            position += 1
     return out
 
 
-def _read_number(found: list[str], place: int) -> tuple[str, int]:
+def _read_number(words: list[str], position: int) -> tuple[str, int]:
     """The number that begins at ``place``, and where the text continues after it."""
-    token = found[place]
+    token = words[position]
     if token not in _SMALL and token not in _SCALES:
-        following = found[place + 1] if place + 1 < len(found) else ""
+        following = words[position + 1] if position + 1 < len(words) else ""
         if following in _SCALES and len(token) <= 15 and token.replace(".", "", 1).isdigit():
             value = round(float(token) * _SCALES[following], 4)
-            return str(int(value) if value.is_integer() else value), place + 2
-        return token, place + 1
+            return str(int(value) if value.is_integer() else value), position + 2
+        return token, position + 1
     total, part = 0, 0
     last: int | None = None
     largest = 10 * _SCALES["trillion"]
-    while place < len(found):
-        token = found[place]
+    while position < len(words):
+        token = words[position]
         if token == "hundred" and part < 100:
             part = (part or 1) * 100
             last = 100
@@ -410,11 +410,11 @@ def _read_number(found: list[str], place: int) -> tuple[str, int]:
             part += _SMALL[token]
             last = _SMALL[token]
             if token in ORDINALS:
-                return str(total + part), place + 1
-        elif not (token == "and" and _goes_on(last, found[place + 1 : place + 2])):
+                return str(total + part), position + 1
+        elif not (token == "and" and _goes_on(last, words[position + 1 : position + 2])):
             break
-        place += 1
-    return str(total + part), place
+        position += 1
+    return str(total + part), position
 
 
 def _adds(last: int | None, small: int) -> bool:
@@ -434,38 +434,38 @@ SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
 """Letters of words that may be two spellings of one."""
 
 
-def close(one: str, other: str) -> bool:
+def close(word: str, other: str) -> bool:
     """True if two words are spellings of one: the same beginning, nearly the same end."""
-    least, most = sorted((len(one), len(other)))
-    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
+    least, most = sorted((len(word), len(other)))
+    if word[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
         return False
-    if one[0].isdigit() or most > LONGEST_SPELLED:
+    if word[0].isdigit() or most > LONGEST_SPELLED:
         return False
-    if least >= 6 and one[: least - 1] == other[: least - 1]:
+    if least >= 6 and word[: least - 1] == other[: least - 1]:
         return True
-    return _within(1 if most < 10 else 2, one, other)
+    return _within(1 if most < 10 else 2, word, other)
 
 
-def alike(one: str, other: str) -> bool:
+def alike(name: str, other: str) -> bool:
     """True if two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
 
     More is taken for the same than by ``close``: any two that begin alike or differ in two letters,
     and all initials and abbreviations.
     """
-    least, most = sorted((len(one), len(other)))
-    if least < SAME_OPENING or one[:SAME_OPENING] == other[:SAME_OPENING]:
+    least, most = sorted((len(name), len(other)))
+    if least < SAME_OPENING or name[:SAME_OPENING] == other[:SAME_OPENING]:
         return True
     return (
         least >= SHORTEST_SPELLED
         and most <= LONGEST_SPELLED
         and most - least <= 2
-        and _within(2, one, other)
+        and _within(2, name, other)
     )
 
 
-def _within(most: int, one: str, other: str) -> bool:
+def _within(most: int, word: str, other: str) -> bool:
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
+    for i, a in enumerate(word, start=1):
         last, row[0] = row[0], i
         for j, b in enumerate(other, start=1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))

@@ -93,25 +93,26 @@ def bertscore(
         raise InputError(f"{len(candidates)} candidates cannot pair with {len(references)} others.")
     layer = chosen_layer(encoder, layer)
     pairs = [
-        (one.strip(), other.strip()) for one, other in zip(candidates, references, strict=True)
+        (candidate.strip(), other.strip())
+        for candidate, other in zip(candidates, references, strict=True)
     ]
     raw = np.zeros((2, len(pairs)))
-    said, cut = np.zeros((2, len(pairs)), dtype=np.bool_)
-    sides: dict[str, _Side] = {}
+    scored, cut = np.zeros((2, len(pairs)), dtype=np.bool_)
+    prepared: dict[str, _Side] = {}
     for places in _in_pieces(pairs, 4 * encoder.dimensions / CHARACTERS_A_TOKEN):
-        texts = dict.fromkeys(text for place in places for text in pairs[place])
-        sides = _sides(encoder, texts, layer, idf, sides)
-        for place in places:
-            one, other = (sides[text] for text in pairs[place])
-            cut[place] = one.cut or other.cut
-            said[place] = one.says_something and other.says_something
-            if said[place]:
-                cosines = one.vectors @ other.vectors.T
-                raw[:, place] = (
-                    cosines.max(axis=1) @ one.weights,
+        texts = dict.fromkeys(text for pair in places for text in pairs[pair])
+        prepared = _sides(encoder, texts, layer, idf, prepared)
+        for pair in places:
+            left, other = (prepared[text] for text in pairs[pair])
+            cut[pair] = left.cut or other.cut
+            scored[pair] = left.says_something and other.says_something
+            if scored[pair]:
+                cosines = left.vectors @ other.vectors.T
+                raw[:, pair] = (
+                    cosines.max(axis=1) @ left.weights,
                     cosines.max(axis=0) @ other.weights,
                 )
-    return _scores(raw[0], raw[1], said, cut, baseline)
+    return _scores(raw[0], raw[1], scored, cut, baseline)
 
 
 def bertscore_grid(
@@ -139,11 +140,12 @@ def bertscore_grid(
     """
     layer = chosen_layer(encoder, layer)
     ones, others = ([text.strip() for text in texts] for texts in (candidates, references))
-    sides = _sides(encoder, dict.fromkeys([*ones, *others]), layer, idf, {})
+    prepared = _sides(encoder, dict.fromkeys([*ones, *others]), layer, idf, {})
     rows, columns = (
-        _distinct(text for text in texts if sides[text].says_something) for texts in (ones, others)
+        _distinct(text for text in texts if prepared[text].says_something)
+        for texts in (ones, others)
     )
-    down, across = ([sides[text] for text in texts] for texts in (rows, columns))
+    down, across = ([prepared[text] for text in texts] for texts in (rows, columns))
     raw = np.zeros((2, len(rows) + 1, len(columns) + 1))
     for right in _slices(across, 1):
         tokens = sum(len(side.weights) for side in across[right])
@@ -154,13 +156,13 @@ def bertscore_grid(
         np.array([rows.get(text, -1) for text in ones], dtype=np.intp)[:, None],
         np.array([columns.get(text, -1) for text in others], dtype=np.intp)[None, :],
     ]
-    said = np.logical_and.outer(
+    scored = np.logical_and.outer(
         [text in rows for text in ones], [text in columns for text in others]
     )
     cut = np.logical_or.outer(
-        [sides[text].cut for text in ones], [sides[text].cut for text in others]
+        [prepared[text].cut for text in ones], [prepared[text].cut for text in others]
     )
-    return _scores(precision, recall, said, cut, baseline)
+    return _scores(precision, recall, scored, cut, baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,21 +211,21 @@ def _side(tokens: TokenVectors, idf: Idf | None) -> _Side:
 
 
 def _special(tokens: TokenVectors) -> list[int]:
-    own = [not span.any() for span in tokens.spans]
-    first = own.index(False) if False in own else len(own)
-    last = own[::-1].index(False) if False in own else 0
-    return [*tokens.ids[:first].tolist(), *tokens.ids[len(own) - last :].tolist()]
+    inner = [not span.any() for span in tokens.spans]
+    first = inner.index(False) if False in inner else len(inner)
+    last = inner[::-1].index(False) if False in inner else 0
+    return [*tokens.ids[:first].tolist(), *tokens.ids[len(inner) - last :].tolist()]
 
 
 def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, Numbers]:
-    cosines = np.concatenate([one.vectors for one in down]) @ (
-        np.concatenate([one.vectors for one in across]).T
+    cosines = np.concatenate([text.vectors for text in down]) @ (
+        np.concatenate([text.vectors for text in across]).T
     )
     rows, columns = _starts(down), _starts(across)
     best_right = np.maximum.reduceat(cosines, columns, axis=1)
     best_left = np.maximum.reduceat(cosines, rows, axis=0)
-    weights_down = np.concatenate([one.weights for one in down])[:, None]
-    weights_across = np.concatenate([one.weights for one in across])[None, :]
+    weights_down = np.concatenate([text.weights for text in down])[:, None]
+    weights_across = np.concatenate([text.weights for text in across])[None, :]
     return (
         np.add.reduceat(best_right * weights_down, rows, axis=0),
         np.add.reduceat(best_left * weights_across, columns, axis=1),
@@ -233,7 +235,7 @@ def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, N
 def _scores(
     precision: Numbers,
     recall: Numbers,
-    said: NDArray[np.bool_],
+    scored: NDArray[np.bool_],
     cut: NDArray[np.bool_],
     baseline: Baseline | None,
 ) -> BertScores:
@@ -242,45 +244,45 @@ def _scores(
     scores = [precision, recall, f1]
     if baseline is not None:
         expected = (baseline.precision, baseline.recall, baseline.f1)
-        scores = [(one - b) / (1 - b) for one, b in zip(scores, expected, strict=True)]
-    precision, recall, f1 = (np.where(said, one, 0.0) for one in scores)
+        scores = [(score - b) / (1 - b) for score, b in zip(scores, expected, strict=True)]
+    precision, recall, f1 = (np.where(scored, score, 0.0) for score in scores)
     return BertScores(precision, recall, f1, cut)
 
 
 def _distinct(texts: Iterable[str]) -> dict[str, int]:
-    return {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return {text: index for index, text in enumerate(dict.fromkeys(texts))}
 
 
-def _starts(sides: Sequence[_Side]) -> NDArray[np.intp]:
-    lengths = [len(side.weights) for side in sides]
+def _starts(texts: Sequence[_Side]) -> NDArray[np.intp]:
+    lengths = [len(side.weights) for side in texts]
     return np.cumsum([0, *lengths[:-1]], dtype=np.intp)
 
 
-def _slices(sides: Sequence[_Side], width: int) -> Iterator[slice]:
+def _slices(texts: Sequence[_Side], width: int) -> Iterator[slice]:
     """Slices of neighbours whose tokens, times ``width``, are at most ``CELLS_AT_ONCE``."""
     start = tokens = 0
-    for end, side in enumerate(sides):
+    for end, side in enumerate(texts):
         tokens += len(side.weights)
         if tokens * width > CELLS_AT_ONCE and end > start:
             yield slice(start, end)
             start, tokens = end, len(side.weights)
-    if start < len(sides):
-        yield slice(start, len(sides))
+    if start < len(texts):
+        yield slice(start, len(texts))
 
 
 def _in_pieces(pairs: Sequence[tuple[str, str]], bytes_a_character: float) -> Iterator[list[int]]:
     piece: list[int] = []
     held: set[str] = set()
     size = 0.0
-    for place in sorted(range(len(pairs)), key=lambda place: pairs[place][::-1]):
-        new = {text for text in pairs[place] if text not in held}
+    for number in sorted(range(len(pairs)), key=lambda number: pairs[number][::-1]):
+        new = {text for text in pairs[number] if text not in held}
         more = sum(map(len, new)) * bytes_a_character
         if piece and size + more > BYTES_AT_ONCE:
             yield piece
             piece, held, size = [], set(), 0.0
-            more = sum(map(len, set(pairs[place]))) * bytes_a_character
-        piece.append(place)
-        held.update(pairs[place])
+            more = sum(map(len, set(pairs[number]))) * bytes_a_character
+        piece.append(number)
+        held.update(pairs[number])
         size += more
     if piece:
         yield piece
@@ -316,22 +318,22 @@ class BertscoreOptions:
         Raises:
             InputError: Anything else.
         """
-        given: dict[str, str | None] = {}
+        options: dict[str, str | None] = {}
         for word in filter(None, (word.strip() for word in text.split(","))):
             name, equals, value = (part.strip() for part in word.partition("="))
-            if name in given or not _fits(name, value if equals else None):
+            if name in options or not _fits(name, value if equals else None):
                 raise InputError(
                     f"{argument('bertscore', text)}: expected model=NAME, layer=NUMBER, idf, "
                     f"rescale or rescale=FILE, each once, between commas; got {word!r}."
                 )
-            given[name] = value or None
-        layer, file = given.get("layer"), given.get("rescale")
+            options[name] = value or None
+        layer, file = options.get("layer"), options.get("rescale")
         return cls(
             layer=None if layer is None else int(layer),
-            idf="idf" in given,
-            rescale="rescale" in given,
+            idf="idf" in options,
+            rescale="rescale" in options,
             baseline=None if file is None else Path(file),
-            model=given.get("model"),
+            model=options.get("model"),
         )
 
     def settle(
@@ -389,14 +391,18 @@ class BertscoreSettings:
         known = encoder.recall(list(keys.values()))
         new = [pair for pair, key in keys.items() if key not in known]
         if new:
-            fresh = self._computed(encoder, [one for one, _ in new], [other for _, other in new])
+            fresh = self._computed(
+                encoder, [candidate for candidate, _ in new], [other for _, other in new]
+            )
             rows = np.stack([fresh.precision, fresh.recall, fresh.f1, fresh.cut], axis=1)
             exact = np.ascontiguousarray(rows, np.float64).view(np.float32)
             added = {keys[pair]: row for pair, row in zip(new, exact, strict=True)}
             encoder.remember(added)
             known |= added
-        kept = np.stack([known[keys[pair]] for pair in pairs]) if pairs else np.empty((0, 8), "f4")
-        precision, recall, f1, cut = kept.view(np.float64).T
+        rows_of_pairs = (
+            np.stack([known[keys[pair]] for pair in pairs]) if pairs else np.empty((0, 8), "f4")
+        )
+        precision, recall, f1, cut = rows_of_pairs.view(np.float64).T
         return BertScores(precision, recall, f1, cut.astype(bool))
 
     def _computed(
@@ -411,14 +417,20 @@ class BertscoreSettings:
 
     def about(self, encoder: Encoder) -> str:
         """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
-        own = self.encoder
-        words = [] if own is None else [f"model {own.name}@{own.fingerprint[:12]}"]
-        words += [f"layer {chosen_layer(own or encoder, self.layer)}"]
+        encoder_of_its_own = self.encoder
+        words = (
+            []
+            if encoder_of_its_own is None
+            else [f"model {encoder_of_its_own.name}@{encoder_of_its_own.fingerprint[:12]}"]
+        )
+        words += [f"layer {chosen_layer(encoder_of_its_own or encoder, self.layer)}"]
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
         if self.baseline is not None:
-            one = self.baseline
-            numbers = (repr(float(number)) for number in (one.precision, one.recall, one.f1))
+            baseline = self.baseline
+            numbers = (
+                repr(float(number)) for number in (baseline.precision, baseline.recall, baseline.f1)
+            )
             words.append(f"rescaled by {' '.join(numbers)}")
         return ", ".join(words)
 

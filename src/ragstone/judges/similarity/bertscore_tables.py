@@ -131,17 +131,17 @@ def read_baseline(path: str | Path, layer: int) -> Baseline:
     if not lines or [word.strip() for word in lines[0]] != HEADER:
         got = ",".join(lines[0]) if lines else "nothing"
         raise InputError(f"{file}:1  expected {','.join(HEADER)}, got {got}")
-    found: dict[int, Baseline] = {}
+    by_layer: dict[int, Baseline] = {}
     for number, line in enumerate(lines[1:], 2):
         at, baseline = _line(line)
-        if baseline is None or at in found:
+        if baseline is None or at in by_layer:
             expected = "a layer of its own, then P, R and F, each below 1"
             raise InputError(f"{file}:{number}  expected {expected}, got {','.join(line)}")
-        found[at] = baseline
-    if layer not in found:
-        there = ", ".join(map(str, sorted(found))) or "none"
-        raise InputError(f"{file} has no line for layer {layer}. It has layers {there}.")
-    return found[layer]
+        by_layer[at] = baseline
+    if layer not in by_layer:
+        layers = ", ".join(map(str, sorted(by_layer))) or "none"
+        raise InputError(f"{file} has no line for layer {layer}. It has layers {layers}.")
+    return by_layer[layer]
 
 
 def _line(words: list[str]) -> tuple[int, Baseline | None]:
@@ -149,7 +149,7 @@ def _line(words: list[str]) -> tuple[int, Baseline | None]:
         layer, (precision, recall, f1) = int(words[0]), map(float, words[1:])
     except ValueError:
         return -1, None
-    if layer < 0 or not all(isfinite(one) and one < 1 for one in (precision, recall, f1)):
+    if layer < 0 or not all(isfinite(score) and score < 1 for score in (precision, recall, f1)):
         return -1, None
     return layer, Baseline(precision, recall, f1)
 
@@ -178,7 +178,7 @@ class Idf:
     def weights(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """``log((documents + 1) / (count + 1))`` of each token, at least 0; shape as ``ids``."""
         total = self.documents + 1
-        weights = [log(total / (self.counts.get(one, 0) + 1)) for one in ids.tolist()]
+        weights = [log(total / (self.counts.get(token, 0) + 1)) for token in ids.tolist()]
         return np.array(weights, dtype=np.float64)
 
     @property
@@ -204,11 +204,11 @@ def count_documents(encoder: Encoder, texts: Iterable[str]) -> Idf:
     """
     documents = 0
     counts: Counter[int] = Counter()
-    given = iter(texts)
-    while some := Counter(text.strip() for text in islice(given, TEXTS_AT_ONCE)):
+    left = iter(texts)
+    while some := Counter(text.strip() for text in islice(left, TEXTS_AT_ONCE)):
         read = encoder.tokens(list(some), layer=0, limit=encoder.longest)
         for tokens, times in zip(read, some.values(), strict=True):
             documents += times
-            for one in set(tokens.ids.tolist()):
-                counts[one] += times
+            for token in set(tokens.ids.tolist()):
+                counts[token] += times
     return Idf(documents, dict(counts))

@@ -39,7 +39,7 @@ class Unit:
     @property
     def says_something(self) -> bool:
         """True if some pair has two texts that are not empty."""
-        return any(one.strip() and other.strip() for one, other in self.pairs)
+        return any(first.strip() and other.strip() for first, other in self.pairs)
 
 
 Units = list[Unit] | str
@@ -133,16 +133,16 @@ def _cut(
 ) -> list[str]:
     ends = list(accumulate(sizes))
     total = ends[-1]
-    found: list[str] = []
+    cut: list[str] = []
     first = 0
     while True:
         begin = ends[first] - sizes[first]
         last = first
         while last + 1 < len(places) and ends[last + 1] - begin <= room:
             last += 1
-        found.append(text[places[first][0] : places[last][1]].strip())
+        cut.append(text[places[first][0] : places[last][1]].strip())
         if ends[last] == total:
-            return found
+            return cut
         step = begin + max(1, int(room * (1 - OVERLAP)))
         first += 1
         while ends[first] - sizes[first] < step and first < last + 1:
@@ -200,7 +200,7 @@ class Texts:
             replace(
                 unit,
                 pairs=tuple(
-                    (one, window) for one, text in unit.pairs for window in self._windows[text]
+                    (first, window) for first, text in unit.pairs for window in self._windows[text]
                 ),
             )
             for unit in units
@@ -223,7 +223,7 @@ class Texts:
         if paired:
             starts = np.cumsum([0, *(len(unit.pairs) for unit in paired)])[:-1]
             best[[bool(unit.pairs) for unit in units]] = np.maximum.reduceat(cosines, starts)
-        return [float(one) for one in np.round(np.clip(best, LEAST, 1), DECIMALS)]
+        return [float(cosine) for cosine in np.round(np.clip(best, LEAST, 1), DECIMALS)]
 
     def failure(self, unit: Unit) -> str | None:
         """Why one of its texts could not be embedded; None if all are."""
@@ -248,8 +248,8 @@ class Texts:
 
 def any_known(facts: Iterable[bool | None]) -> bool | None:
     """True if any is true; None if none is but some are unknown."""
-    said = set(facts)
-    return True if True in said else None if None in said else False
+    known_facts = set(facts)
+    return True if True in known_facts else None if None in known_facts else False
 
 
 def _of_length_1(vectors: Vectors) -> Vectors:
@@ -286,7 +286,7 @@ class SimilarityJudge:
 
     encoder: Encoder
     bertscore: BertscoreSettings = field(default_factory=BertscoreSettings)
-    asks: frozenset[str] = frozenset(Similarity.ask(one).name for one in (*COSINES, *BERTSCORES))
+    asks: frozenset[str] = frozenset(Similarity.ask(part).name for part in (*COSINES, *BERTSCORES))
     _block: Sequence[Example] = field(default=(), init=False, repr=False)
     _texts: Texts = field(init=False, repr=False)
     _matches: dict[Unit, dict[str, UnitValue]] = field(default_factory=dict, init=False, repr=False)
@@ -309,16 +309,18 @@ class SimilarityJudge:
             self._matches = {}
         measure = ASKS[ask].part
         if measure == "question_probe":
-            found = question_probe(block, rows)
+            by_row = question_probe(block, rows)
         else:
             name = "answer_reference" if measure in BERTSCORES else measure.removesuffix(WINDOWS)
-            found = {row: READERS[name](block.examples[row]) for row in rows}
-        units = list(dict.fromkeys(unit for one in found.values() for unit in known(one)))
+            by_row = {row: READERS[name](block.examples[row]) for row in rows}
+        units = list(
+            dict.fromkeys(unit for units_of_row in by_row.values() for unit in known(units_of_row))
+        )
         if measure in BERTSCORES:
             compared = self._matched(units, measure)
         else:
             compared = self._compared(units, windows=measure.endswith(WINDOWS))
-        return filled(RowBuilder(ask, self.name), found, compared)
+        return filled(RowBuilder(ask, self.name), by_row, compared)
 
     def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, UnitValue]:
         try:
@@ -327,8 +329,8 @@ class SimilarityJudge:
             return dict.fromkeys(units, UnitValue(failure=reason("no_answer", said=error)))
         self._texts.embed(text for unit in read for text in unit.texts)
         return {
-            unit: UnitValue(value, self._texts.cut(one), self._texts.failure(one))
-            for unit, one, value in zip(units, read, self._texts.best(read), strict=True)
+            unit: UnitValue(value, self._texts.cut(windowed), self._texts.failure(windowed))
+            for unit, windowed, value in zip(units, read, self._texts.best(read), strict=True)
         }
 
     def _matched(self, units: Sequence[Unit], measure: str) -> dict[Unit, UnitValue]:
@@ -354,11 +356,11 @@ class SimilarityJudge:
 
 
 def filled(
-    sheet: RowBuilder, found: Mapping[int, Units], compared: Mapping[Unit, UnitValue]
+    sheet: RowBuilder, by_row: Mapping[int, Units], compared: Mapping[Unit, UnitValue]
 ) -> Filled:
     """A row for each unit of each example; failed where one lacks or has failed."""
     measure = ASKS[sheet.ask].part
-    for row, units in found.items():
+    for row, units in by_row.items():
         subject = fingerprint(sheet.ask, units)
         if isinstance(units, str):
             sheet.done(row, subject, "failed", reason(units, of=sheet.judge))
@@ -381,14 +383,14 @@ def filled(
 
 def question_probe(block: Block, rows: Sequence[int]) -> dict[int, Units]:
     """The question paired with each question generated from the answer, if these were made."""
-    made = block.tables.outcome(Probe.name)["status"] == VALUE
-    found: dict[int, Units] = {row: [] for row in rows if made[row]}
+    defined = block.tables.outcome(Probe.name)["status"] == VALUE
+    by_row: dict[int, Units] = {row: [] for row in rows if defined[row]}
     probes = block.tables.of(Probe.name).select("row", "index", "text")
     for row, index, text in probes.iter_rows():
-        units = found.get(row)
+        units = by_row.get(row)
         if isinstance(units, list):
             units.append(Unit(index, ((block.examples[row].question or "", text),)))
-    return found
+    return by_row
 
 
 def known(units: Units) -> list[Unit]:
@@ -429,12 +431,12 @@ class CrossEncoderJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Score each answer with each reference, every distinct pair once."""
-        found = {row: answer_reference(block.examples[row]) for row in rows}
-        units = dict.fromkeys(unit for one in found.values() for unit in one)
+        by_row = {row: answer_reference(block.examples[row]) for row in rows}
+        units = dict.fromkeys(unit for units_of_row in by_row.values() for unit in units_of_row)
         compared = self._compared([unit for unit in units if unit.says_something])
         return filled(
             RowBuilder(ask, self.name),
-            found,
+            by_row,
             {unit: compared.get(unit, UnitValue()) for unit in units},
         )
 
@@ -448,7 +450,7 @@ class CrossEncoderJudge:
             return dict.fromkeys(units, UnitValue(failure=reason("no_answer", said=error)))
         cut = (self.cross_encoder.lengths(pairs) > self.cross_encoder.max_tokens).tolist()
         of_pair = {
-            pair: UnitValue(round(score, DECIMALS), cut=one)
-            for pair, score, one in zip(pairs, scores, cut, strict=True)
+            pair: UnitValue(round(score, DECIMALS), cut=is_cut)
+            for pair, score, is_cut in zip(pairs, scores, cut, strict=True)
         }
         return {unit: of_pair[unit.pairs[0]] for unit in units}
