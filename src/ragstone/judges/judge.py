@@ -242,10 +242,9 @@ Labels = Mapping[str, Any]
 class HumanJudge:
     """Reads the ``labels`` of an example: of its answer, contexts, claims and statements.
 
-    A missing label is a null in the row, which metrics handle. What follows from the
-    grade of a context is added if the person did not label it. An example without labels of a kind
-    is left to the next judge. What follows for claims from a label of the whole answer is said
-    once the next judges have spoken, see ``rules.decide_parts``.
+    A missing label is a null in the row, but what follows from the grade of a context is added. An
+    example without labels of a kind is left to the next judge. Labels of the whole answer decide
+    its claims once the next judges have spoken, see ``rules.decide_parts``.
     """
 
     name: str = "human"

@@ -46,13 +46,13 @@ def parse_judges(
     llm: Mapping[str, Judge] = NONE,
     offline: bool = False,
 ) -> Panel:
-    """The judges with these names, in order; no name: the labels in the data, then ``local``.
+    """Return the judges with these names, in order; without names: the labels in the data,
+    ``local``.
 
-    ``human`` is the labels and reference ids in the data, ``human:FILE`` those of
-    a file. ``local:strings`` is the local judge without a model, ``nli:NAME`` a
-    cross-encoder that judges support alone, and the names in ``llm`` are chat models. The models
-    that are given fill the similarities, whoever judges the rest; ``rules`` always comes last,
-    because it only counts.
+    ``human`` is the labels and reference ids in the data, ``human:FILE`` those of a file,
+    ``local:strings`` the local judge without a model, ``nli:NAME`` a cross-encoder that judges
+    support alone. The models that are given fill the similarities, whoever judges the rest;
+    ``rules`` always comes last, because it only counts.
 
     Args:
         names: As the user wrote them.
@@ -61,7 +61,7 @@ def parse_judges(
         encoder: Fills cosines and BERTScore.
         cross_encoder: Fills the similarity that has its name.
         bertscore: How the encoder computes BERTScore.
-        llm: The judges by chat models that were opened, by the names the user gave them.
+        llm: The judges by chat models, by the names the user gave them.
         offline: Download no model.
 
     Raises:

@@ -39,12 +39,8 @@ SHARED = 2
 
 @dataclass(frozen=True, slots=True)
 class ContextSentence:
-    """A sentence of the contexts.
-
-    Args:
-        text: Word for word.
-        context: The context's position, from 0.
-        terms: Its stemmed content words.
+    """A sentence, word for word, the position of its context, from 0, and its stemmed content
+    words.
     """
 
     text: str
@@ -196,12 +192,9 @@ class NliVerdict:
 
 
 def verdict(read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Outputs) -> NliVerdict:
-    """The verdict on a proposition.
+    """Return the verdict on a proposition.
 
-    Args:
-        read: Each window with what the model says of it, the one with most words of the
-            proposition first.
-        known: What the outputs of the model mean.
+    ``read`` has each window with its scores, the one with most words of the proposition first.
     """
     if not read:
         return NliVerdict("absent", 0.0, (), None, "nothing_to_read")
@@ -226,10 +219,8 @@ def verdict(read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Output
 class NliJudge:
     """Judges support by natural language inference.
 
-    Args:
-        name: As it stands in every row it fills.
-        model: Premise first, hypothesis second. Its labels are those of ``MEANINGS``, or it has one
-            output alone: the probability that the second text follows from the first.
+    The model reads the premise first. Its labels are those of ``MEANINGS``, or it has one output
+    alone: the probability that the second text follows from the first.
 
     Raises:
         ModelError: Its labels are not understood.

@@ -58,10 +58,9 @@ Values = dict[str, Any]
 class RulesJudge:
     """Citations, word overlap, stock phrases, and what follows from other judgements.
 
-    If nothing was retrieved, there is no context to judge and no proposition
-    is supported. A grounding label
-    that people did not give follows from their other labels, or from the judged claims and the
-    citations.
+    If nothing was retrieved, there is no context to judge and no proposition is supported. A
+    grounding label that people did not give follows from their other labels, or from the judged
+    claims and the citations.
     """
 
     name: str = "rules"
@@ -266,12 +265,9 @@ LEFT_OPEN = "labels_left_open"
 
 
 def fill_labels(ask: str, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:
-    """People's labels of answers as a whole, with those that they left open.
+    """Return people's labels of answers as a whole, with those that they left open in these rows.
 
-    Args:
-        ask: About the answer as a whole.
-        filled: What people and the judges after them say.
-        rows: The examples in which a person left a label open.
+    ``filled`` is what people and the judges after them say.
     """
     sheet = RowBuilder(ask, HUMAN)
     words = [_by_example(judge) for judge in filled] if rows else []
@@ -331,10 +327,8 @@ def people_labels(row: Labels) -> dict[str, Any]:
 def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:
     """Return the rows about claims that follow from labels of answers as a whole.
 
-    Args:
-        block: The block, with its claims.
-        filled: What the judges say of the support of these claims.
-        rows: The examples for which no judge before people spoke.
+    ``filled`` is what the judges say of the support of the block's claims; ``rows`` are the
+    examples for which no judge before people spoke.
     """
     sheet = RowBuilder(PARTS, HUMAN)
     labelled = [row for row in rows if block.examples[row].labels.get("answer")]
@@ -370,15 +364,11 @@ def _first_word(filled: Sequence[Filled], row: int) -> dict[tuple[str, int], dic
 
 
 def decided_parts(answer: Labels, claims: Rows, judge: str) -> Rows:
-    """The rows about all claims of an answer, with what its labels as a whole leave of them.
+    """Return the rows about all claims of an answer, with what its labels as a whole leave of them.
 
-    What the labels leave open stays as it was judged. A verdict that they rule out becomes the
-    only one left, or ``absent``. A person's own word on a claim speaks first.
-
-    Args:
-        answer: The labels of the answer.
-        claims: What was judged of each claim; its verdict is null where nobody judged it.
-        judge: Who labelled the answer.
+    What the labels leave open stays as it was judged; a verdict is null where nobody judged. A
+    verdict that they rule out becomes the only one left, or ``absent``. A person's own word on a
+    claim speaks first. ``judge`` labelled the answer.
     """
     left = verdicts_left(answer, len(claims))
     return [_decided(claim, left, judge) for claim in claims] if left else claims

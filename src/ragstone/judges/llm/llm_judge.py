@@ -54,10 +54,7 @@ class Asker(Protocol):
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """Ask a question; one that was asked before is answered from the journal.
 
-        Args:
-            model: The model to ask.
-            question: The question.
-            turn: The position of the example in the data; lower ones go first.
+        ``turn`` is the position of the example in the data; lower ones go first.
         """
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -65,12 +62,9 @@ class Asker(Protocol):
 
 
 def vote(kind: type[Kind], by_member: Sequence[Sequence[Row]], members: int) -> list[Row]:
-    """One row per unit from those of all members, in the order of the first that judged it.
+    """Return a row per unit from those of all members, in the order of the first that judged it.
 
-    Args:
-        kind: What was judged; the roles of its columns say how each is settled.
-        said: The rows of each member that gave any.
-        members: How many there are.
+    The roles of the kind's columns say how each is settled. Members without a row count as well.
     """
     if members == 1:
         return list(by_member[0])
@@ -224,14 +218,7 @@ class LLMJudge:
     """A chat model, or several that vote.
 
     With several models, the first makes claims, statements and probes; all judge, and the majority
-    decides. A tie is missing.
-
-    Args:
-        models: The models to ask.
-        prompts: The instructions to the models.
-        plan: Which tasks share a question.
-        tasks: The tasks, by name.
-        topics: Criteria, aspects and rivals that the metrics name.
+    decides. A tie is missing. ``topics`` are criteria, aspects and rivals that the metrics name.
     """
 
     models: tuple[ChatModel, ...]
@@ -289,12 +276,9 @@ class LLMJudge:
     def status(
         self, task: Task, target: Target, replies: Mapping[str, TaskReply]
     ) -> tuple[LedgerStatus, str | None]:
-        """The status of a task, and the reason if something or everything is missing.
+        """Return the status of a task, and the reason if something or everything is missing.
 
-        Args:
-            task: The task.
-            target: What it is about.
-            replies: The reply of each model by name; none if there was nothing to ask.
+        ``replies`` are those of each model by name; none if there was nothing to ask.
         """
         if why := task.lacks(target.example):
             return "failed", f"{self.name}: {why}"
@@ -344,14 +328,7 @@ def task_replies(
     outcomes: Sequence[Outcome],
     room: int,
 ) -> dict[str, TaskReply]:
-    """One model's reply to each task, from the outcomes of its questions.
-
-    Args:
-        pieces: By task.
-        questions: The questions made of them.
-        outcomes: Of each question.
-        room: The most characters of text in one question.
-    """
+    """Return one model's reply to each task, from the outcomes of the questions about it."""
     items: dict[str, dict[str, list[Item]]] = {name: {} for name in pieces}
     lacking: dict[str, dict[str, str]] = {name: {} for name in pieces}
     by_task: dict[str, list[Outcome]] = {name: [] for name in pieces}

@@ -87,10 +87,7 @@ def line(mark: str, name: str = "") -> str:
 def between(title: str, escaped_texts: Mapping[str, str], texts: Sequence[str]) -> str:
     """Return texts under a title, each after a boundary line with its id.
 
-    Args:
-        title: The title.
-        shown: The texts as they are shown, by id.
-        texts: The original texts, in which the boundary must not occur.
+    The boundary does not occur in ``texts``, which are the originals of the escaped ones.
     """
     mark = boundary((title, *escaped_texts, *escaped_texts.values()), texts)
     parts = [f"{title}\n"]
@@ -241,12 +238,12 @@ class Piece:
         instructions: The prompt; the same for every example.
         blocks: The texts to be judged, each delimited.
         items: The items that the reply must hold, by id.
-        contexts: The block of contexts, which comes before everything else; None if there is none.
-        vote: Which of several times that the same is asked, from 0.
+        contexts: The block of contexts, which comes before everything else.
+        vote: The number of this time, from 0, if the same is asked several times.
         texts: The texts that the items are about, by id, whose first words an item repeats.
         lists: The titles of the lists in which texts of items stand behind the blocks, by id.
         details: What a detail may be or start with; empty: any text.
-        echo: What of an item is not about its text; empty if nothing is. None: it is not checked.
+        echo: Tells what of an item is not about its text; None: it is not checked.
     """
 
     task: str
@@ -340,12 +337,9 @@ class Question:
 
 
 def key(request: ChatRequest, identity: str, vote: int = 0) -> str:
-    """BLAKE2b-128 of a question put to a model, as 32 hex digits: the same question, the same key.
+    """Return BLAKE2b-128 of a question, as 32 hex digits: the same question, the same key.
 
-    Args:
-        request: The question.
-        identity: The model's, with its sampling.
-        vote: Which of several times that the same is asked.
+    ``identity`` is the model's, with its sampling; ``vote`` counts times that the same is asked.
     """
     digest = blake2b(digest_size=16)
     shape = (request.name, _text(request.schema), request.example)

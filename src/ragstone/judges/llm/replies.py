@@ -57,29 +57,25 @@ def read_items(
     texts: Mapping[str, str] | None = None,
     echoes: Mapping[str, Callable[[Item], str]] = NO_ECHOES,
 ) -> Outcome:
-    """Read the requested items of a reply, each by itself.
+    """Read the requested items of a reply, each by itself; for any other id the fault of its item.
 
-    An item counts only if its words are the first words of its text, so that no verdict
-    goes to a neighbour; if one item has another's words, words that fit several texts are not
-    enough. Ids may be written ``1``, ``p1`` or ``P01`` for ``p01``, and verdicts in another case;
-    the list may be inside another object, alone in a list or a JSON text, or an object by id may
-    replace it.
+    An item counts only if its words are the first words of its text, so that no verdict goes to a
+    neighbour; if one item has another's words, words that fit several texts are not enough. Ids may
+    be written ``1``, ``p1`` or ``P01`` for ``p01``, and verdicts in another case; the list may be
+    inside another object, alone in a list or a JSON text, or an object by id may replace it.
 
     A reply may contain words of the texts it is about. Of several objects the last counts, and only
     if all say the same except for reasons; in a leading think tag only those that hold every item
     count. A text copied with its quote marks can end an item early and leave its verdict to
-    another: so an item that was not asked for is ignored, but the one before it is a fault, and
-    if an id occurs twice, all are. All are too if there is an id that was not asked for and
-    one that was is missing: a model that counts from 0 gives each verdict to its neighbour.
+    another: so an item that was not asked for is ignored, but the one before it is a fault, and if
+    an id occurs twice, all are. All are too if one id was not asked for and another is missing: a
+    model that counts from 0 gives each verdict to its neighbour.
 
     Args:
         text: What the model wrote.
         items: The item class by id.
         texts: The texts of items, by id, for those whose words are checked.
         echoes: By id, what of an item is not about its text, for those that are checked.
-
-    Returns:
-        The valid items by id, and for every other requested id the fault of its item.
 
     Raises:
         Unclosed: The reply was cut off.

@@ -105,8 +105,7 @@ class Rubric:
         sees: The texts that a model is shown, of ``TEXTS``; an example without one is not rated.
         points: The scale, from the lowest step up; a model names a step by its place, from 1.
         steps: What to do before the score is given.
-        merge: What counts if contexts are too long to be shown together, and each part of them
-            is rated: the best rating or their mean.
+        merge: What counts of ratings of several parts of too long contexts: the best or the mean.
     """
 
     name: str

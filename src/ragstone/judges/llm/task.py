@@ -25,12 +25,8 @@ UNSPLIT = 2**62
 class Target:
     """An example with all that is to be judged about it.
 
-    Args:
-        example: The example.
-        propositions: Claims, statements and gold evidence, by origin; only those
-            that the run requires.
-        topics: Criteria, aspects and rivals, of every ask.
-        rivals: The answers of other systems to the same question.
+    ``propositions`` are claims, statements and gold evidence that the run requires, by origin;
+    ``rivals`` the answers of other systems to the same question.
     """
 
     example: Example
@@ -45,13 +41,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TaskReply:
-    """One model's reply to a task about a target: the items of all its replies.
+    """One model's reply to a task about a target, from all its questions.
 
     Args:
         items: By id; several if the question was split, or asked for several votes.
         lacking: Ids without an item, and why.
         room: The most characters of text in one question.
-        outcomes: The outcomes of its questions.
     """
 
     items: Mapping[str, Sequence[Item]]
@@ -166,12 +161,7 @@ NOT_SAID = "not_in_reply"
 
 
 def groups(example: Example, room: int) -> list[list[Passage]]:
-    """The contexts of an example in groups that fit into a question; the same for related tasks.
-
-    Args:
-        example: The example; contexts without text are left out.
-        room: The most characters of text in one question.
-    """
+    """Return contexts with texts in groups that fit into a question; the same for related tasks."""
     return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
 
 

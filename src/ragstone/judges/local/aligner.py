@@ -58,14 +58,9 @@ def likeness(
     answer_tokens: TokenVectors,
     statement_tokens: TokenVectors,
 ) -> Likeness | None:
-    """Match in both directions; None if one of the two has no token.
+    """Match statement and answer in both directions; None if one of the two has no token.
 
-    Args:
-        question: What was asked.
-        statement: Of the reference.
-        answer: To be judged.
-        said: The encoder's token vectors of the answer after the question.
-        wanted: The encoder's token vectors of the statement after the question.
+    The token vectors are the encoder's for each text after the question.
     """
     question_terms = frozenset(terms(question or ""))
     first = _weigh(question, statement, statement_tokens, question_terms)
@@ -271,9 +266,8 @@ Statement = tuple[str | None, str, str]
 
 
 def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, Likeness]:
-    """The likeness of each answer to its statement; left out if one of them has no token.
-
-    As in ``Aligner.align``, texts in other scripts than Latin are left out too.
+    """Return the likeness of each answer to its statement, where both have a token in Latin
+    letters.
 
     Raises:
         ModelFailure: The encoder failed.

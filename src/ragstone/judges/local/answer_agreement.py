@@ -259,9 +259,6 @@ class _Text:
     """A text, processed once.
 
     Args:
-        tokens: Its words.
-        stems: Of its content words.
-        distinct: The same, each once.
         line: Its words with a space on either side, for word sequences to be found in it.
         solid: Its words written together.
         numbers: Those of ``distinct`` that begin with a digit, the first 100.

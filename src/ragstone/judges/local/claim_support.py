@@ -114,12 +114,9 @@ SPECIAL = 2
 def read(
     passages: Passages, cuts: Sequence[Sequence[tuple[int, int]]], seen: Sequence[TokenVectors]
 ) -> Reading:
-    """Combine the pieces of all contexts, sentence by sentence.
+    """Combine the vectors of all pieces, in order, sentence by sentence.
 
-    Args:
-        passages: The contexts.
-        cuts: The pieces of each context.
-        seen: The vectors of all pieces, in order.
+    ``cuts`` are the pieces of each context.
     """
     blocks: list[Vectors] = []
     numbers: list[NDArray[np.int64]] = []

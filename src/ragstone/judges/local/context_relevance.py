@@ -63,8 +63,7 @@ class Wanted:
         share: Weighted share of the question's words that the context holds.
         together: The same share in its best two neighbouring sentences.
         beside_best: Mean of the two, relative to that of the best context of the list.
-        held: The question's words that it holds.
-        lost: Those that it does not.
+        held: The question's words that it holds; ``lost`` are the others.
         sentences: The weighted share of the question's words in each of its sentences.
     """
 
@@ -85,10 +84,8 @@ def relevance(
 ) -> list[RelevanceVerdict]:
     """Judge every context of a list, in its order.
 
-    Args:
-        question: What was asked.
-        contexts: What was retrieved.
-        cosines: Of the question with each context, by the encoder that the curve was fitted with.
+    ``cosines`` are those of the question with each context, by the encoder that the curve was
+    fitted with.
     """
     counted = wanted(question, contexts)
     if cosines is None:

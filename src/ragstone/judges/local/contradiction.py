@@ -47,12 +47,10 @@ class ContradictingSentence:
 def contradiction(
     claim: str, seen: EvidenceCounts, passages: Passages
 ) -> ContradictingSentence | None:
-    """The first of these: another date or amount, a one-sided denial, an opposite, another name.
+    """Find the first of these: another date or amount, a one-sided denial, an opposite, another
+    name.
 
-    Args:
-        claim: The proposition without its citations.
-        seen: Its evidence.
-        passages: The contexts.
+    The claim is the proposition without its citations, ``seen`` its evidence.
     """
     if not seen.sentences or len(claim) > LONGEST_SENTENCE or _is_heading(claim, seen.tokens):
         return None

@@ -63,13 +63,10 @@ PARTS = (
 class LocalJudge:
     """Judges by the words: what of a claim stands in the contexts, and what is new.
 
-    With an encoder it also matches each word with the most similar one of the
-    contexts. Its curves were fitted with ``builtin:minilm``, and belong to that
-    model. Its verdicts are estimates, good for ranking answers and systems on
-    the same data; docs/local-judge.md has the figures, and what it is blind to.
-
-    Args:
-        encoder: ``builtin:minilm``; None judges by strings alone.
+    With an encoder it also matches each word with the most similar one of the contexts. Its curves
+    were fitted with ``builtin:minilm``, and belong to that model. Its verdicts are estimates, good
+    for ranking answers and systems on the same data; docs/local-judge.md has the figures, and what
+    it is blind to.
     """
 
     encoder: Encoder | None = None

@@ -36,12 +36,10 @@ SHORT_NON_ANSWERS = ("unknown", "n/a", "none", "null")
 
 
 def response_type(answer: str) -> tuple[str, str]:
-    """The type of an answer, and why.
+    """Return the type of an answer, and the reason.
 
-    Returns:
-        One of ``answer``, ``partial`` (says what it cannot tell, then gives information),
-        ``abstain`` (does not know; also an empty text), ``refuse`` (will not) and ``clarify``
-        (asks back), and the reason in a few words.
+    ``partial`` says what it cannot tell, then gives information; ``abstain`` does not know, as does
+    an empty text; ``refuse`` will not; ``clarify`` asks back; anything else is an ``answer``.
     """
     if not _WORD.search(answer):
         return "abstain", "answer_is_empty"

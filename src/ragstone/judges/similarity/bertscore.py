@@ -71,10 +71,10 @@ def bertscore(
     idf: Idf | None = None,
     baseline: Baseline | None = None,
 ) -> BertScores:
-    """BERTScore of each candidate with the reference at the same index.
+    """Return the BERTScore of each candidate with the reference at the same index.
 
-    Pairs are processed in parts, which bounds memory; within a part each distinct
-    text is encoded once.
+    Pairs are processed in parts, which bounds memory; within a part each distinct text is encoded
+    once.
 
     Args:
         encoder: One that gives token vectors.
@@ -124,19 +124,11 @@ def bertscore_grid(
     idf: Idf | None = None,
     baseline: Baseline | None = None,
 ) -> BertScores:
-    """BERTScore of every candidate with every reference, by one matrix product.
+    """Return the BERTScore of each of n candidates with each of m references, by one matrix
+    product.
 
-    The token vectors of all texts are in memory: 4 bytes per dimension and token.
-
-    Args:
-        encoder: One that gives token vectors.
-        candidates: n texts.
-        references: m texts.
-        layer: As for ``bertscore``, and so are ``idf`` and ``baseline``.
-
-    Raises:
-        ModelError: The encoder gives no token vectors, or has no such layer.
-        ModelFailure: It did not answer.
+    The token vectors of all texts are in memory: 4 bytes per dimension and token. Arguments and
+    errors are those of ``bertscore``.
     """
     layer = chosen_layer(encoder, layer)
     ones, others = ([text.strip() for text in texts] for texts in (candidates, references))
@@ -167,13 +159,7 @@ def bertscore_grid(
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A text prepared for matching.
-
-    Args:
-        vectors: Shape (t, d), each of length 1.
-        weights: Shape (t,), with sum 1; all 0 if no token has a weight.
-        cut: Whether the text was longer than the model can read.
-    """
+    """A text: token vectors of length 1, and their weights with sum 1, or all 0."""
 
     vectors: Vectors
     weights: Numbers
@@ -297,8 +283,8 @@ class BertscoreOptions:
 
     Args:
         layer: Of the hidden states; None: the one recommended for the model, else the last.
-        idf: Whether rare tokens get more weight; counted over the references of the data.
-        rescale: Whether to rescale by a baseline.
+        idf: More weight for rare tokens, counted over the references of the data.
+        rescale: Rescale by a baseline.
         baseline: Its file, as bert-score keeps them; None: the one that comes with Ragstone.
         model: Name of an encoder of its own, beside that of the cosines.
     """
@@ -311,9 +297,8 @@ class BertscoreOptions:
 
     @classmethod
     def parse(cls, text: str) -> "BertscoreOptions":
-        """Parse ``model=NAME,layer=9,idf,rescale=FILE``, each at most once, in any order.
-
-        It may be empty.
+        """Parse ``model=NAME,layer=9,idf,rescale=FILE``, each at most once, in any order, or
+        nothing.
 
         Raises:
             InputError: Anything else.
@@ -339,13 +324,10 @@ class BertscoreOptions:
     def settle(
         self, encoder: Encoder, references: Iterable[str], own: Encoder | None = None
     ) -> "BertscoreSettings":
-        """The settings that result with these encoders and data.
+        """Return the settings that result with these encoders and data.
 
-        Args:
-            encoder: That of the cosines; gives token vectors, unless BERTScore has its own.
-            own: The encoder that ``model`` names.
-            references: All of the data's, read only for idf. Each distinct one is counted
-                once, so that another system's answers leave the weights as they are.
+        ``own`` is the encoder that ``model`` names. References are read only for idf; each distinct
+        one is counted once, so that another system's answers leave the weights as they are.
 
         Raises:
             ModelError: The encoder gives no token vectors, or has no such layer.
@@ -365,14 +347,7 @@ class BertscoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class BertscoreSettings:
-    """The settings for a call of ``bertscore``.
-
-    Args:
-        layer: Of the hidden states; None: the one recommended for the model, else the last.
-        idf: Weights of the tokens; None: all 1.
-        baseline: For rescaling; None: scores are not rescaled.
-        encoder: Its own; None: that of the cosines.
-    """
+    """The settings for a call of ``bertscore``, with its own encoder if it has one."""
 
     layer: int | None = None
     idf: Idf | None = None

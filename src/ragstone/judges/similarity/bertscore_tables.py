@@ -189,14 +189,9 @@ class Idf:
 
 
 def count_documents(encoder: Encoder, texts: Iterable[str]) -> Idf:
-    """Count how many texts each token occurs in.
+    """Count how many texts each token of this encoder's tokenizer occurs in.
 
-    Duplicate texts count each time, and a text is read up to the model's limit,
-    as in bert-score.
-
-    Args:
-        encoder: Provides the tokens. The counts are valid only for its tokenizer.
-        texts: The references, as a rule.
+    Duplicate texts count each time, and a text is read up to the model's limit, as in bert-score.
 
     Raises:
         ModelError: The encoder gives no tokens.

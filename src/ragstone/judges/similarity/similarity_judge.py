@@ -275,13 +275,8 @@ class UnitValue:
 class SimilarityJudge:
     """Fills the measures of similarity that an encoder can compute, under the encoder's name.
 
-    The texts of a block are embedded together, each distinct one once, and held
-    until the next block comes. Where the encoder does not answer, the judgement
-    has failed, with the reason.
-
-    Args:
-        encoder: A local model or a server's.
-        bertscore: How BERTScore is computed.
+    The texts of a block are embedded together, each distinct one once, and held until the next
+    block comes. Where the encoder does not answer, the judgement has failed, with the reason.
     """
 
     encoder: Encoder
