@@ -21,7 +21,6 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
 from ragstone.judgements import ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
-from ragstone.models.model_store import Note
 
 from .judge import Block, Filled, Proposition, RowBuilder, block_with_turns, fingerprint, no_text
 from .local.sentences import sentences
@@ -135,7 +134,7 @@ MEANINGS = {
 """The labels that are understood, in lower case, a space between words."""
 
 
-def nli_judge(where: str, *, offline: bool = False, note: Note | None = None) -> "NliJudge":
+def nli_judge(where: str, *, offline: bool = False) -> "NliJudge":
     """Open the judge ``nli:WHERE``; WHERE as for ``open_cross_encoder``.
 
     Raises:
@@ -143,7 +142,7 @@ def nli_judge(where: str, *, offline: bool = False, note: Note | None = None) ->
         ModelError: The model cannot be had or used, or its labels are not understood.
         MissingDependency: The back end is not installed.
     """
-    return NliJudge(f"nli:{where}", open_cross_encoder(where, offline=offline, note=note))
+    return NliJudge(f"nli:{where}", open_cross_encoder(where, offline=offline))
 
 
 @dataclass(frozen=True, slots=True)

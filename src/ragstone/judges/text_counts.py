@@ -17,6 +17,7 @@ from math import exp, log
 from operator import eq
 from typing import NamedTuple
 
+from .local.quantities import MONTHS as MONTH_NAMES
 from .local.text_terms import (
     FIRST_PAIRED,
     PAIRED,
@@ -27,12 +28,7 @@ from .local.text_terms import (
     tokens,
 )
 
-MONTHS = frozenset(
-    {
-        "january", "february", "march", "april", "may", "june", "july", "august", "september",
-        "october", "november", "december",
-    }
-)  # fmt: skip
+MONTHS = frozenset(MONTH_NAMES.values())
 BETWEEN = 2
 """How many other words may stand among those of an entity: `19 April in 1859`."""
 

@@ -209,7 +209,7 @@ class PropositionTask(OfKind):
         propositions = chain.from_iterable(target.propositions.get(at, ()) for at in origins)
         texts = sorted({proposition.text for proposition in propositions})
         seed = _hash("\0".join(texts))
-        return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
+        return numbered(sorted(texts, key=lambda text: (_hash(text, seed), text)))
 
 
 @dataclass(frozen=True)

@@ -55,17 +55,13 @@ class KindItem(Item):
         return {"reason": entry.reason, "counted": counted, **values}
 
 
-def item_of(kind: type[Kind]) -> type[KindItem]:
-    """The item class for a kind."""
-    if kind not in _ITEMS:
-        _ITEMS[kind] = _made(kind)
-    return _ITEMS[kind]
-
-
 _ITEMS: dict[type[Kind], type[KindItem]] = {}
 
 
-def _made(kind: type[Kind]) -> type[KindItem]:
+def item_of(kind: type[Kind]) -> type[KindItem]:
+    """Return the item class for a kind."""
+    if kind in _ITEMS:
+        return _ITEMS[kind]
     fields: dict[str, Any] = {name: (_type(column), ...) for name, column in _given(kind).items()}
     sort = create_model(f"{kind.__name__}Item", __base__=KindItem, **fields)
     sort.kind = kind
@@ -76,6 +72,7 @@ def _made(kind: type[Kind]) -> type[KindItem]:
         *(f"{name}: one part" for name in counts),
         *(f"{name}: {next(iter(_words(column)))}" for name, column in others.items()),
     )
+    _ITEMS[kind] = sort
     return sort
 
 
@@ -130,7 +127,7 @@ class KindTask(OfKind):
         every = chain.from_iterable(
             target.propositions.get(origin, ()) for origin in self._origins(self.asks)
         )
-        return numbered("p", sorted({proposition.text for proposition in every}))
+        return numbered(sorted({proposition.text for proposition in every}))
 
     def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
         about = self.kind.about

@@ -152,7 +152,6 @@ class Task(Protocol):
         """
 
 
-Text = TypeVar("Text")
 Sort = TypeVar("Sort", bound=Item)
 
 CONTEXTS_SHARE = 0.75
@@ -165,21 +164,20 @@ def groups(example: Example, room: int) -> list[list[Passage]]:
     return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
 
 
-def balanced(texts: Sequence[Text], at_most: int = ITEMS) -> list[Sequence[Text]]:
-    """The texts in order, in as few parts as possible, of equal length to within one."""
-    count = -(-len(texts) // at_most)
-    ends = [len(texts) * number // count for number in range(count + 1)] if count else []
-    return [texts[start:end] for start, end in pairwise(ends)]
-
-
 def portions(pieces: Iterable[Piece], at_most: int = ITEMS) -> list[Piece]:
-    """The pieces, split so that none has too many items."""
-    return [piece.only(names) for piece in pieces for names in balanced(list(piece.items), at_most)]
+    """Return the pieces, split so that none has too many items, into parts of equal length."""
+    parts: list[Piece] = []
+    for piece in pieces:
+        names = list(piece.items)
+        count = -(-len(names) // at_most)
+        ends = [len(names) * number // count for number in range(count + 1)] if count else []
+        parts += [piece.only(names[start:end]) for start, end in pairwise(ends)]
+    return parts
 
 
-def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str]:
-    """The texts by their ids: ``p01``, ``p02``, …"""
-    return {f"{letter}{number:02d}": text for number, text in enumerate(texts, first)}
+def numbered(texts: Sequence[str]) -> dict[str, str]:
+    """Return the texts by their ids: ``p01``, ``p02``, …"""
+    return {f"p{number:02d}": text for number, text in enumerate(texts, 1)}
 
 
 def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:

@@ -5,20 +5,29 @@ for. Each word of the statement that is not in the question is matched with the 
 similar word, and the answer's words with the statement's.
 """
 
-import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.models import CachedEncoder, Encoder, TokenVectors, Vectors
 
-from .claim_support import ALIGNMENT_VERSION, DECIMALS, Alignment, Reading, align, pieces, read
+from .claim_support import (
+    ALIGNMENT_VERSION,
+    DECIMALS,
+    WORD_PARTS,
+    Alignment,
+    Reading,
+    align,
+    pieces,
+    read,
+    rounded_cosine,
+)
 from .claims_and_evidence import Passages
 from .languages import is_latin
 from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
@@ -70,10 +79,10 @@ def likeness(
     cosines = first.vectors @ second.vectors.T
     best = cosines.max(axis=1)
     return Likeness(
-        aligned=_rounded(first.weights @ best / first.weights.sum()),
-        weakest=_rounded(best[first.weights == first.weights.max()].min()),
-        returned=_rounded(second.weights @ cosines.max(axis=0) / second.weights.sum()),
-        whole=_rounded(float(_mean(statement_tokens) @ _mean(answer_tokens))),
+        aligned=rounded_cosine(first.weights @ best / first.weights.sum()),
+        weakest=rounded_cosine(best[first.weights == first.weights.max()].min()),
+        returned=rounded_cosine(second.weights @ cosines.max(axis=0) / second.weights.sum()),
+        whole=rounded_cosine(float(_mean(statement_tokens) @ _mean(answer_tokens))),
     )
 
 
@@ -90,7 +99,7 @@ def _weigh(
     begin = len(whole) - len(text.strip())
     starts: list[int] = []
     weights: list[float] = []
-    for word in _WORD.finditer(whole, begin):
+    for word in WORD_PARTS.finditer(whole, begin):
         stems = [stem for token in tokens(word.group()) if (stem := stem_or_none(token))]
         starts.append(word.start())
         if not stems:
@@ -112,17 +121,10 @@ def _weigh(
     return _Weighed(vectors, token_weights)
 
 
-def _rounded(value: float | np.floating[Any]) -> float:
-    return round(float(value), DECIMALS)
-
-
 def _mean(seen: TokenVectors) -> Vectors:
     mean = seen.vectors.mean(axis=0)
     unit: Vectors = mean / max(float(np.linalg.norm(mean)), 1e-12)
     return unit
-
-
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 CHARACTERS = 100_000
@@ -217,15 +219,12 @@ class Aligner:
             if reading is None:
                 seen = [vectors[text] for text in parts[each.digest]]
                 reading = readings[each.digest] = read(each.passages, cuts[each.digest], seen)
-            self._keep(each.digest, reading)
+            self._readings[each.digest] = reading
+            self._readings.move_to_end(each.digest)
+            if len(self._readings) > READINGS:
+                self._readings.popitem(last=False)
             rows = [vectors[text] for text in each.readable]
             yield align(each.readable, rows, each.passages, reading)
-
-    def _keep(self, digest: bytes, reading: Reading) -> None:
-        self._readings[digest] = reading
-        self._readings.move_to_end(digest)
-        while len(self._readings) > READINGS:
-            self._readings.popitem(last=False)
 
     def _key(self, each: AlignmentInput, proposition: str) -> bytes:
         return digest_of(

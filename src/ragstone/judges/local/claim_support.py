@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -186,9 +186,9 @@ def align(
         alone = words.weights @ best[mine, window : window + WINDOW] / total
         alignments.append(
             Alignment(
-                aligned=_rounded(together.max()),
-                weakest=_rounded(matched.min()),
-                unheld=_rounded(lost.sum() / len(matched)),
+                aligned=rounded_cosine(together.max()),
+                weakest=rounded_cosine(matched.min()),
+                unheld=rounded_cosine(lost.sum() / len(matched)),
                 sentence=window + _first_best(alone),
             )
         )
@@ -208,7 +208,7 @@ def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | 
     ends: list[int] = []
     weights: list[float] = []
     held: list[bool] = []
-    for word in _WORD.finditer(plain, frame_end(plain)):
+    for word in WORD_PARTS.finditer(plain, frame_end(plain)):
         read = tokens(word.group())
         starts.append(word.start())
         ends.append(word.end())
@@ -232,7 +232,7 @@ def _first_best(means: Vectors) -> int:
     return int((means >= means.max() - np.float32(1e-6)).argmax())
 
 
-def _rounded(value: float | np.floating[Any]) -> float:
+def rounded_cosine(value: float | np.floating[Any]) -> float:
     return round(float(value), DECIMALS)
 
 
@@ -242,7 +242,7 @@ def _unit(vectors: Vectors) -> Vectors:
     return unit
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+WORD_PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NONE = np.zeros(0, np.int64)
 
 
@@ -267,16 +267,11 @@ class Curve:
         return 1 / (1 + math.exp(-score))
 
 
-@lru_cache(maxsize=1)
-def curves() -> dict[str, Curve]:
-    """The fitted curves by name, such as ``support/strings``."""
-    text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    return {name: Curve(**fitted) for name, fitted in json.loads(text)["curves"].items()}
-
-
+@cache
 def curve(name: str) -> Curve:
-    """The curve with this name."""
-    return curves()[name]
+    """Return the fitted curve with this name, such as ``support/strings``."""
+    text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    return Curve(**json.loads(text)["curves"][name])
 
 
 SUPPORT_VERSION = f"ragstone-support/3({EVIDENCE_VERSION},{FRAMES_VERSION},{CONTRADICTION_VERSION})"

@@ -167,10 +167,6 @@ def as_written(words: Iterable[str], text: str) -> str:
     return ", ".join(known.get(word) or _number_written(word, text) or word for word in words)
 
 
-def _list(words: str) -> list[str]:
-    return words.split()
-
-
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -230,43 +226,34 @@ _CAPITALISED = re.compile(
     rf"(?<!\w){_UPPER}[\w'’-]*(?:[ ](?:of |the |de |van |von )?{_UPPER}[\w'’-]*)*"
 )
 
-_UNITS = {
-    word: value
-    for value, word in enumerate(
-        _list(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen seventeen eighteen nineteen"
-        )
-    )
-}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate(
-        _list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
-    )
-}
-ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        _list(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-        ),
-        start=1,
-    )
-} | {word[:-1] + "ieth": value for word, value in _TENS.items()}
+
+def _valued(words: str, first: int, step: int = 1) -> dict[str, int]:
+    return {word: first + step * number for number, word in enumerate(words.split())}
+
+
+_UNITS = _valued(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen",
+    0,
+)
+_TENS = _valued("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
+ORDINALS = _valued(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth",
+    1,
+) | {word[:-1] + "ieth": value for word, value in _TENS.items()}
 _SCALES = {
     "hundred": 100,
-    "thousand": 1_000,
-    "million": 1_000_000,
-    "billion": 1_000_000_000,
-    "trillion": 1_000_000_000_000,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
 }
 _ROMANS = {
     word: str(value)
-    for value, word in enumerate(
-        _list("ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"), start=2
-    )
+    for word, value in _valued(
+        "ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx", 2
+    ).items()
     if word not in ("v", "x")
 }
 _SMALL = _UNITS | _TENS | ORDINALS
