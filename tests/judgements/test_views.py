@@ -400,11 +400,7 @@ def test_statements_stand_in_order_with_what_contexts_and_answer_say(
     }  # fmt: skip
     tables = judged([retrieved("x", reference=("one", "two"))], said)
     frame = Statements.frame(tables, ["support", "probability", "agreement"])
-    assert rows(frame, "reference", "index", "text") == [
-        (0, 0, "a"),
-        (0, 1, "b"),
-        (1, 0, "c"),
-    ]
+    assert rows(frame, "reference", "index", "text") == [(0, 0, "a"), (0, 1, "b"), (1, 0, "c")]
     assert rows(frame, "support", "probability", "agreement") == [
         ("supported", 0.8, None),
         (None, None, "partial"),
@@ -450,10 +446,7 @@ def test_references_carry_overlap_and_similarity_each_by_its_number(
         said[ask] = [{"index": 0, "value": 0.1 * number}]
     tables = judged([retrieved("x", reference=("one", "two"))], said)
     frame = References.frame(tables, [*lexical, *measures.values()])
-    assert rows(frame, "reference", *lexical) == [
-        (0, *[None] * 5),
-        (1, 1.0, 0.2, 0.3, 0.4, 0.5),
-    ]
+    assert rows(frame, "reference", *lexical) == [(0, *[None] * 5), (1, 1.0, 0.2, 0.3, 0.4, 0.5)]
     assert rows(frame, *measures.values()) == [
         tuple(0.1 * number for number in range(5)),
         (None,) * 5,
@@ -501,10 +494,7 @@ def test_an_answer_carries_what_each_kind_says_of_it(judged: Judged, retrieved: 
     }  # fmt: skip
     assert {"text", *expected} == set(Answers.columns)
     whole = Answers.frame(tables, list(expected))
-    assert rows(whole, "row", *expected) == [
-        (1, *expected.values()),
-        (2, *[None] * len(expected)),
-    ]
+    assert rows(whole, "row", *expected) == [(1, *expected.values()), (2, *[None] * len(expected))]
     for column, value in expected.items():
         assert rows(Answers.frame(tables, [column]), column) == [(value,), (None,)]
     for column, ask in GROUNDING.items():

@@ -30,11 +30,7 @@ def test_a_listed_id_has_its_grade_and_another_is_not_relevant(judged: Judged) -
 
 
 @pytest.mark.parametrize(
-    "example",
-    [
-        retrieved("a", known=None),
-        retrieved(known={"a": 1}, contexts=None),
-    ],
+    "example", [retrieved("a", known=None), retrieved(known={"a": 1}, contexts=None)]
 )
 def test_without_ids_or_retrieval_it_leaves_the_example_to_others(
     judged: Judged, example: Example

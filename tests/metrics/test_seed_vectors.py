@@ -727,9 +727,7 @@ def test_embedding_hallucination_of_an_answer_without_sentences_is_undefined(
     assert of_dots["embedding_hallucination"] == [Undefined(dots["expected"]["reason"])]
 
 
-def test_sentences_are_not_split_inside_numbers_and_abbreviations(
-    by_id: dict[str, Vector],
-) -> None:
+def test_sentences_are_not_split_inside_numbers_and_abbreviations(by_id: dict[str, Vector]) -> None:
     vector = by_id["embedding.sentence_split"]
     found = [sentence.text for sentence in sentences(vector["input"]["text"])]
     assert found == vector["expected"]["sentences"]

@@ -22,16 +22,11 @@ def owed(
     holds: Mapping[str, pl.Series],
     needed: Collection[str],
 ) -> pl.DataFrame:
-    """Missing instead of undefined for null answers, unless the data lack what a score needs.
+    """Return scores that are missing, not undefined, for the silent examples' null answers.
 
-    Contexts are the system's own, and a system that fails gives none either.
-
-    Args:
-        metric: The metric.
-        scores: Its scores.
-        silent: Which examples have a null answer that is owed.
-        holds: For each requirement whether the examples fulfil it.
-        needed: The requirements of the metric.
+    They stay undefined where the data lack what a score needs; contexts are the system's own, and a
+    system that fails gives none either. ``holds`` tells for each requirement of the ``needed`` ones
+    which examples fulfil it.
     """
     if "answer" not in (*needed, *metric.reads):
         return scores

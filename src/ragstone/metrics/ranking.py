@@ -58,31 +58,40 @@ class RankingMetric(Metric):
         super().__post_init__()
         check_whole(self.name, "k", self.k)
 
-    def known(self, fact: pl.Expr) -> pl.Expr:
+    def fact(self) -> pl.Expr:
+        """Return what a label says of a context."""
+        raise NotImplementedError
+
+    def known(self) -> pl.Expr:
         """The fact in the rows that the policy for gaps keeps, and with the gaps that it fills."""
         if self.gaps == "zero":
-            return fact.fill_null(value=False)
-        if self.gaps == "condense":
-            return fact.drop_nulls()
-        return fact
+            return self.fact().fill_null(value=False)
+        return self.fact().drop_nulls() if self.gaps == "condense" else self.fact()
 
-    def rank(self, fact: pl.Expr) -> pl.Expr:
+    def rank(self) -> pl.Expr:
         """The ranks of the rows that ``known`` keeps."""
         if self.gaps == "condense":
-            return pl.int_range(1, fact.drop_nulls().len() + 1, dtype=pl.UInt32)
+            return pl.int_range(1, self.fact().drop_nulls().len() + 1, dtype=pl.UInt32)
         return Contexts.rank
 
-    def within(self, fact: pl.Expr) -> pl.Expr:
+    def within(self) -> pl.Expr:
         """The fact, made false outside of the top k."""
-        known = self.known(fact)
-        return known if self.k is None else known & (self.rank(fact) <= self.k)
+        return self.known() if self.k is None else self.known() & (self.rank() <= self.k)
 
     def length(self) -> pl.Expr:
         return pl.len() if self.k is None else pl.lit(self.k)
 
-    def gap_in_top(self, fact: pl.Expr) -> pl.Expr:
+    def gap_in_top(self) -> pl.Expr:
         """True if the fact is unknown for a context in the top k."""
-        return fact.is_null() if self.k is None else fact.is_null() & (Contexts.rank <= self.k)
+        gap = self.fact().is_null()
+        return gap if self.k is None else gap & (Contexts.rank <= self.k)
+
+    def settled(self) -> pl.Expr:
+        return self.settled_by_labels() if self.gaps == "strict" else pl.lit(value=True)
+
+    def settled_by_labels(self) -> pl.Expr:
+        """True if no label that is missing could change the value."""
+        return self.gap_in_top().any().not_()
 
     def flags(self) -> dict[str, pl.Expr]:
         return {} if self.k is None else {"short_list": pl.col("value_rows") < self.k}
@@ -92,19 +101,11 @@ class RankingMetric(Metric):
 class ShareInTop(RankingMetric):
     """Share of the top k that has a property."""
 
-    def fact(self) -> pl.Expr:
-        raise NotImplementedError
-
     def rule(self) -> pl.Expr:
         """The share of the top k; with ``condense`` and without k, of the condensed list."""
         if self.k is None and self.gaps == "condense":
-            return self.known(self.fact()).mean().fill_null(0.0)
-        return self.within(self.fact()).sum() / self.length()
-
-    def settled(self) -> pl.Expr | None:
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        return self.gap_in_top(self.fact()).any().not_()
+            return self.known().mean().fill_null(0.0)
+        return self.within().sum() / self.length()
 
 
 @dataclass(frozen=True)
@@ -174,15 +175,13 @@ class MRR(LevelledMetric):
     def rule(self) -> pl.Expr:
         return (1 / self._first()).fill_null(0.0)
 
-    def settled(self) -> pl.Expr | None:
+    def settled_by_labels(self) -> pl.Expr:
         """There is no gap before the first relevant context."""
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        first_gap = Contexts.rank.filter(self.gap_in_top(self.fact())).min()
+        first_gap = Contexts.rank.filter(self.gap_in_top()).min()
         return (first_gap.is_null() | (self._first() < first_gap)).fill_null(value=False)
 
     def _first(self) -> pl.Expr:
-        return self.rank(self.fact()).filter(self.within(self.fact())).min()
+        return self.rank().filter(self.within()).min()
 
 
 @dataclass(frozen=True)
@@ -205,16 +204,14 @@ class ContextPrecision(LevelledMetric):
     gap: ClassVar[str] = "incomplete_judgement"
 
     def rule(self) -> pl.Expr:
-        relevant = self.within(self.fact())
-        precision = relevant.cum_sum() / self.rank(self.fact())
+        relevant = self.within()
+        precision = relevant.cum_sum() / self.rank()
         return precision.filter(relevant).mean().fill_null(0.0)
 
-    def settled(self) -> pl.Expr | None:
+    def settled_by_labels(self) -> pl.Expr:
         """No gap in the top k; or only one, after contexts that are all relevant: then it is 1."""
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        gap = self.gap_in_top(self.fact())
-        known = self.within(self.fact())
+        gap = self.gap_in_top()
+        known = self.within()
         first_gap = Contexts.rank.filter(gap).min()
         last_known = Contexts.rank.filter(known.is_not_null()).max()
         all_relevant = known.any() & known.all() & (last_known < first_gap) & (gap.sum() == 1)
@@ -240,14 +237,9 @@ class GradedRelevance(RankingMetric):
 
     def rule(self) -> pl.Expr:
         """The mean over the top k or the whole list; 0 if ``condense`` leaves no context."""
-        grade = self.fact().fill_null(0) if self.gaps == "zero" else self.known(self.fact())
-        top = grade if self.k is None else grade.filter(self.rank(self.fact()) <= self.k)
+        grade = self.fact().fill_null(0) if self.gaps == "zero" else self.known()
+        top = grade if self.k is None else grade.filter(self.rank() <= self.k)
         return top.mean().fill_null(0.0) / self.max_grade
-
-    def settled(self) -> pl.Expr | None:
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        return self.gap_in_top(self.fact()).any().not_()
 
 
 @dataclass(frozen=True)
@@ -304,11 +296,14 @@ class ListNDCG(RankingMetric):
     gain: Gain = "exponential"
     ideal: Literal["list", "topk"] = "list"
 
+    def fact(self) -> pl.Expr:
+        return Contexts.weight
+
     def parts(self) -> dict[str, Part]:
         """DCG, and how many contexts reach each grade, from which the ideal is computed."""
         weights = self._weights()
-        top = weights if self.k is None else weights.filter(self._rank() <= self.k)
-        rank = self._rank() if self.k is None else self._rank().filter(self._rank() <= self.k)
+        top = weights if self.k is None else weights.filter(self.rank() <= self.k)
+        rank = self.rank() if self.k is None else self.rank().filter(self.rank() <= self.k)
         discounted = (self._gain(top) * discount(rank)).sum()
         if self.gaps != "condense" and self.k is not None:
             inside = pl.when(Contexts.rank <= self.k)
@@ -327,11 +322,7 @@ class ListNDCG(RankingMetric):
         return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
 
     def _part(self, rule: pl.Expr) -> Part:
-        if self.gaps == "strict":
-            settled = self.gap_in_top(Contexts.weight).any().not_()
-        else:
-            settled = pl.lit(value=True)
-        return Part(Contexts, rule, 0.0, settled, self.empty_flag)
+        return Part(Contexts, rule, 0.0, self.settled(), self.empty_flag)
 
     def _above(self) -> Part:
         """The share in the ideal of the few grades above ``COUNTED``, which come first in it."""
@@ -352,9 +343,6 @@ class ListNDCG(RankingMetric):
             )
             return pl.coalesce(Contexts.weight, filled)
         return Contexts.weight.drop_nulls() if self.gaps == "condense" else Contexts.weight
-
-    def _rank(self) -> pl.Expr:
-        return self.rank(Contexts.weight)
 
     def _gain(self, grade: pl.Expr) -> pl.Expr:
         return gain_of(grade, self.gain)

@@ -150,15 +150,15 @@ class SufficiencyHit(RankingMetric):
     name: ClassVar[str] = "sufficiency_hit"
     range: ClassVar[Range] = Range(0, 1, rate=True)
 
-    def rule(self) -> pl.Expr:
-        return self.within(Contexts.sufficient).any().cast(pl.Float64)
+    def fact(self) -> pl.Expr:
+        return Contexts.sufficient
 
-    def settled(self) -> pl.Expr | None:
+    def rule(self) -> pl.Expr:
+        return self.within().any().cast(pl.Float64)
+
+    def settled_by_labels(self) -> pl.Expr:
         """One sufficient context settles it, whatever else is unknown."""
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        gaps = self.gap_in_top(Contexts.sufficient).any()
-        return self.within(Contexts.sufficient).any() | gaps.not_()
+        return self.within().any() | super().settled_by_labels()
 
 
 @dataclass(frozen=True)

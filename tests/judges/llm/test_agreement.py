@@ -58,11 +58,7 @@ def verdicts(rows: list[Row]) -> list[tuple[int, int, str | None]]:
 
 def test_claims_and_statements_are_asked_in_one_question() -> None:
     (piece,) = TASK.pieces(matter(["Tin.", "Lead."], [(0, "Copper.")]), PROMPTS, ROOM)
-    assert piece.items == {
-        "k01": ClaimAgreement,
-        "k02": ClaimAgreement,
-        "k03": StatementAgreement,
-    }
+    assert piece.items == {"k01": ClaimAgreement, "k02": ClaimAgreement, "k03": StatementAgreement}
     text = Question((piece,), "S").request().text
     places = [text.index(one) for one in ("Compare.", "Q?", "R.", "A.", "Tin.", "Lead.", "Copper.")]
     assert places == sorted(places)
@@ -164,8 +160,7 @@ def test_rows_rest_on_question_answer_references_and_what_is_asked_about() -> No
 
 
 @pytest.mark.parametrize(
-    ("sort", "words"),
-    [(ClaimAgreement, CLAIM_VERDICTS), (StatementAgreement, STATEMENT_VERDICTS)],
+    ("sort", "words"), [(ClaimAgreement, CLAIM_VERDICTS), (StatementAgreement, STATEMENT_VERDICTS)]
 )
 def test_verdicts_are_those_of_the_guideline(sort: Any, words: tuple[str, ...]) -> None:
     assert get_args(sort.model_fields["verdict"].annotation) == words

@@ -204,11 +204,7 @@ def view(answer: str, *claims: str) -> pl.DataFrame:
 
 def test_claim_is_cited_by_its_own_markers_and_not_by_its_sentence() -> None:
     answer = "It has tin [1], copper [2] and lead."
-    claims = [
-        claim("It has tin [1]."),
-        claim("It has copper [2]."),
-        claim("It has lead."),
-    ]
+    claims = [claim("It has tin [1]."), claim("It has copper [2]."), claim("It has lead.")]
     assert view(answer, *claims).rows() == [(["tin"], 1), (["copper"], 1), ([], 0)]
 
 

@@ -9,11 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import (
-    RESPONSE_TYPES,
-    STATEMENT_VERDICTS,
-    SUPPORT_VERDICTS,
-)
+from ragstone.judgements import RESPONSE_TYPES, STATEMENT_VERDICTS, SUPPORT_VERDICTS
 from ragstone.judges.llm.answer_tasks import ProbesMade
 from ragstone.judges.llm.claim_tasks import (
     AnswerClaims,

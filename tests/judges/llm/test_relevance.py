@@ -155,11 +155,7 @@ def test_context_that_was_split_is_put_together_again() -> None:
     names = [name for piece in pieces for name in piece.items]
     assert names == ["c01", "c02", "c03"]
     first, second = rows(
-        given,
-        ROOM_FOR_HALF,
-        c01=said(1, [1, 9]),
-        c02=said(2, [9, 1], misleading=True),
-        c03=said(0),
+        given, ROOM_FOR_HALF, c01=said(1, [1, 9]), c02=said(2, [9, 1], misleading=True), c03=said(0)
     )
     assert (first["rank"], first["grade"], first["misleading"]) == (1, 2, True)
     assert (first["sentences"], first["relevant_sentences"]) == (10, [0, 8])

@@ -69,11 +69,7 @@ def test_the_criteria_of_a_file_stand_beside_ours(tmp_path: Path) -> None:
         "clarity",
         "How easily ANSWER is understood.",
         ("question", "answer"),
-        (
-            Point(0.0, "Not at all."),
-            Point(0.5, "With effort."),
-            Point(1.0, "At once."),
-        ),
+        (Point(0.0, "Not at all."), Point(0.5, "With effort."), Point(1.0, "At once.")),
         ("Mark every term that is not explained.",),
         "best",
     )

@@ -112,8 +112,7 @@ def test_other_spellings_of_the_same_are_full(statement: str, answer: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("statement", "answer"),
-    [("3.99 degrees", "3.97 degrees"), ("1900", "1985")],
+    ("statement", "answer"), [("3.99 degrees", "3.97 degrees"), ("1900", "1985")]
 )
 def test_what_only_looks_alike_is_not_full(statement: str, answer: str) -> None:
     assert statement_agreement(statement, answer).verdict != "full"

@@ -78,8 +78,7 @@ def test_a_window_is_read_in_the_order_of_the_text_and_not_from_its_fullest_sent
 
 
 @pytest.mark.parametrize(
-    ("claim", "share"),
-    [("tin of gold", 1 / 3), ("tin and gold", 0), ("of at tin with", 3 / 4)],
+    ("claim", "share"), [("tin of gold", 1 / 3), ("tin and gold", 0), ("of at tin with", 3 / 4)]
 )
 def test_a_new_small_word_is_a_stop_word_that_no_context_holds(claim: str, share: float) -> None:
     assert counted(claim).new_small_words == pytest.approx(share)

@@ -156,10 +156,7 @@ def test_a_reference_of_60_characters_is_one_statement(length: int, n: int) -> N
             "Did the tin of Geevor sink in the harbour of Truro? Did the lead of Bath?",
             ["Did the tin of Geevor sink in the harbour of Truro?", "Did the lead of Bath?"],
         ),
-        (
-            "Did the tin of Geevor sink in the harbour of Truro in 1902? It did.",
-            ["It did."],
-        ),
+        ("Did the tin of Geevor sink in the harbour of Truro in 1902? It did.", ["It did."]),
     ],
 )
 def test_a_reference_without_assertions_is_all_of_its_sentences(

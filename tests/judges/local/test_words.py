@@ -6,15 +6,7 @@ from hypothesis import strategies as st
 
 from ragstone.judges.local import text_terms as words
 from ragstone.judges.local.languages import is_latin
-from ragstone.judges.local.text_terms import (
-    denied,
-    fold,
-    names,
-    numbers,
-    stem,
-    terms,
-    tokens,
-)
+from ragstone.judges.local.text_terms import denied, fold, names, numbers, stem, terms, tokens
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,7 @@ def test_each_sentence_of_the_answer_has_its_best_context(judged: Judged) -> Non
     assert [row[:3] for row in rows(tables, "sentence_context")] == [(0, 0, 0.0), (0, 1, 1.0)]
 
 
-def test_the_answer_is_compared_with_every_reference_and_with_the_question(
-    judged: Judged,
-) -> None:
+def test_the_answer_is_compared_with_every_reference_and_with_the_question(judged: Judged) -> None:
     given = example(reference=("It is north.", "It is east."))
     asks = ["similarity/answer_reference", "similarity/question_answer"]
     tables = judged(asks, [given], judge())
@@ -252,9 +250,7 @@ def test_the_next_block_begins_anew(judged: Judged) -> None:
     assert sorted(encoder.asked) == ["East?", "East?", "It is east.", "It is east."]
 
 
-def test_what_the_encoder_does_not_answer_has_failed_and_the_rest_goes_on(
-    judged: Judged,
-) -> None:
+def test_what_the_encoder_does_not_answer_has_failed_and_the_rest_goes_on(judged: Judged) -> None:
     given = [example("It is east.", id="1"), example("It is north.", answer="a " * 99, id="2")]
     asks = ["similarity/question_context", "similarity/question_answer"]
     tables = judged(asks, given, judge(silent_on=["a " * 99]))

@@ -29,7 +29,7 @@ from .prompts import (
 from .questions import Item, Piece, ReplyEntry, Written
 from .replies import WHOLE
 from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics
-from .task import OfKind, Row, Target, TaskReply, said, why_lacking
+from .task import Row, Target, Task, TaskReply, said, why_lacking
 
 PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """An aspect that can stand in an id as it is."""
@@ -43,7 +43,7 @@ class CritiqueVerdict(Item):
 
 
 @dataclass(frozen=True)
-class CritiqueTask(OfKind):
+class CritiqueTask(Task):
     """Shows question and answer, followed by the definition of the aspect."""
 
     kind = Critique
@@ -119,7 +119,7 @@ class RatingItem(Item):
 
 
 @dataclass(frozen=True)
-class RatingTask(OfKind):
+class RatingTask(Task):
     """Shows the texts that a criterion's rubric needs. Without these it is not rated.
 
     If the contexts do not fit, each part of them is rated, and the best or the mean of these
@@ -221,7 +221,7 @@ class PreferenceVerdict(Item):
 
 
 @dataclass(frozen=True)
-class PreferenceTask(OfKind):
+class PreferenceTask(Task):
     """Shows question, reference and the two answers, without the names of their systems.
 
     An item's id is made of the positions of its two answers among all answers to the question,
@@ -325,7 +325,7 @@ def probes_item(count: int) -> type[ProbesMade]:
 
 
 @dataclass(frozen=True)
-class ProbesTask(OfKind):
+class ProbesTask(Task):
     """Shows the answer and nothing else. Of an empty one there is nothing to ask."""
 
     kind = Probe

@@ -24,7 +24,7 @@ from ragstone.judges.text_counts import EntityWords, held_by
 
 from .prompts import ANSWER, Prompts, block, has, instructions_for, shown
 from .questions import Item, Piece, ReplyEntry, Written
-from .task import OfKind, OfReferences, Row, Target, TaskReply, portions, said, why_lacking
+from .task import OfReferences, Row, Target, Task, TaskReply, portions, said, why_lacking
 
 SILENT = ("abstain", "refuse")
 """Replies that claim nothing."""
@@ -67,7 +67,7 @@ def _claim(detail: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ClaimsTask(OfKind):
+class ClaimsTask(Task):
     """Asks for the type of an answer and its claims at once.
 
     Args:
@@ -261,7 +261,7 @@ class ComparedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AgreementTask(OfKind):
+class AgreementTask(Task):
     """Asks about claims and statements at once, one question for each reference."""
 
     kind = Agreement

@@ -14,7 +14,7 @@ from ragstone.judges.judge import no_text, with_turns
 from .prompts import Passage, Prompts, contexts_block, has, instructions_for, shown
 from .questions import Item, Piece, ReplyEntry, quote_is_in
 from .replies import WHOLE
-from .task import OfKind, Row, Target, TaskReply, groups, numbered, portions, said, why_lacking
+from .task import Row, Target, Task, TaskReply, groups, numbered, portions, said, why_lacking
 
 SUFFICIENT = 3
 
@@ -49,7 +49,7 @@ class PassageRelevance(Item):
 
 
 @dataclass(frozen=True)
-class RelevanceTask(OfKind):
+class RelevanceTask(Task):
     """Asks about all contexts of a list at once, without showing an answer or a reference."""
 
     kind = Relevance
@@ -158,7 +158,7 @@ def _evidence(detail: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class PropositionTask(OfKind):
+class PropositionTask(Task):
     """Asks about all propositions of an example at once, whatever their origin.
 
     Their origin is neither shown nor visible in their order. Equal texts are asked about

@@ -18,7 +18,7 @@ from ragstone.judgements import Column, Kind
 from .prompts import Prompts, contexts_block, facts_of, has, instructions_for, shown
 from .questions import NO_DETAILS, Item, Piece, ReplyEntry
 from .replies import WHOLE
-from .task import OfKind, Row, Target, TaskReply, groups, numbered, portions, said, why_lacking
+from .task import Row, Target, Task, TaskReply, groups, numbered, portions, said, why_lacking
 
 YES_NO = {"yes": True, "no": False}
 _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
@@ -77,7 +77,7 @@ def item_of(kind: type[Kind]) -> type[KindItem]:
 
 
 @dataclass(frozen=True)
-class KindTask(OfKind):
+class KindTask(Task):
     """Shows the texts that the kind names, and asks about each unit once.
 
     An answer is never split. If the contexts do not fit, each part of them is asked about, and

@@ -1,9 +1,10 @@
 """Task: the interface of all tasks for a model, and the splitting of long questions."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
@@ -64,8 +65,14 @@ class TaskReply:
         return f"{count} of {count + len(self.items.keys() - self.lacking.keys())} left open: {why}"
 
 
-class OfKind:
-    """A task whose name, asks and order follow from its kind."""
+class Task(ABC):
+    """Makes pieces of questions and reads replies. It never asks anything itself.
+
+    Its name, asks and order follow from its kind. ``pieces`` is a pure function of target and
+    prompts: the same question is the same bytes in every run. Ids of items are unique within the
+    target; if a piece is split because the contexts do not fit, each part asks for the same ids and
+    ``rows`` merges them.
+    """
 
     kind: type[Kind]
 
@@ -97,59 +104,27 @@ class OfKind:
         return self.kind.about == "context" or "contexts" in self.kind.shows
 
     def lacks(self, example: Example) -> str | None:
-        """Why it cannot be asked: it is about contexts without a text."""
+        """Tell why it cannot be asked: it is about contexts without a text; None if it can."""
         about_contexts = all("contexts" in ask.requires for ask in self.kind.asks)
         return no_text(example) if about_contexts else None
 
-
-class Task(Protocol):
-    """Makes pieces of questions and reads replies. It never asks anything itself.
-
-    ``pieces`` is a pure function of target and prompts: the same question is the same bytes in
-    every run. Ids of items are unique within the target; if a piece is split because the
-    contexts do not fit, each part asks for the same ids and ``rows`` merges them.
-    """
-
-    @property
-    def name(self) -> str:
-        """The name of the task and of its prompt."""
-
-    @property
-    def asks(self) -> tuple[str, ...]:
-        """The asks that one reply fills."""
-
-    @property
-    def after(self) -> tuple[str, ...]:
-        """The tasks whose rows it is about."""
-
-    @property
-    def kind(self) -> type[Kind]:
-        """The kind whose rows it fills."""
-
-    @property
-    def splits_contexts(self) -> bool:
-        """True if it shows contexts, in parts where they do not fit."""
-
-    def lacks(self, example: Example) -> str | None:
-        """Why it cannot be asked about an example; None if it can."""
-
+    @abstractmethod
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """The pieces to ask about the target; none if there is nothing to ask.
+        """Return the pieces to ask about the target; none if there is nothing to ask.
 
-        Args:
-            target: What is judged.
-            prompts: The instructions.
-            room: The most characters of text in one piece; longer ones are split.
+        ``room`` is the most characters of text in one piece; longer ones are split.
         """
 
+    @abstractmethod
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """The rows of an ask, one for every unit asked about; the verdict of one that is lacking is
-        null, and its reason says why."""
+        """Return the rows of an ask, one for every unit asked about.
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """Everything that the rows depend on, for the subject's fingerprint: equal facts, equal
-        rows.
+        The verdict of a unit that is lacking is null, and its reason says why.
         """
+
+    @abstractmethod
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """Return all that the rows depend on, for the subject's fingerprint."""
 
 
 Sort = TypeVar("Sort", bound=Item)
@@ -191,7 +166,7 @@ def why_lacking(reply: TaskReply, name: str | None) -> str:
     return reply.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID
 
 
-class OfReferences(OfKind):
+class OfReferences(Task):
     """A task with an item for each reference, so that all systems share its questions."""
 
     item: ClassVar[type[Item]]
