@@ -14,7 +14,7 @@ says contradicted. The calibration of the probabilities depends on the model.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
 
 from ragstone.core.errors import ModelError, ModelFailure
@@ -23,6 +23,7 @@ from ragstone.judgements import ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 
 from .judge import Block, Filled, Proposition, RowBuilder, block_with_turns, fingerprint, no_text
+from .local.claim_support import SupportVerdict
 from .local.sentences import sentences
 from .local.text_terms import terms
 
@@ -175,28 +176,15 @@ def outputs(model: CrossEncoder) -> Outputs:
     return Outputs(known.index("entailment"), contradiction)
 
 
-@dataclass(frozen=True, slots=True)
-class NliVerdict:
-    """The verdict on one proposition: do the contexts back it up?
-
-    ``evidence`` holds positions of contexts, empty where it is absent; ``quote`` a sentence of the
-    first of them, word for word.
-    """
-
-    verdict: Literal["supported", "contradicted", "absent"]
-    probability: float
-    evidence: tuple[int, ...]
-    quote: str | None
-    reason: str
-
-
-def verdict(read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Outputs) -> NliVerdict:
+def verdict(
+    read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Outputs
+) -> SupportVerdict:
     """Return the verdict on a proposition.
 
     ``read`` has each window with its scores, the one with most words of the proposition first.
     """
     if not read:
-        return NliVerdict("absent", 0.0, (), None, "nothing_to_read")
+        return SupportVerdict("absent", 0.0, (), None, "nothing_to_read")
     entailed = [round(scores[known.entailment], DECIMALS) for _, scores in read]
     best = entailed.index(max(entailed))
     denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
@@ -211,7 +199,7 @@ def verdict(read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Output
         return _on(read[0][0], "contradicted", entailed[best], why)
     if entailed[best] >= THRESHOLD:
         return _on(read[best][0], "supported", entailed[best], why)
-    return NliVerdict("absent", entailed[best], (), None, why)
+    return SupportVerdict("absent", entailed[best], (), None, why)
 
 
 @dataclass(frozen=True)
@@ -244,7 +232,7 @@ class NliJudge:
         if sheet.kind.reads_turns:
             block = block_with_turns(block)
         propositions = block.propositions(ask)
-        verdicts: dict[str, list[NliVerdict] | str] = {}
+        verdicts: dict[str, list[SupportVerdict] | str] = {}
         waiting = iter(rows)
         while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
             subjects = {
@@ -262,36 +250,28 @@ class NliJudge:
         block: Block,
         propositions: Mapping[int, Sequence[Proposition]],
         rows: Mapping[str, int],
-    ) -> "dict[str, list[NliVerdict] | str]":
-        verdicts: dict[str, list[NliVerdict] | str] = {}
+    ) -> "dict[str, list[SupportVerdict] | str]":
+        verdicts: dict[str, list[SupportVerdict] | str] = {}
         read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
-            texts = [context.text for context in block.examples[row].contexts or ()]
-            if (lack := no_text(block.examples[row])) is not None:
+            example = block.examples[row]
+            if (lack := no_text(example)) is not None:
                 verdicts[subject] = f"{self.name}: {lack}"
                 continue
-            passages = read_sentences([text or "" for text in texts])
+            passages = read_sentences([context.text or "" for context in example.contexts or ()])
             read[subject] = [
                 windows(proposition.text, passages) for proposition in propositions.get(row, ())
             ]
         try:
-            every = self._fitting(
-                [
-                    window
-                    for some in read.values()
-                    for windows_of_one in some
-                    for window in windows_of_one
-                ]
-            )
+            windows_of_all = chain.from_iterable(chain.from_iterable(read.values()))
+            every = self._fitting(list(windows_of_all))
             scores = self.model.score([window.pair for window in every]).tolist()
         except ModelFailure as error:
             return verdicts | dict.fromkeys(read, f"{self.name}: {error}")
         known = outputs(self.model)
         scored = zip(every, scores, strict=True)
         for subject, some in read.items():
-            verdicts[subject] = [
-                verdict([next(scored) for _ in windows_of_one], known) for windows_of_one in some
-            ]
+            verdicts[subject] = [verdict([next(scored) for _ in chosen], known) for chosen in some]
         return verdicts
 
     def _fitting(self, read: Sequence[PassageWindow]) -> list[PassageWindow]:
@@ -317,7 +297,7 @@ def _enter(
     row: int,
     subject: str,
     propositions: Sequence[Proposition],
-    verdicts: list[NliVerdict] | str,
+    verdicts: list[SupportVerdict] | str,
 ) -> None:
     if isinstance(verdicts, str):
         sheet.done(row, subject, "failed", verdicts)
@@ -326,15 +306,7 @@ def _enter(
         return
     contexts = block.examples[row].contexts or ()
     for proposition, verdict in zip(propositions, verdicts, strict=True):
-        sheet.add(
-            subject,
-            **proposition.columns(sheet.origin),
-            verdict=verdict.verdict,
-            probability=verdict.probability,
-            evidence=[contexts[position].id for position in verdict.evidence],
-            quote=verdict.quote,
-            reason=verdict.reason,
-        )
+        sheet.add(subject, **proposition.columns(sheet.origin), **verdict.columns(contexts))
 
 
 def _on(
@@ -342,6 +314,6 @@ def _on(
     word: Literal["supported", "contradicted"],
     probability: float,
     reason: str,
-) -> NliVerdict:
+) -> SupportVerdict:
     contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
-    return NliVerdict(word, probability, contexts, window.fullest[0].text, reason)
+    return SupportVerdict(word, probability, contexts, window.fullest[0].text, reason)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.messages import reason
+from ragstone.data import Context
 from ragstone.models import Encoder, TokenVectors, Vectors
 
 from .claims_and_evidence import (
@@ -302,6 +303,16 @@ class SupportVerdict:
     quote: str | None
     reason: str
     seen: EvidenceCounts | None = None
+
+    def columns(self, contexts: Sequence[Context]) -> dict[str, Any]:
+        """Return what it says of a proposition, as columns of a table of judgements."""
+        return {
+            "verdict": self.verdict,
+            "probability": self.probability,
+            "evidence": [contexts[position].id for position in self.evidence],
+            "quote": self.quote,
+            "reason": self.reason,
+        }
 
 
 def support(

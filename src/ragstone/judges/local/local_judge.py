@@ -259,15 +259,8 @@ def _fill_support(
             verdict = support(
                 proposition.text, inputs.passages, example.question, match, turns_from=turns_from
             )
-            sheet.add(
-                subject,
-                **proposition.columns(sheet.origin),
-                verdict=verdict.verdict,
-                probability=verdict.probability,
-                evidence=[(example.contexts or ())[position].id for position in verdict.evidence],
-                quote=verdict.quote,
-                reason=verdict.reason,
-            )
+            columns = verdict.columns(example.contexts or ())
+            sheet.add(subject, **proposition.columns(sheet.origin), **columns)
 
 
 def _fill_statement_agreement(
