@@ -44,7 +44,7 @@ class Column:
         counts: For a count in a model's reply: the entries that are counted.
         only_with: A text of the example without which it has no value: null, or 0 for a count.
         of: For a probability: the column it is the probability of.
-        certain: Whether that probability is 1 or 0 if a judge gives only the verdict.
+        certain: True if that probability is 1 or 0 if a judge gives only the verdict.
         at_least: For a truth value: the grade from which it is true if a judge gives only the
             grade; 0 if it does not follow from the grade.
         fact: Its name in the views of units; empty if the same.

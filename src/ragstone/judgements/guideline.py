@@ -39,14 +39,8 @@ _PLACE = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """The sections of a guideline; all but the title may be empty.
-
-    Args:
-        title: The question that is answered for each unit.
-        definition: What is judged, and how.
-        for_models: How a reply is to be written.
-        for_people: What only annotators need to know.
-        hard_cases: One a line.
+    """The sections of a guideline; all but the title, which is the question that is answered, may
+    be empty.
     """
 
     title: str
@@ -84,10 +78,9 @@ def guideline_file(kind: type[Kind]) -> Path | None:
 
 
 def languages(folder: Path | None = None) -> tuple[str, ...]:
-    """The languages in which people can read at least one kind's guideline, English first.
+    """Return the languages in which people can read at least one kind's guideline, English first.
 
-    Args:
-        folder: With translations of the user's own, called as those of Ragstone.
+    The folder has translations of the user's own, called as those of Ragstone.
     """
     files = [file for kind in KINDS.values() if (file := guideline_file(kind)) is not None]
     files += [] if folder is None else [folder / f"{name}.md" for name in KINDS]
@@ -130,13 +123,10 @@ def instructions_for_people(
     language: str = ENGLISH,
     folder: Path | None = None,
 ) -> str:
-    """The guideline for people, in Markdown, without the section for models.
+    """Return the guideline for people, in Markdown, without the section for models.
 
-    Args:
-        kind: The kind.
-        columns: The columns to be labelled; empty: all that people label.
-        language: One of ``languages``; English where the kind has no guideline in it.
-        folder: With translations of the user's own.
+    ``columns`` are those to be labelled; empty: all that people label. It is in English if there is
+    none in the language, neither in the user's folder nor in Ragstone.
     """
     labelled = [name for name in kind.labels() if name in (columns or kind.labels())]
     file = _file_in(kind, language, folder)
@@ -168,10 +158,7 @@ def meaning(kind: type[Kind], name: str, of: str = "") -> str:
     """Return the meaning of a column: a line for each value, or the condition under which it is
     true.
 
-    Args:
-        kind: The kind.
-        name: The column.
-        of: A part of the kind that has its own values, or the name of another kind.
+    ``of`` is a part of the kind that has its own values, or the name of another kind.
     """
     parts = {ask.part: ask.values for ask in kind.asks}
     if of and of not in parts:

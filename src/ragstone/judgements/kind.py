@@ -351,24 +351,24 @@ class Kind:
     item: ClassVar[str] = ""
     """The id of an item about an answer in a model's prompt; empty: made from the kind's name."""
     made: ClassVar[bool] = False
-    """Whether its rows are extracted, such as claims, rather than judged. One judge extracts them
+    """True if its rows are extracted, such as claims, rather than judged. One judge extracts them
     and all judges use them."""
     derived: ClassVar[bool] = False
-    """Whether its rows are derived by a rule from the rows its asks depend on, unless people
+    """True if its rows are derived by a rule from the rows its asks depend on, unless people
     labelled them."""
     unretrieved: ClassVar[Mapping[str, object] | None] = None
     """The values of its rows if nothing was retrieved, and there is no earlier turn that it reads,
     in which case no judge is asked; None if a judge is asked even then."""
     reads_turns: ClassVar[bool] = False
-    """Whether judges read the earlier turns of the conversation as they read the contexts."""
+    """True if judges read the earlier turns of the conversation as they read the contexts."""
     tokens: ClassVar[int] = 0
     """The estimated number of tokens that a model writes for one row."""
     repeats: ClassVar[bool] = False
-    """Whether two rows about a subject may give the same unit the same values."""
+    """True if two rows about a subject may give the same unit the same values."""
     rules: ClassVar[tuple[Rule, ...]] = ()
     """The rules between its labels, hard and soft."""
     built_in: ClassVar[bool]
-    """Whether Ragstone declares it, not a user."""
+    """True if Ragstone declares it, not a user."""
     columns: ClassVar[dict[str, Column]]
     key: ClassVar[tuple[str, ...] | None]
     """The columns that identify a row among those about a subject; None if rows may repeat."""

@@ -16,13 +16,8 @@ from .views import Answers, AnswerSentences, Contexts, References
 
 
 class Measure(NamedTuple):
-    """A measure of similarity: the view and column that it fills, and what an example must have.
-
-    Args:
-        over: The view that it enters.
-        fact: Its name there.
-        doc: What it says there.
-        requires: As an ask has it.
+    """A measure of similarity: the view and the column there, its doc, and what an example must
+    have.
     """
 
     over: type[View]

@@ -32,11 +32,10 @@ class Tables:
     """Examples, their judgements, and the outcome of each ask.
 
     Args:
-        examples: One row an example, in order, as ``ragstone.data.to_frame``
-            makes it.
+        examples: One row an example, in order, as ``ragstone.data.to_frame`` makes it.
         rows: The rows of each ask; ``row`` is the number of the example, from 0.
-        status: For each ask one row per example: ``status`` and ``reason``. An
-            ask that is in neither mapping was not put to any judge.
+        status: ``status`` and ``reason`` of each ask, one row per example. An ask that is in
+            neither mapping was not put to any judge.
     """
 
     examples: pl.DataFrame

@@ -63,10 +63,7 @@ class Fact(Column):
 class Joined:
     """A column of a view that is copied unchanged from the rows of an ask.
 
-    Args:
-        ask: The ask.
-        column: The column's name in the ask's rows.
-        on: The join keys: the view's key columns, each with its name in the ask's rows.
+    ``on`` are the view's key columns, each with its name in the ask's rows.
     """
 
     ask: str
@@ -98,7 +95,7 @@ class View(metaclass=_Columns):
     requires: ClassVar[tuple[str, ...]] = ()
     """What an example must have to have such units at all."""
     alone: ClassVar[bool] = False
-    """Whether an example has one row at the most, so that a rule need not aggregate."""
+    """True if an example has one row at the most, so that a rule need not aggregate."""
     columns: ClassVar[dict[str, Fact]]
     taken: ClassVar[dict[str, Joined]]
     """The source of each column that is copied unchanged, by name."""
@@ -138,14 +135,9 @@ class View(metaclass=_Columns):
     def take(
         cls, ask: str, column: Column, name: str, doc: str = "", on: Mapping[str, str] | None = None
     ) -> None:
-        """Add a column of an ask's rows to the view.
+        """Add a column of an ask's rows to the view, under this name and with its doc or another.
 
-        Args:
-            ask: The ask.
-            column: The column of the ask's rows.
-            name: Its name in the view.
-            doc: Its description in the view; empty: that of ``column``.
-            on: See ``Joined``; None if the key columns have the same names in the ask's rows.
+        ``on`` is as in ``Joined``; None if the key columns have the same names in the ask's rows.
 
         Raises:
             TypeError: The view already has a column, or another attribute, of that name.
@@ -185,7 +177,7 @@ class Requirement:
     holds: pl.Expr
     """Over the table of examples."""
     by_system: bool = False
-    """Whether the system gives it, not the data set that the system is asked about."""
+    """True if the system gives it, not the data set that the system is asked about."""
 
 
 NO_ANSWER = "no_answer"

@@ -40,7 +40,7 @@ class Composite(Metric):
     family: ClassVar[str] = "composite"
 
     over_means: ClassVar[bool] = False
-    """Whether it is computed from dataset means instead of an example's scores."""
+    """True if it is computed from dataset means instead of an example's scores."""
 
     weights: str = ""
     kind: Literal["arithmetic", "harmonic"] = "arithmetic"

@@ -133,7 +133,7 @@ class Metric:
     gap: ClassVar[str] = "incomplete_judgement"
     """The reason if the judgement of a row is missing."""
     by_reference: ClassVar[bool] = False
-    """Whether it is evaluated for each reference; the best of them counts."""
+    """True if it is evaluated for each reference; the best of them counts."""
     how: ClassVar[str] = ""
     """Conventions that its signature names, as the library does that has them too."""
     identity: ClassVar[str] = ""

@@ -27,7 +27,7 @@ class _Slot:
     name: str
     part: Part
     by_reference: bool
-    """Whether the metric is evaluated for each reference; the part itself need not be."""
+    """True if the metric is evaluated for each reference; the part itself need not be."""
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:

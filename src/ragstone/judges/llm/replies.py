@@ -30,7 +30,7 @@ class Outcome:
         lacking: Ids without an item, even when asked for again, and why.
         reason: Why there is no item at all.
         requests: The keys under which the journal has the questions and replies.
-        later: Whether it will be asked in a batch, so that nothing is known yet.
+        later: True if it will be asked in a batch, so that nothing is known yet.
     """
 
     status: Literal["ok", "failed", "blocked", "truncated"]

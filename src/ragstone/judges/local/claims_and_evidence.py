@@ -311,8 +311,8 @@ class EvidenceCounts:
         new_numbers: Its numbers that are in no context.
         new_names: Stems of its capitalised words that are in no context.
         first_person: Share of its words such as `I` or `we`, if no context has such words.
-        framed: Whether a frame such as `I heard that` was removed.
-        opinion: Whether it has a word of liking or doubting that is in no context.
+        framed: True if a frame such as `I heard that` was removed.
+        opinion: True if it has a word of liking or doubting that is in no context.
         sentences: Sentences of the best window with words of the proposition, most words first.
         held: Which of its content words are in which sentences.
         text: The proposition without citations, its figures written as the contexts write them.

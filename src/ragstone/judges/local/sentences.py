@@ -44,7 +44,7 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
 
     Args:
         text: Any text.
-        lower_case_only: Whether the text that it is part of has no capital; None: it is the whole.
+        lower_case_only: True if the text that it is part of has no capital; None: it is the whole.
     """
     if lower_case_only is None:
         lower_case_only = text.islower()
