@@ -8,11 +8,12 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import chain
+from typing import Literal
 
 from .text_terms import MARKS, remembered
 
@@ -99,9 +100,9 @@ def language_of(text: str) -> str | None:
 
 
 def _signs(words: Sequence[str]) -> Iterator[str]:
-    yield from chain.from_iterable(filter(None, map(_small_words().get, words)))
+    yield from chain.from_iterable(filter(None, map(_languages_by("words").get, words)))
     letters = {letter for word in words if not word.isascii() and word.islower() for letter in word}
-    yield from chain.from_iterable(filter(None, map(_telling_letters().get, letters)))
+    yield from chain.from_iterable(filter(None, map(_languages_by("letters").get, letters)))
 
 
 def languages_of(text: str) -> tuple[Language, ...]:
@@ -198,18 +199,10 @@ def all_languages() -> Mapping[str, tuple[Language, ...]]:
 
 
 @cache
-def _small_words() -> Mapping[str, Sequence[str]]:
-    return _names_by_sign(lambda language: language.words.split())
-
-
-@cache
-def _telling_letters() -> Mapping[str, Sequence[str]]:
-    return _names_by_sign(lambda language: language.letters)
-
-
-def _names_by_sign(signs: Callable[[Language], Iterable[str]]) -> Mapping[str, Sequence[str]]:
+def _languages_by(sign: Literal["words", "letters"]) -> Mapping[str, Sequence[str]]:
+    """The languages that have each small word, or each letter which few have."""
     names: dict[str, list[str]] = {}
     for language in chain.from_iterable(all_languages().values()):
-        for sign in signs(language):
-            names.setdefault(sign, []).append(language.name)
+        for each in language.words.split() if sign == "words" else language.letters:
+            names.setdefault(each, []).append(language.name)
     return names

@@ -46,15 +46,6 @@ Units = list[Unit] | str
 """The units, or what is lacking."""
 
 
-def question_context(example: Example) -> Units:
-    """Each context with the question; a context without a text is left open."""
-    return _of_contexts(example, (example.question or "",))
-
-
-def reference_context(example: Example) -> Units:
-    return _of_contexts(example, example.reference)
-
-
 def sentence_context(example: Example) -> Units:
     texts = [context.text for context in example.contexts or ()]
     known = [text for text in texts if text is not None]
@@ -71,30 +62,25 @@ def answer_reference(example: Example) -> list[Unit]:
     return [Unit(number, ((answer, text),)) for number, text in enumerate(example.reference)]
 
 
-def question_answer(example: Example) -> list[Unit]:
-    return [Unit(0, ((example.question or "", example.answer or ""),))]
-
-
-READERS: Mapping[str, Callable[[Example], Units]] = {
-    "question_context": question_context,
-    "reference_context": reference_context,
-    "sentence_context": sentence_context,
-    "answer_reference": answer_reference,
-    "question_answer": question_answer,
-}
-"""By measure; with windows the same, only that the contexts are read in pieces."""
-
-
 def _of_contexts(example: Example, others: tuple[str, ...]) -> Units:
-    contexts = example.contexts or ()
+    """Each context with the others; a context without a text is left open."""
     if (lack := no_text(example)) is not None:
         return lack
     return [
         Unit(context.rank, tuple((other, context.text) for other in others))
-        for context in contexts
+        for context in example.contexts or ()
         if context.text is not None
     ]
 
+
+READERS: Mapping[str, Callable[[Example], Units]] = {
+    "question_context": lambda example: _of_contexts(example, (example.question or "",)),
+    "reference_context": lambda example: _of_contexts(example, example.reference),
+    "sentence_context": sentence_context,
+    "answer_reference": answer_reference,
+    "question_answer": lambda example: [Unit(0, ((example.question or "", example.answer or ""),))],
+}
+"""By measure; with windows the same, only that the contexts are read in pieces."""
 
 OVERLAP = 0.5
 """Of neighbouring windows, so that what one cuts through stands whole in the next."""
