@@ -93,7 +93,6 @@ def as_png(svg: str) -> bytes:
 
 
 def _style(inside: str) -> str:
-    """The rules of the classes that a chart has."""
     light, dark = _colours()
     there = set(re.findall(r'class="([^"]*)"', inside))
     known = {name for looks in there for name in looks.split()} | {"ragstone", "paper", "title"}
@@ -121,7 +120,6 @@ def _rules() -> str:
 
 @cache
 def _colours() -> tuple[dict[str, str], dict[str, str]]:
-    """The tokens of the stylesheet, light and dark."""
     light, dark = (_tokens(block) for block in STYLE.split("}")[:2])
     return light, dark
 
@@ -132,7 +130,6 @@ def _tokens(block: str) -> dict[str, str]:
 
 
 def _classes(selector: str) -> set[str]:
-    """The classes that a selector names."""
     return {part.partition(":")[0] for word in selector.split() for part in word.split(".")[1:]}
 
 
@@ -237,7 +234,6 @@ def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
 
 
 def _about(one: Section) -> str:
-    """What a section is about: the emphasised words of its title, or all."""
     strong = [phrase.text for phrase in parts(one.title) if phrase.strong]
     return single_line(" against ".join(strong) or plain(one.title))
 
@@ -273,7 +269,6 @@ def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Cha
 
 
 def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
-    """The rows that are drawn in one figure, by their common name; they share a scale."""
     drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
     by_first = len({tuple(row.names[1:]) for row in rows}) > 1
     found: dict[tuple[str, Scale | None], list[Row]] = {}
@@ -318,7 +313,6 @@ def _arrow(rows: Sequence[Row]) -> str:
 
 
 def _file(title: str, taken: set[str]) -> str:
-    """A name of a file without anything that a file system or a shell reads; the next if taken."""
     name = "-".join(re.findall(r"[a-z0-9.]+", title.casefold()))[:LONGEST_FILE].strip("-.")
     place, made = 2, name
     while made in taken:

@@ -283,7 +283,6 @@ def series(one: Series, height: int = 150) -> str:
 
 
 def _pieces(one: Series) -> list[list[SeriesPoint]]:
-    """The points that a line joins."""
     found: list[list[SeriesPoint]] = []
     for point in one.points:
         if not found or (one.gap is not None and point.at - found[-1][-1].at > one.gap):
@@ -445,7 +444,6 @@ def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
 
 
 def _in_words(one: IntervalCell) -> str:
-    """The numbers of an interval in words, for screen readers."""
     if one.value is None:
         return "no value"
     value = number(one.value, percent=one.percent)

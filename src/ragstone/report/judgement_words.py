@@ -117,7 +117,6 @@ def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
 
 
 def _pattern(kind: type[Kind], column: Column, value: object) -> str:
-    """The phrase for a value: as declared, or by default from the role of the column."""
     if isinstance(column.phrase, Mapping) and (value in column.phrase or column.role == "verdict"):
         return column.phrase.get(value, "")
     if value is None or value == [] or value == "":
@@ -140,7 +139,6 @@ def _pattern(kind: type[Kind], column: Column, value: object) -> str:
 
 
 def _look(kind: type[Kind], column: Column, value: object) -> tuple[Tone, bool]:
-    """The tone of a value, and whether it is emphasised."""
     match column.role:
         case "evidence":
             return "name", False

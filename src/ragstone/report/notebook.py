@@ -85,7 +85,6 @@ def _has_table(one: Section) -> bool:
 
 
 def _shown(tables: Sequence[Table], rows: int) -> list[Table]:
-    """The tables for which there is room, those that decide something first."""
     decide_first = sorted(tables, key=lambda one: min(map(_rank, one.rows), default=0))
     shown = list[Table]()
     for one in decide_first:
@@ -148,7 +147,6 @@ def _told(cell: Cell) -> Cell:
 
 
 def _rank(row: Row) -> int:
-    """What decides stays before what decides nothing."""
     return int(row.verdict is not None and row.verdict.tone == "quiet")
 
 

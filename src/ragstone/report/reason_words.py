@@ -207,7 +207,6 @@ def _texts_cut(facts: Facts) -> str:
 
 
 def _left_open(facts: Facts) -> str:
-    """How often a model gave no answer, the main reason, and whether asking again may help."""
     count, again, others = (int(facts[name]) for name in ("n", "again", "others"))
     more = f"; {others:,} other reason{'s' if others > 1 else ''}" if others else ""
     hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(

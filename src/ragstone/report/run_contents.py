@@ -150,7 +150,6 @@ def _took(attempt: Attempt) -> str:
 
 
 def _pretty(reply: str) -> str:
-    """A JSON reply with one item per line; any other reply unchanged."""
     try:
         value = json.loads(reply)
     except (ValueError, RecursionError):
@@ -385,7 +384,6 @@ def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...
 
 
 def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
-    """The claims or statements that a judge extracted, with the judgements about them."""
     return tuple(
         JudgedPart(
             own["index"], own["text"], own, _said(judged, unit, own), own.get("reference", 0)
@@ -396,7 +394,6 @@ def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[Judged
 
 
 def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, PartText]:
-    """The judgements about one unit, by kind."""
     found: dict[str, PartText] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
@@ -440,7 +437,6 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
 
 
 def _estimates(run: StoredRun) -> pl.DataFrame:
-    """The estimates, with the means that people's labels corrected where there are any."""
     # Half a second to import, which nothing else here needs.
     from ragstone.analysis.calibration.checked_run import checked_against_people
 

@@ -164,7 +164,6 @@ def _most_frequent_reason(run: Run) -> str:
 
 
 def _outside(run: Run) -> Iterator[str]:
-    """Values that a metric gave and its range excludes: what is left makes another mean."""
     for one in run.estimate_list:
         if not one.group and (count := one.reasons.get("out_of_range", 0)):
             lie = "score lies" if count == 1 else "scores lie"

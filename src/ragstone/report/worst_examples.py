@@ -51,10 +51,6 @@ def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
 
 
 def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The tone and a line for each claim, statement, evidence or context with verdicts against it.
-
-    A line has the unit once, with the verdicts of all asks and their reasons.
-    """
     for (what, text), of_unit in groupby(_of_units(found, asks), key=lambda one: one[:2]):
         verdicts = [(*against(row), row.reason) for _, _, row in of_unit]
         held = sorted((one for one in verdicts if one[0]), key=lambda one: one[0] != "bad")
@@ -65,7 +61,6 @@ def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
 
 
 def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
-    """The name of each unit, its text, and a row about it."""
     for unit in PLACES:
         for part in found.parts[unit]:
             what = unit if unit == "statement" else f"{unit} {_number(unit, part)}"
@@ -80,7 +75,6 @@ def _number(unit: Unit, part: JudgedPart) -> int:
 
 
 def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
-    """A line for each other judgement with a reason; judgements derived by counting have none."""
     of_units = [row for _, _, row in _of_units(found, asks) if speaking(row.kind) is None]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
         rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
@@ -90,7 +84,6 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
 
 
 def _ordinary(row: JudgementRow) -> bool:
-    """Whether it only says that the reply is an answer, which lowers no score."""
     return row.kind is Response and row.values.get(Response.decides) == "answer"
 
 
@@ -195,7 +188,6 @@ def shortfalls(run: StoredRun, *, limit: int) -> pl.DataFrame:
 
 
 def _directed(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
-    """The metrics with a better direction, each with one of its estimates."""
     return {one.metric: one for one in estimates if one.better != "0"}
 
 
@@ -215,7 +207,6 @@ def _of_wording(metric: str) -> bool:
 
 
 def _distances(run: StoredRun, metrics: Sequence[str]) -> pl.DataFrame:
-    """Each score with its distance from the best, and the mean distance under its metric."""
     ends = pl.DataFrame(
         list(_ends(run.estimate_list, metrics)),
         schema={"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64},
@@ -238,7 +229,6 @@ def _distances(run: StoredRun, metrics: Sequence[str]) -> pl.DataFrame:
 def _ends(
     estimates: Sequence[Estimate], metrics: Sequence[str]
 ) -> Iterator[tuple[str, float, float | None, float | None]]:
-    """For each metric the sign that makes more better, its best and its worst value so signed."""
     directed = _directed(estimates)
     for name in metrics:
         sign = 1.0 if directed[name].better == "+" else -1.0
@@ -249,7 +239,6 @@ def _ends(
 
 
 def _worst(run: StoredRun, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
-    """The examples that fall furthest short, with system and shortfall."""
     usual = distances.group_by("metric").agg(pl.col("usual").first())["usual"].sum()
     order = run.examples(["id"]).select(example_id="id").with_row_index("place")
     return (

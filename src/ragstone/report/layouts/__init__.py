@@ -207,12 +207,10 @@ def as_asked(layout: Layout, run: Run) -> Layout:
 
 
 def _shown(layout: Layout, data: ReportData, metric: str) -> list[str]:
-    """The metrics of the run that the report shows as this one."""
     return data.forms(metric) if layout.at_any_k else [metric] if data.has(metric) else []
 
 
 def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
-    """Columns without a value, and composites over part of their weight."""
     shown = {column.name: _shown(layout, data, column.metric) for column in layout.columns}
     if lacking := [name for name, metrics in shown.items() if not metrics]:
         yield f"nothing in the run for {', '.join(lacking)}: the cells are empty."

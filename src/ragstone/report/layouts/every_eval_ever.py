@@ -81,7 +81,6 @@ def _valued(scored: Scored, metric: str) -> Iterable[dict[str, Any]]:
 
 
 def _estimates(run: Run, system: str) -> list[Estimate]:
-    """The estimates of a system that have a value."""
     return [
         one for one in run.estimate_list
         if dict(one.group) == {"system": system} and one.value is not None
@@ -89,7 +88,6 @@ def _estimates(run: Run, system: str) -> list[Estimate]:
 
 
 def _origin(run: Run, system: str, id: str) -> dict[str, Any]:
-    """When, by whom and with what the system was evaluated."""
     return {
         "evaluation_timestamp": run.form.created,
         "retrieved_timestamp": _seconds(run),
@@ -116,7 +114,6 @@ def _origin(run: Run, system: str, id: str) -> dict[str, Any]:
 def _result(
     run: Run, scored: Scored, dataset: str, one: Estimate, evaluation: str
 ) -> dict[str, Any]:
-    """An estimate: how its metric is to be read, and the score with its interval."""
     counts = {"n": one.n, "n_undefined": one.n_undefined, "n_missing": one.n_missing,
               "clusters": one.clusters, "worst": one.worst, "best": one.best}  # fmt: skip
     details = {name: f"{count}" for name, count in counts.items() if count is not None}
@@ -185,7 +182,6 @@ def _lines(
     scores: Mapping[str, Mapping[str, Mapping[str, Any]]],
     scored: Scored,
 ) -> Iterator[dict[str, Any]]:
-    """A line for each score of each example."""
     outcomes = scores.get(OUTCOME, {})
     for example in examples:
         asked = _asked(example)
@@ -206,7 +202,6 @@ def _lines(
 
 
 def _asked(example: Example) -> dict[str, Any]:
-    """The question and the answer, which are the same in all lines of an example."""
     answer, question = example.answer, example.question or ""
     reference = list(example.reference)
     before = [{"role": turn.role, "content": turn.text} for turn in example.history]
@@ -240,7 +235,7 @@ def _correct(
     outcomes: Mapping[str, Mapping[str, Any]],
     scored: Scored,
 ) -> tuple[bool, str]:
-    """Whether the answer is correct, and what says so: the schema asks for yes or no."""
+    """The schema asks for yes or no, and for what says so."""
     if example in outcomes:
         return outcomes[example]["label"] == "correct", f"{OUTCOME} is correct"
     scale = scored.scale(one.metric)
@@ -256,7 +251,6 @@ def _metadata(example: Example, row: Mapping[str, Any], by: str) -> dict[str, st
 
 
 def _model_ids(systems: Sequence[str]) -> dict[str, str]:
-    """``developer/model`` for each system, each its own."""
     ids: dict[str, str] = {}
     for system in systems:
         developer, _, model = system.rpartition("/")
@@ -270,7 +264,6 @@ def _model_ids(systems: Sequence[str]) -> dict[str, str]:
 
 
 def _safe(name: str) -> str:
-    """A name that a folder may have on any system."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "x"
     return f"x-{safe}" if safe.split(".")[0].lower() in RESERVED else safe
 

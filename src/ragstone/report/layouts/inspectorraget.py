@@ -38,14 +38,11 @@ Votes = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A question with its references, and the systems that answered it."""
-
     id: str
     example: Example
     results: dict[str, Example]
 
     def takes(self, example: Example) -> bool:
-        """Whether another answer is one to this question."""
         own = self.example
         asked = (example.question, example.history, example.reference)
         return example.system not in self.results and asked == (
@@ -92,8 +89,6 @@ def as_inspectorraget(run: Run) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """A metric of the run with its values, by example."""
-
     name: str
     about: Mapping[str, Any]
     judge: str
@@ -124,7 +119,6 @@ def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
 
 
 def _words(rows: pl.DataFrame) -> dict[str, float]:
-    """The words of a metric, each with its number; empty unless each stands for one number."""
     if not rows.height or rows["label"].null_count():
         return {}
     pairs = rows.select(pl.col("label").cast(pl.String), "value").unique().sort("value", "label")
@@ -133,7 +127,6 @@ def _words(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def _judge(run: Run, scored: Scored, name: str) -> str:
-    """Who judged what the metric is computed from."""
     metric = scored.metric(name)
     kinds = {ASKS[ask].kind for ask in metric.asks} if metric is not None else set()
     judges = [one.name for one in run.form.judges if kinds & {*one.kinds}]
@@ -141,7 +134,6 @@ def _judge(run: Run, scored: Scored, name: str) -> str:
 
 
 def _labels(example: Example) -> Votes:
-    """What people said of the whole answer."""
     found: Votes = {}
     for row in rows_of(example.id, example.labels, "", None, {}):
         for name, value in row.labels.items() if row.unit is None else ():
@@ -157,13 +149,11 @@ def _sayable(value: object) -> bool:
 
 
 def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
-    """What each label is called here: apart from a metric of the same name."""
     there = dict.fromkeys(name for of in labels for name in of)
     return {name: f"{name}{HUMAN}" if name in metrics else name for name in there}
 
 
 def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The labels as metrics: numbers with the range that was given, else words."""
     for label, name in names.items():
         values = [vote for of in labels for vote in of.get(label, {}).values()]
         entry: dict[str, Any] = {"name": name, "display_name": label, "author": "human"}
@@ -277,7 +267,6 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
 
 
 def _context(context: Context, document: str) -> dict[str, Any]:
-    """The id of its document, and its own where that is another; the text is in the document."""
     found: dict[str, Any] = {"document_id": document}
     found |= {} if context.score is None else {"score": context.score}
     return found | ({} if document == context.id else {"context_id": context.id})
@@ -290,7 +279,6 @@ def _notes(
     metrics: Sequence[Mapping[str, Any]],
     systems: int,
 ) -> Iterator[str]:
-    """Answers that are not there, and tasks that InspectorRAGet will not show."""
     if unanswered:
         yield f"{counted(unanswered, 'example')} without an answer left out."
     texts = [one["name"] for one in metrics if _lacking(one["name"], results)

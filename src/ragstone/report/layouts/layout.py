@@ -123,14 +123,12 @@ class ReportData:
         }
 
     def _types(self) -> Iterator[str | None]:
-        """The question types, looked for where all fields to group by are."""
         for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
             places = {place: json.loads(texts[place]) for place in PLACES}
             yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
 
 
 def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
-    """The reasons of judgements in the order of their units, each with and without its verdict."""
     wanted = [topic.name for topic in topics if topic.ask == kind.name]
     for name in kind.having("topic"):
         rows = rows.filter(pl.col(name).is_in(wanted))
@@ -329,7 +327,6 @@ def row_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 
 
 def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
-    """The tool's columns; behind them ours, the advice, and which example it is."""
     own = [*layout.columns, *layout.reasons, *layout.behind]
     cells = pl.DataFrame({one.name: _cells(one, data) for one in own})
     shown = [*layout.columns, *layout.behind]
@@ -352,7 +349,6 @@ def _cells(column: ReportColumn, data: ReportData) -> pl.Series:
 
 
 def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
-    """The system and its means; behind them n, interval, undefined and missing of each."""
     shown = [*layout.columns, *layout.behind]
     rows = []
     for system in data.methods:
@@ -366,7 +362,6 @@ def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
 
 
 def _advice(layout: Layout, data: ReportData) -> Iterator[str | None]:
-    """For each example the advice of every limit that a value is beyond."""
     limits: list[tuple[Limit, pl.Series]] = [
         (limit, data.scores(limit.metric)["value"]) for limit in layout.limits
     ]

@@ -96,7 +96,6 @@ def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 
 
 def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
-    """A row an example; behind it, which columns are undefined and missing, and why."""
     shown = data.table.select("question_id", "question", "question_type", "method")
     return shown.with_columns(
         *(_cells(one, data, percent=layout.percent) for one in layout.columns),
@@ -160,7 +159,6 @@ def _counts(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _without(rows: pl.DataFrame, *, n: bool = False) -> dict[str, int]:
-    """How many answers have an outcome, or none."""
     found = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
     return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | found
 
@@ -190,7 +188,6 @@ def _wrong_answers(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parts(rows: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each value, in the order of the data."""
     for value in rows[by].unique(maintain_order=True):
         yield value, rows.filter(pl.col(by) == value)
 

@@ -117,7 +117,6 @@ def agreement_page(result: LabelAgreement) -> Page:
 
 
 def _overview(found: Sequence[ColumnAgreement]) -> Table:
-    """Krippendorff's alpha of each label with its interval drawn, and the other coefficients."""
     scale = _scale([one.coefficients["krippendorff_alpha"] for one in found])
     columns = (
         Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
@@ -146,7 +145,6 @@ def _title(one: ColumnAgreement) -> Words:
 
 
 def _blocks(one: ColumnAgreement) -> Iterator[Block]:
-    """All figures about one label."""
     yield _coefficients(one)
     if one.n_clusters < FEW:
         n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
@@ -175,7 +173,6 @@ def _coefficients(one: ColumnAgreement) -> Table:
 
 
 def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
-    """The coefficients that are defined for labels on this scale."""
     return {
         name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
     }
@@ -230,7 +227,6 @@ def _dividing(item: Disagreement) -> OutlineItem:
 
 
 def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    """Descriptions of those columns that are on the page."""
     several = any(one.n_annotators > 1 for one in found)
     uses = any(one.uses for one in found)
     there = {
@@ -243,7 +239,6 @@ def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
 
 
 def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    """What each coefficient measures, and how the intervals were computed."""
     shown = {name for one in found for name in _shown(one)}
     yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in shown)
     one = found[0]
@@ -259,7 +254,6 @@ def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
 
 
 def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
-    """A scale from 0, the level of chance, to 1; from -1 if a value or an end is negative."""
     least = [one.value for one in ones if one.value is not None]
     least += [one.interval.low for one in ones if one.interval is not None]
     return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)

@@ -249,7 +249,6 @@ def label_facts(
 
 
 def _adjudicated(labels: LabelTable) -> str:
-    """How many labels were decided, by whom, and how often as most had said."""
     found = labels.adjudication
     who = ", ".join(map(annotator_name, labels.adjudicators))
     same = f"; as the majority {found.as_majority:,} of {found.compared:,} times"
@@ -262,7 +261,6 @@ def annotator_name(name: str) -> str:
 
 
 def _by_annotator(found: Sequence[Completeness]) -> Table:
-    """How many of the labels that each annotator was asked for are given."""
     sums: dict[str, list[int]] = {}
     for one in found:
         sums.setdefault(one.annotator, [0, 0])
@@ -284,7 +282,6 @@ def _by_annotator(found: Sequence[Completeness]) -> Table:
 
 
 def _gaps(gaps: Sequence[Completeness]) -> Table:
-    """The labels that are not given everywhere, by annotator."""
     rows = [
         Row((
             RowName(one.label),
@@ -344,7 +341,6 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
 
 
 def _way(sample: Sample) -> str:
-    """How examples were drawn, in words."""
     settings = sample.settings
     by = settings.by
     match by:
@@ -368,7 +364,6 @@ def _asked(sheet: LabelSheet) -> list[str]:
 
 
 def _strata(sample: Sample) -> Table:
-    """The size of each stratum, and how many of its examples were drawn."""
     most = max(one.there for one in sample.strata)
     rows = [
         Row((
@@ -384,7 +379,6 @@ def _strata(sample: Sample) -> Table:
 
 
 def _widths(sample: Sample) -> Table:
-    """The expected width of the mean's interval under each design; the chosen one is marked."""
     taken, *others = sample.widths
     rows = [Row((RowName(taken.by), Number(taken.width, strong=True), "drawn"))]
     rows += [
@@ -433,6 +427,5 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
 
 
 def _one(unit: str) -> str:
-    """``value of document_id`` for ``values of document_id``."""
     noun, *rest = unit.split(" ", 1)
     return " ".join([noun.removesuffix("s"), *rest])

@@ -107,7 +107,6 @@ def interval_of(found: Found | None) -> IntervalCell:
 
 
 def _not_random(found: "Calibration") -> Iterator[Section]:
-    """A warning at the top if the labels are not a random sample, and what follows from that."""
     if not found.not_random:
         return
     same: dict[str, dict[str, None]] = {}
@@ -137,7 +136,6 @@ def _header(found: "Calibration") -> Facts:
 
 
 def _estimates(found: "Calibration") -> Table:
-    """Each metric by the judge, by the labels alone, and by the judge corrected with the labels."""
     columns = (
         Heading("corrected by people", key=True),
         Heading(),
@@ -177,13 +175,11 @@ def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
 
 
 def _worth(part: "Corrected", *, strong: bool = False) -> Number:
-    """How many labels alone would give as narrow an interval; a dash if that is unknown."""
     worth = part.effective_labels
     return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
 
 
 def _agreement(found: "Calibration") -> Table:
-    """The measures of the judge against people, for each label."""
     shown = [word for word, of in FIGURES.items()
              if any((one := of(check)) is not None and one.value is not None
                     for check in found.checks)]  # fmt: skip
@@ -210,7 +206,6 @@ def _figure(word: str, found: Found | None) -> Cell:
 
 
 def _threshold(found: Threshold) -> str:
-    """The threshold and its value on held-out rows, or why there is none."""
     reason = str(found.reason).replace("_", " ")
     if found.value is None:
         return reason
@@ -219,7 +214,6 @@ def _threshold(found: Threshold) -> str:
 
 
 def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
-    """A reliability diagram for each label, in renderers that show charts."""
     for check in checks:
         if drawn := reliability_of(check):
             title = f"Reliability of {check.kind}.{check.column}"
@@ -239,7 +233,6 @@ def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
 
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:
-    """Where the judge is stricter or milder than people: if the interval excludes 0."""
     for bias in check.bias:
         found = bias.of
         if found.interval is None or found.interval.low <= 0 <= found.interval.high:
@@ -254,13 +247,11 @@ def _biases(check: "JudgeCheck") -> Iterator[Words]:
 
 
 def _size(interval: Ends) -> tuple[float, float]:
-    """The absolute ends of an interval that does not contain 0, the smaller first."""
     low, high = sorted((abs(interval.low), abs(interval.high)))
     return low, high
 
 
 def _named(group: object) -> str:
-    """The name of a group: a value of a field, or the range of one third of its values."""
     return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
@@ -283,7 +274,6 @@ def _small_print(found: "Calibration") -> Iterator[Note]:
 
 
 def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
-    """Notes on those measures of agreement that are easily misread."""
     unequal = [one for one in checks if one.effective < one.n - SLACK]
     if unequal:
         worth = ", ".join(f"{one.n:,} count as {one.effective:,.0f}" for one in unequal)
@@ -303,7 +293,6 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
 
 
 def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
-    """For each flag the metrics and groups that it warns about, or "all of them"."""
     estimates = [one for one in estimates if one.corrected.interval is not None]
     found: dict[str, dict[str, list[str]]] = {}
     for one in estimates:
@@ -390,7 +379,6 @@ def _unit_by_unit(found: "Calibration") -> Table:
 
 
 def _rates(rates: "Sequence[FlipRate]") -> str:
-    """The rates with their intervals, in words."""
     parts = []
     for one in rates:
         between = "" if one.low is None or one.high is None else f" ({ends(one.low, one.high)})"

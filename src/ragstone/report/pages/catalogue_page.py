@@ -171,7 +171,6 @@ def named_suite(name: str) -> SuiteEntry:
 
 
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The asks and requirements of a metric; for a composite, those of its components."""
     made = _made(kind)
     if not isinstance(made, Metric):
         return frozenset(), ()
@@ -182,7 +181,6 @@ def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _made(kind: type[Metric]) -> Metric | type[Metric]:
-    """The metric with its default parameters; its type if some parameter has no default."""
     try:
         return kind()
     except InputError:
@@ -259,6 +257,5 @@ def _range(one: MetricEntry) -> str:
 
 
 def _short(one: MetricEntry) -> str:
-    """Who can give the judgements of a metric, in a few words."""
     first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one.filled_by)
     return " and ".join(first) or "the data"

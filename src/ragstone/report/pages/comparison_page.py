@@ -132,7 +132,6 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
 
 
 def _same(ones: Sequence[Comparison]) -> str:
-    """The metrics whose inputs are the same, in one line; empty if there are none."""
     names = [
         row_name(one.metric, one.relevance_by)
         + (f" ({', '.join(one.slice.values())})" if one.slice else "")
@@ -144,7 +143,6 @@ def _same(ones: Sequence[Comparison]) -> str:
 
 
 def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
-    """Two systems side by side on each metric, with the differences drawn."""
     sliced = any(one.slice for one in ones)
     needed = needed_kinds(ones)
     columns = [
@@ -192,7 +190,6 @@ def _cells(one: Comparison, reach: float, needed: Sequence[str], *, sliced: bool
 
 
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
-    """The systems side by side on each metric."""
     systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
     by = {one.metric: one.relevance_by for one in found.comparisons}
     columns = [
@@ -220,7 +217,6 @@ def _chance(one: Ranked) -> Cell:
 
 
 def _ranked(found: Comparisons) -> list[list[Ranked]]:
-    """The ranked systems for each metric on which some system is ahead."""
     by_name: dict[str, list[Ranked]] = {}
     for one in found.ranking:
         by_name.setdefault(one.metric, []).append(one)
@@ -243,7 +239,6 @@ def _comparison_small_print(found: Comparisons) -> Iterator[Note]:
 
 
 def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
-    """What the columns and words mean."""
     ones = found.comparisons
     yield Note("reading", "↑ more is better, ↓ less is better, · neither")
     yield Note("reading", "a and b are means over their pairs", needs="a")
@@ -272,7 +267,6 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
 
 
 def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, list[str]]:
-    """Each reason why no decision was possible, with its metrics."""
     found: dict[str, dict[str, None]] = {}
     for one in comparisons:
         if one.slice is None:
@@ -314,7 +308,6 @@ def _weights_header(found: FittedWeights) -> Iterator[Note]:
 
 
 def _weights(found: FittedWeights) -> Table:
-    """The weight of each metric, and its range over the folds."""
     fitted = found.fitted.composite is not None
     start = found.start_name if len(found.start_name) < SHORT else "start"
     rows = []
@@ -328,7 +321,6 @@ def _weights(found: FittedWeights) -> Table:
 
 
 def _bar(one: Weight) -> Bar:
-    """A bar of the lowest weight over the folds, the fitted weight, and the highest."""
     sure = min(one.fitted, one.least)
     beyond = max(one.most - one.fitted, 0.0)
     parts = (BarPart(sure, SURE), BarPart(one.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
@@ -336,7 +328,6 @@ def _bar(one: Weight) -> Bar:
 
 
 def _fits(found: FittedWeights) -> Table:
-    """How well both sets of weights predict people, with the level of chance marked."""
     ends = [end for fit in (found.start, found.fitted) for end in (fit.concordance, fit.low)]
     above = all(end >= 0.5 for end in ends if end is not None)
     scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))

@@ -162,7 +162,6 @@ def _labels(n: int, clusters: int | None, unscored: int, found: GateCalibration 
 
 
 def _left_open(found: GateCalibration | GateCheck) -> Iterator[Note]:
-    """What the answers that nobody labelled could make of the promises, which are seldom chance."""
     ends = [
         f"of {WORDS[one.promise].of} answers {percent(one.worst)} {WORDS[one.promise].goes} if "
         f"these are as bad as can be, {percent(one.best)} if as good"

@@ -179,13 +179,11 @@ def _value(one: "ConversationFigure", scale: Scale | None) -> Cell:
 
 
 def _below(one: "ConversationFigure") -> Iterator[Words]:
-    """Where the figure would lie if the missing turns were known."""
     if one.n_missing and one.worst is not None and one.best is not None:
         yield Phrase(f"{ends(*sorted((one.worst, one.best)))} worst–best", "missing")
 
 
 def _worst(found: "Conversations", limit: int) -> Iterator[Section]:
-    """The worst conversations of each metric, with the turn that makes them so."""
     named = dict.fromkeys(one.metric for one in found.figures if one.figure == "worst_turn")
     if not limit or len(named) != 1:
         return

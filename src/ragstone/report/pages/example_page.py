@@ -190,7 +190,6 @@ def _examples(ids: Sequence[str]) -> str:
 
 
 def _changed(run: Run) -> Iterator[tuple[Estimate, Estimate]]:
-    """The means of the whole run that corrections change: the judge's alone, and as they are."""
     alone = {one.metric: one for one in run.without_corrections().estimate_list if not one.group}
     for now in run.estimate_list:
         was = alone.get(now.metric)
@@ -245,7 +244,6 @@ def example_page(found: Dossier, *, prompts: bool = False) -> Page:
 
 
 def _judges(found: Dossier) -> Iterator[str]:
-    """Who judged anything on the page."""
     for part in (one for parts in found.parts.values() for one in parts):
         yield from (row.judge for said in part.said.values() for row in said.rows)
     yield from (row.judge for rows in found.judgements.values() for row in rows)
@@ -283,7 +281,6 @@ def _contexts(found: Dossier) -> Items:
 
 
 def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phrase], Outlined]:
-    """The judgements shown in the unit's own line and those below it, in the order of the asks."""
     head: list[Phrase] = []
     below: list[OutlineItem] = []
     for ask in asks_about(unit):
@@ -342,7 +339,6 @@ def _others(found: Dossier) -> Items:
 
 
 def _whole(found: Dossier, *, with_answer: bool) -> Items:
-    """Judgements that are not about a part: those about the answer, or all the others."""
     for kind, rows in found.judgements.items():
         about = _about(KINDS[kind])
         if "reference" not in about and ("answer" in about or KINDS[kind].made) is with_answer:
@@ -463,7 +459,6 @@ def _page(
 def _corrected(
     estimates: Sequence[Estimate], checked: "CheckedRun", metrics: Sequence[str] | None
 ) -> Iterator[str]:
-    """The means that labels corrected beside the judge's, a line a metric."""
     for metric, ones in by_metric(estimates).items():
         shown = [
             f"{', '.join(one.group.values()) or 'all'} {number(one.value)}, {corrected(mean)}"
@@ -475,7 +470,6 @@ def _corrected(
 
 
 def _ranked_item(place: int, one: RankedExample) -> OutlineItem:
-    """The example with its shortfall, the scores that are low, its texts and the reasons."""
     low = ", ".join(
         f"{score.metric} {number(score.value)}" + (f" {score.label}" if score.label else "")
         for score in one.low
@@ -490,7 +484,6 @@ def _ranked_item(place: int, one: RankedExample) -> OutlineItem:
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:
-    """Why no example is listed: all that have a score are as good as can be, or none has one."""
     whole = max(estimates, key=lambda one: one.n + one.n_undefined + one.n_missing)
     said = "no example could be better" if whole.n else "no example has a score"
     counts = {"undefined": 0 if whole.n else whole.n_undefined, "missing": whole.n_missing}

@@ -133,7 +133,6 @@ def stage_page(
 def _item(
     row: Mapping[str, Any], also: Sequence[str], question: str | None, answer: str | None
 ) -> OutlineItem:
-    """An answer with its question and the other stages at which it failed."""
     others = f"  also {', '.join(NAMES[code] for code in also)}" if also else ""
     name = Phrase(row["example_id"], "name", strong=True)
     return OutlineItem((name, quiet(f"  {row['system']}{others}")), question_and_answer(
@@ -148,7 +147,6 @@ def _untold() -> Iterator[str]:
 
 
 def _beside(found: Failures, whole: GroupFailures) -> Iterator[str]:
-    """What is no fault of the others, and who is left out."""
     if whole.survived:
         good = counted(whole.judged - whole.bad.n, "answer")
         yield f"{whole.survived:,} of {good} that do not look bad survived a fault of retrieval."
@@ -157,13 +155,11 @@ def _beside(found: Failures, whole: GroupFailures) -> Iterator[str]:
 
 
 def _shown(found: Failures) -> list[GroupFailures]:
-    """Each system; all together where only one has a name."""
     systems = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
     return systems if len(systems) > 1 else [found.of()]
 
 
 def _unknown(shown: Sequence[GroupFailures]) -> dict[str, str]:
-    """Stages that are known of none of these groups, each with the reason."""
     found = {one.stage: one.why for one in shown[0].stages if one.first is None}
     known = {one.stage for group in shown for one in group.stages if one.first is not None}
     return {stage: why for stage, why in found.items() if stage not in known}
@@ -205,7 +201,6 @@ def _share(rate: Rate) -> IntervalCell:
 
 
 def _slices(found: Failures, field: str) -> Section:
-    """How many look bad in each slice, and the stage at which most of them first failed."""
     keys = {SYSTEM, field} if any(set(one.group) == {SYSTEM, field} for one in found.groups) else {
         field
     }  # fmt: skip

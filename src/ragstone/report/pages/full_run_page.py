@@ -180,7 +180,6 @@ def estimate_table(
 def _rows(
     name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
 ) -> Iterator[Row]:
-    """A row for each system; one for all of them if none has a value, for the same reasons."""
     merged = as_one(ones)
     for one in [merged] if merged else ones:
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
@@ -206,7 +205,6 @@ def _value(one: Estimate, suites: Sequence[str]) -> Cell:
 
 
 def _below(one: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Iterator[Words]:
-    """The mean that labels corrected, and where it would lie if the missing scores were known."""
     mean = checked.corrected(one.metric, one.group) if checked else None
     if mean is not None:
         yield Phrase(corrected(mean, percent=percent), "good")
@@ -224,7 +222,6 @@ def distributions(estimates: Sequence[Estimate]) -> list[Table]:
 
 
 def _bare(ones: Sequence[Estimate]) -> str:
-    """The name of the metric without parameters."""
     return ones[0].metric.split("(")[0]
 
 
@@ -336,7 +333,6 @@ def _reading(run: Reported, groups: Groups) -> Iterator[str]:
 
 
 def _flagged(groups: Groups) -> dict[str, int]:
-    """For each flag, the largest number of rows that carry it under any one metric."""
     most: Counter[str] = Counter()
     for ones in by_metric(groups.whole).values():
         flags = Counter[str]()

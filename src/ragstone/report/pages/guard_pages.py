@@ -108,7 +108,6 @@ def _check(check: CheckResult) -> Row:
 
 
 def _value(check: CheckResult) -> Cell:
-    """A measure where there is a threshold, else a count."""
     if check.threshold is None and check.value is not None:
         return Count(int(check.value))
     return Number(check.value, 2)

@@ -113,7 +113,6 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
 
 
 def _by_judges(result: GateResult) -> str:
-    """On which judge's numbers it passes or fails; empty where labels correct all, or no judge."""
     judges = result.judged.judges
     if not result.judged.metrics or result.decision not in ("pass", "fail"):
         return ""
@@ -122,7 +121,6 @@ def _by_judges(result: GateResult) -> str:
 
 
 def _whose(result: GateResult) -> str:
-    """Whose the numbers are, how many labels correct them, and whether labels checked the rest."""
     parts = [numbers_of(result.judged)] if result.judged.judges or not result.corrected else []
     for metric in result.corrected:
         judges = judges_named(result.checked.on([metric]).judges) or "people"
@@ -133,20 +131,17 @@ def _whose(result: GateResult) -> str:
 
 
 def _corrected(result: GateResult, one: Decided) -> "CorrectedMean | None":
-    """The mean that labels correct, of a requirement that is decided on the judge's."""
     if one.metric in result.corrected or one.counted != "examples":
         return None
     return result.checked.corrected(one.metric, one.group)
 
 
 def _by_labels(result: GateResult) -> Iterator[Note]:
-    """How to decide on the corrected values that stand beside the judge's."""
     if any(_corrected(result, one) for one in result.requirements):
         yield Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
 
 
 def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
-    """How to let people look at what is on the wrong side of the first requirement that fails."""
     for one in result.requirements:
         if one.decision == "fail" and not _is_gain(one) and one.worst:
             wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."
@@ -168,7 +163,6 @@ def headline(result: GateResult) -> str:
 
 
 def _without_corrections(result: GateResult) -> str:
-    """What it would decide on the numbers of the judge alone; empty if nobody corrected."""
     alone = result.without_corrections
     if alone is None:
         return ""
@@ -197,7 +191,6 @@ def advice(result: GateResult) -> str:
 
 
 def _what_is_missing(result: GateResult) -> str:
-    """Says whether missing scores could change the decision, or there are just too many of them."""
     if any(one.decision == "missing" and Reason.read(one.reason).code == TURNS
            for one in result.requirements):  # fmt: skip
         return "Scores are missing that could change this."
@@ -205,7 +198,6 @@ def _what_is_missing(result: GateResult) -> str:
 
 
 def _most_needed(result: GateResult) -> str:
-    """How many examples would decide every open requirement."""
     open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
     needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
     if any(_asks_for_more(one.n_needed_reason) for one in open_ones):
@@ -218,12 +210,10 @@ def _most_needed(result: GateResult) -> str:
 
 
 def _is_gain(one: Decided) -> bool:
-    """Whether the value is a difference between a system and its baseline."""
     return one.counted == "pairs"
 
 
 def _table(result: GateResult, examples: Failing) -> Table:
-    """A row for each requirement and system."""
     ones = result.requirements
     owing = any(one.n_missing for one in ones)
     gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
@@ -266,12 +256,10 @@ def _without_number(result: GateResult) -> Undecidable:
 
 
 def _asks_for_more(why: str | None) -> bool:
-    """Whether more labels would decide it than examples are judged."""
     return why is not None and Reason.read(why).code == JUDGE_MORE
 
 
 def _undecidable(result: GateResult) -> Iterator[str]:
-    """What no number decides, in a line for each reason that several requirements have."""
     for (of, why), ones in _without_number(result).items():
         if why and len(ones) > 1:
             names = [f"{short_name(one.metric)} ({one.group['system']})" for one in ones]
@@ -282,7 +270,6 @@ def _undecidable(result: GateResult) -> Iterator[str]:
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
-    """What holds because the baseline had the same inputs, in a line for each baseline."""
     metrics: dict[tuple[str, str], list[str]] = {}
     for one in result.requirements:
         if one.same:
@@ -317,14 +304,12 @@ def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
 
 
 def _about_the_bar(one: Decided) -> Scale:
-    """A scale for one row: the threshold in the middle, the farthest end at the edge."""
     shown = [value for value in (one.low, one.value, one.high) if value is not None]
     reach = max((abs(value - one.bar) for value in shown), default=0.0) or 1.0
     return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
 
 
 def _below(one: Decided, *, alone: bool) -> Iterator[str]:
-    """Remarks on a requirement that the numbers alone do not tell."""
     if one.decision == "pass":
         return
     explained = one.n_needed is not None or bool(one.notes)
@@ -337,7 +322,6 @@ def _below(one: Decided, *, alone: bool) -> Iterator[str]:
 
 
 def _small_print(result: GateResult) -> Iterator[Note]:
-    """What the words and columns mean."""
     level = percent(1 - 2 * result.level)
     tested = sum(one.p is not None for one in result.requirements)
     if result.on == "point":
@@ -366,7 +350,6 @@ def _small_print(result: GateResult) -> Iterator[Note]:
 
 
 def _tails(result: GateResult) -> Iterator[Note]:
-    """The error probability of a decision, for each sort of quantity."""
     exact = {one.method in EXACT for one in result.requirements if one.method}
     if True in exact:
         rows = ceil(log(result.level) / log1p(-RARE))
@@ -383,7 +366,6 @@ def _tails(result: GateResult) -> Iterator[Note]:
 
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
-    """The record of the result, with the worst examples and their reasons."""
     record = result.to_dict()
     for one, decided in zip(record["requirements"], result.requirements, strict=True):
         if mean := _corrected(result, decided):

@@ -219,7 +219,6 @@ def _run_cells(one: FoundRun) -> list[Cell]:
 
 
 def _how_far(one: FoundRun) -> Phrase:
-    """Of a run that is not finished."""
     beat = one.beat
     if beat is None or not one.goes_on:
         return Phrase("unfinished", "caution")
@@ -229,10 +228,6 @@ def _how_far(one: FoundRun) -> Phrase:
 
 
 def _run_as_data(one: FoundRun) -> dict[str, object]:
-    """The state is ``finished``, ``unfinished`` or ``damaged``; what is not known is null.
-
-    ``progress`` is how far a run said it was when it last did, if it is not finished.
-    """
     form = one.form
     known = form if form and form.finished else None
     return {
@@ -317,10 +312,6 @@ def _corrected(mean: "CorrectedMean | None", suites: Sequence[str]) -> Cell:
 def _cell(
     one: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
 ) -> Cell:
-    """A system's mean; ``same`` if its inputs and its mean are those of the first system.
-
-    With the number of its rows where systems have scores on different questions.
-    """
     if one is None:
         return ""
     if one.value is None:
@@ -345,7 +336,6 @@ def _cell(
 
 
 def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:
-    """How to read the table, who judged, and where more is."""
     rows = []
     if marks := " · ".join(_marks(shown, summary)):
         rows.append(Note("reading", quiet(marks)))

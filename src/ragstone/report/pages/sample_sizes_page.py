@@ -214,7 +214,6 @@ def _pair(one: PairedSize, *, asked: bool) -> Iterator[Cell]:
 
 
 def _tests(found: Sequence[PairedSize]) -> str:
-    """The statistical tests that the plan assumes, in one sentence."""
     tests = {one.test for one in found}
     exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
     words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
@@ -227,7 +226,6 @@ def _tests(found: Sequence[PairedSize]) -> str:
 
 
 def _labels(found: LabelSize) -> Table:
-    """The labels needed with the judge's help and without, side by side."""
     most = max(found.labels or 0, found.labels_only)
     if found.labels is None:
         why = Why("unknown", words(found.reason or "–"))
@@ -268,7 +266,6 @@ def _answers(labels: int, questions: int | None) -> str:
 
 
 def _on_average(found: LabelSize) -> Iterator[str]:
-    """Whether the width holds on average or in a share of draws, and what the latter costs."""
     if found.assurance is None:
         if found.labels is not None:
             yield (

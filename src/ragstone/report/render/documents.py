@@ -158,7 +158,6 @@ def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
 
 
 def _wide(table: Table, at: int) -> int:
-    """The number of HTML columns for a column: value, ends and drawing, if it is no ``peer``."""
     intervals = table.holds(at, IntervalCell) and not table.columns[at].peer
     return 2 + table.draws(at) if intervals else 1
 
@@ -199,7 +198,6 @@ def _interval(one: IntervalCell) -> list[tuple[int, str, str]]:
 
 
 def _tight(one: IntervalCell) -> str:
-    """Value, ends and counts in a line, above the drawing; a value that leads is emphasised."""
     value = escape.html(value_of(one))
     known = one.low is not None and one.high is not None
     ends_or_word = ends(one.low, one.high, percent=one.percent) if known else escape.html(one.word)
@@ -213,7 +211,6 @@ def _counts(one: IntervalCell) -> list[str]:
 
 
 def _html_cell(one: Cell) -> tuple[str, str]:
-    """The class and the content of a cell."""
     if isinstance(one, Bar):
         return "draw", charts.bar(one)
     if isinstance(one, RowName):
@@ -229,7 +226,6 @@ def _html_cell(one: Cell) -> tuple[str, str]:
 
 
 def _html_details(table: Table) -> Iterator[str]:
-    """The details of the rows, collapsed except for those of the worst verdict."""
     for row in table.rows:
         if row.detail:
             tone = row.verdict.tone if row.verdict else ""
@@ -249,7 +245,6 @@ def _html_words(words: Words) -> str:
 
 
 def _html_tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
-    """An HTML element, with a class if given and a colspan if it spans several columns."""
     across = f' colspan="{span}"' if span > 1 else ""
     of_class = f' class="{looks}"' if looks else ""
     return f"<{name}{across}{of_class}>{inside}</{name}>"
@@ -312,7 +307,6 @@ def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
 
 
 def _figures(table: Table, row: Row) -> Iterator[str]:
-    """The numbers of the row, each with the heading of its column."""
     for column, cell in zip(table.columns, row.cells, strict=True):
         if isinstance(cell, RowName | Verdict) or not written(cell).text:
             continue
@@ -395,7 +389,6 @@ def _markdown_small(facts: Facts) -> Iterator[str]:
 
 
 def _markdown_table(table: Table, group: Group) -> Iterator[str]:
-    """One table for each group, so that its title can be shown above it."""
     shown = [at for at, column in enumerate(table.columns)]
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
@@ -432,7 +425,6 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def _markdown_details(table: Table) -> Iterator[str]:
-    """The details of the rows, collapsed; those of the worst verdict come first and are open."""
     rows = [row for row in table.rows if row.detail]
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
     for row in rows[:MOST_DETAILS]:
@@ -457,7 +449,6 @@ def _markdown_item(item: OutlineItem, depth: int) -> Iterator[str]:
 
 
 def _markdown_words(words: Words) -> str:
-    """Words as Markdown, in which only our own emphasis is markup; everything else is escaped."""
     said = []
     for one in parts(words):
         text = markdown(one.text)

@@ -81,8 +81,6 @@ MOST_DETAILS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a table is fitted to the width of the console."""
-
     strip: int
     cut: int = 0
     """Columns with a ``drop`` up to this value are left out."""
@@ -189,7 +187,6 @@ def layout(table: Table, width: int) -> _Layout:
 
 
 def _tight(table: Table) -> bool:
-    """Whether intervals stand in ``peer`` columns, which follow below where they do not fit."""
     return any(
         column.peer and table.holds(at, IntervalCell) for at, column in enumerate(table.columns)
     )
@@ -221,7 +218,6 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 
 
 def _stackable(table: Table) -> bool:
-    """Whether rows have another name after the one that several rows share."""
     if not table.columns[0].key:
         return False
     kept = _kept(table, _Layout(0))
@@ -240,17 +236,14 @@ class _Drawing:
 
     @cached_property
     def kept(self) -> list[int]:
-        """The indexes of the columns that the layout keeps."""
         return _kept(self.table, self.layout)
 
     @cached_property
     def shapes(self) -> dict[int, list[GridColumn]]:
-        """The grid columns that each column of the table takes."""
         return {at: self.shaped(at) for at in range(len(self.table.columns))}
 
     @cached_property
     def intervals(self) -> dict[int, tuple[bool, bool]]:
-        """For each interval column: whether its values have words, and whether they are drawn."""
         found = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
@@ -261,7 +254,6 @@ class _Drawing:
 
     @cached_property
     def alone(self) -> bool:
-        """Whether shared names are on their own lines and rows have no other name below them."""
         return self.layout.stacked and not _stackable(self.table)
 
     def grid(self) -> Grid:
@@ -339,7 +331,6 @@ class _Drawing:
         return cells
 
     def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[GridCell]]:
-        """The rows as grid lines; a long shared name is spread over the rows that share it."""
         for _, shared in groupby(rows, key=self.key):
             run = list(shared)
             name = self.key(run[0])
@@ -361,13 +352,11 @@ class _Drawing:
                 yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
 
     def key(self, row: Row) -> RowName | None:
-        """The name that several rows may share, if the first column has such names."""
         first = row.cells[0]
         keyed = self.table.columns[0].key and isinstance(first, RowName)
         return first if keyed and isinstance(first, RowName) else None
 
     def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
-        """The row's cells without the shared name, then the notes below them."""
         keyed = self.key(row) is not None and not self.layout.stacked
         kept = [at for at in self.kept if not (at == 0 and keyed)]
         cells: list[GridCell] = []
@@ -392,7 +381,6 @@ class _Drawing:
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
     def cells(self, one: Cell, at: int) -> list[GridCell]:
-        """The cell, spread over the grid columns that its table column takes."""
         wide = len(self.shapes[at])
         if isinstance(one, IntervalCell):
             return self.interval(one, at)
@@ -419,7 +407,6 @@ class _Drawing:
         return [GridCell(self.folded(styled(words_of(one)))), *(cell() for _ in range(wide - 1))]
 
     def folded(self, text: Text) -> Text:
-        """The text, wrapped if it is longer than two names."""
         if text.cell_len <= 2 * self.layout.names or "\n" in text.plain:
             return text
         return Text(
@@ -427,7 +414,6 @@ class _Drawing:
         )
 
     def tight(self, one: IntervalCell, at: int) -> list[GridCell]:
-        """An interval in a ``peer`` column; a value that leads is marked."""
         mark = "*" if one.leads else ""
         places = self.layout.places
         value = "–" if one.value is None else tight(one.value, places, percent=one.percent)
@@ -441,7 +427,6 @@ class _Drawing:
         return [*found, *([GridCell(behind)] if counted else []), *drawn]
 
     def tight_head(self, at: int, group: Group) -> list[GridCell]:
-        """The name above a ``peer`` column of intervals, which breaks where a word of it ends."""
         wide = len(self.shapes[at])
         if not self.intervals[at][1]:
             return [cell(broken_name(self.table.columns[at].head), DIM, span=wide)]
@@ -484,7 +469,6 @@ def _heads(table: Table, layout: _Layout) -> set[str]:
 
 
 def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
-    """Notes on the marks in the strips of the page, if they show more than an interval."""
     letters, scales = set[str](), set[Scale]()
     for table, one in drawn:
         kept = _kept(table, one) if one.strip else []
@@ -503,7 +487,6 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
-    """The table; ``peer`` columns that do not fit follow in further tables below."""
     peers = [at for at, one in enumerate(table.columns) if one.peer]
     while True:
         fitting = len(peers)
@@ -517,7 +500,6 @@ def _table(table: Table, layout: _Layout, console: Console, width: int) -> Itera
 
 
 def _with(table: Table, peers: Sequence[int]) -> Table:
-    """The table with only these of its ``peer`` columns."""
     kept = [at for at, one in enumerate(table.columns) if not one.peer or at in peers]
     if len(kept) == len(table.columns):
         return table
@@ -532,7 +514,6 @@ def _with(table: Table, peers: Sequence[int]) -> Table:
 
 
 def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
-    """The details of the rows with the worst verdict."""
     rows = [row for row in table.rows if row.detail]
     tones = {row.verdict.tone for row in rows if row.verdict}
     for tone in ("bad", "caution", "missing"):

@@ -60,7 +60,6 @@ ALONE = "but not shown among so many requirements at once"
 
 
 def _start(facts: Facts) -> str:
-    """The name of the starting weights."""
     return f"the weights of {facts['start']}" if facts.get("start") else "equal weights"
 
 
@@ -71,7 +70,6 @@ def _all_judged_too_few(facts: Facts) -> str:
 
 
 def _few_clusters_checked(facts: Facts) -> str:
-    """More are asked for only where the run has as many."""
     what = "questions" if "questions" in facts else "clusters"
     few = "questions" in facts and int(facts["questions"]) < 20
     more = f"the run has {count(facts, 'questions')}" if few else f"more {what} are needed"

@@ -41,7 +41,6 @@ def _ids_and_texts(facts: Facts) -> str:
 
 
 def _each(facts: Facts, name: str) -> str:
-    """Fields or columns, each with the number of its records."""
     found = [one.rpartition("=") for one in several(facts, name)]
     return ", ".join(f"{what} ({_records(n)})" for what, _, n in found)
 
@@ -156,7 +155,6 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
 
 
 def _of_words(facts: Facts, what: str) -> str:
-    """How many of the words were found, which were not, and how well the vectors match."""
     parts = [f"{facts['n']} of {facts['words']} {what}"]
     parts += [f"not {facts['lost']}"] if facts.get("lost") else []
     parts += [f"aligned {facts['aligned']}"] if facts.get("aligned") else []
@@ -310,7 +308,6 @@ def _where(facts: Facts) -> str:
 
 
 def _spoken(facts: Facts) -> str:
-    """The metric as it is said, which for the guard's checks is a share."""
     metric = facts["metric"]
     said = metric.removeprefix("guard_").replace("_", " ")
     if said == metric.replace("_", " "):
@@ -329,7 +326,6 @@ def _since(facts: Facts) -> str:
 
 
 def _bar(facts: Facts) -> str:
-    """The bar, or what it was made of."""
     if "limit" not in facts:
         return _score(facts["bar"])
     sign = "−" if facts.get("better") == "+" else "+"
@@ -363,7 +359,6 @@ def _beyond_bar(facts: Facts) -> str:
 
 
 def _rule(facts: Facts) -> str:
-    """The rule, where its name says more than the metric and the slice."""
     rule, metric = facts.get("rule", ""), facts["metric"]
     says_no_more = rule in ("", metric) or rule.startswith((f"{metric} by ", f"{metric}, "))
     return "" if says_no_more else f" Rule: {rule}."

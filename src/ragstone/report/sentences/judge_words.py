@@ -83,7 +83,6 @@ def _ends(one: "CorrectedEstimate") -> "Interval | None":
 
 
 def _is_off(one: "CorrectedEstimate") -> bool:
-    """Whether the judge's mean is outside the interval that people's labels give."""
     inside, value = _ends(one), one.judge.value
     return inside is not None and value is not None and not inside.low <= value <= inside.high
 
@@ -147,7 +146,6 @@ def _between(share: "ShareEstimate") -> str:
 
 
 def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
-    """The system on which the judge is furthest from people, if it is shown to be."""
     shown = [
         one
         for one in biases
@@ -257,7 +255,6 @@ def _undecided(
 
 
 def _settled(one: "Comparison") -> Iterator[str | Phrase]:
-    """The difference on one metric, and how many questions would settle it."""
     if one.difference is None or one.verdict == "equivalent":
         return
     ends = ""
@@ -304,12 +301,10 @@ def _rest(tested: Sequence["Comparison"], found: Counter[str]) -> Iterator[str |
 
 
 def _with_sign(value: float | None) -> str:
-    """A difference as it stands in a sentence, with the sign of subtraction."""
     return signed(value).replace("-", "−")
 
 
 def _named(ones: Sequence["Comparison"]) -> str:
-    """The first metric with its difference, the next by name."""
     first, *others = ones
     said = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
     if first.low is not None and first.high is not None:
@@ -319,7 +314,6 @@ def _named(ones: Sequence["Comparison"]) -> str:
 
 
 def _some(names: list[str]) -> list[str]:
-    """The first names of a longer list, and how many more there are."""
     more = len(names) - NAMED + 1
     return names if more < 2 else [*names[: NAMED - 1], f"{more} more"]
 

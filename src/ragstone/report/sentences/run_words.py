@@ -108,7 +108,6 @@ UNSUPPORTED_CLAIM = "unsupported_claim"
 
 
 def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
-    """What share of the answers a yes or no is true of, by the judge and labels together."""
     inside = f"{mean.low * 100:.0f} to {percent(mean.high, 0)}"
     labels = number_format.counted(mean.n_labels, "label")
     puts = "puts" if mean.n_labels == 1 else "put"
@@ -177,7 +176,6 @@ def _better(summary: "Summary") -> list[str]:
 
 
 def _unanswered(summary: "Summary") -> Iterator[str]:
-    """How many questions each system alone answered, and each of several did not."""
     if summary.unanswered:
         many = len(summary.systems) > MOST_COUNTED
         clauses = "; ".join((_of_many if many else _of_each)(summary))
@@ -200,7 +198,6 @@ def _of_each(summary: "Summary") -> Iterator[str]:
 
 
 def _of_many(summary: "Summary") -> Iterator[str]:
-    """Who alone answered most, and how many questions a system left open; a table has the rest."""
     of = f" of {number_format.counted(summary.questions, 'question')}"
     left = max(summary.unanswered.values())
     if not summary.alone:
@@ -264,7 +261,6 @@ VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
 
 
 def _of(ones: Sequence["Comparison"], metrics: int) -> str:
-    """How many metrics, and the first with its difference over the questions of both systems."""
     first, *others = ones
     shown = short_name(first.metric)
     if first.difference is not None:
@@ -299,17 +295,15 @@ def _missing(summary: "Summary") -> Iterator[str]:
 
 
 def _metrics(metrics: Sequence[str]) -> str:
-    """Metrics by the names that they have in the table below."""
     return _named([short_name(one) for one in metrics])
 
 
 def _any_of(metrics: Sequence[str]) -> str:
-    """Not their count: it leaves out metrics without a better direction, and would mislead."""
+    """Their count would mislead: it leaves out metrics without a better direction."""
     return _metrics(metrics) if len(metrics) == 1 else "any metric"
 
 
 def _named(names: Sequence[str]) -> str:
-    """The names, each on one line, or the first few with the number of the others."""
     names = [" ".join(name.split()) for name in names]
     if len(names) > NAMED + 1:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
