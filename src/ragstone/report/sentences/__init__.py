@@ -1,42 +1,78 @@
 """Sentences: what is said of data, runs, judges, decisions and guarded answers, a module each.
 
-Below are the numbers and lines of a reason, as a sentence says them.
+The sentence of a reason is a template over its facts, or a function where a template cannot say it:
+
+    {name}          the fact as it is         {n:,}           with separators for thousands
+    {n:label}       1 label, 2 labels         {n:is|are}      the first for 1, else the second
+    {names:list}    its lines, with commas    {names:or}      its lines, with or; so {names:and}
+    {share:.0%}     a number                  {code:spoken}   without underscores
+    {why:words}     another reason in words
+    [ and {n:,} more]    left out if a fact in it is not there, or a count of 0
 """
 
+import re
 from collections.abc import Callable, Mapping
 
-Facts = Mapping[str, str]
-Sentence = Callable[[Facts], str]
+from ragstone.core.messages import worded
+
+_OPTIONAL = re.compile(r"\[([^]]*)\]")
+_FIELD = re.compile(r"\{(\w+):?([^}]*)\}")
+_FIGURE = re.compile(r"\.\d[f%]")
+JOINTS = {"list": ", ", "or": " or ", "and": " and "}
 
 
-def count(facts: Facts, name: str = "n") -> str:
-    """A number with separators for thousands.
+class Fact(str):
+    """A fact of a reason, which a template or an f-string can write in several ways.
 
-    >>> count({"n": "12000"})
-    '12,000'
+    >>> f"{Fact('1200'):label} {Fact('7'):is|are} {Fact('0.5'):.0%}"
+    '1,200 labels are 50%'
     """
-    return f"{int(facts[name]):,}"
+
+    __slots__ = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the fact; none of an empty one."""
+        return self.split("\n") if self else []
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if spec in JOINTS:
+            return JOINTS[spec].join(self.lines)
+        if spec == "words":
+            return worded(self)
+        if spec == "spoken":
+            return self.replace("_", " ")
+        if _FIGURE.fullmatch(spec):
+            return format(float(self), spec)
+        single, either, several = spec.partition("|")
+        if either:
+            return single if self == "1" else several
+        figure = f"{int(self):,}"
+        return figure if spec == "," else f"{figure} {spec}{'' if self == '1' else 's'}"
 
 
-def counted(facts: Facts, noun: str, name: str = "n") -> str:
-    """A number with its noun, in the singular or plural.
+Facts = Mapping[str, Fact]
+Sentence = str | Callable[[Facts], str]
 
-    >>> counted({"n": "1"}, "label"), counted({"n": "1200"}, "label")
-    ('1 label', '1,200 labels')
+
+def told(sentence: Sentence, facts: Mapping[str, str]) -> str:
+    """Return the sentence with its facts.
+
+    >>> told("{n:label}[ of {files:,}][ and {more:,} more]", {"n": "1", "more": "0"})
+    '1 label'
+
+    Raises:
+        KeyError, ValueError: A fact is not there, or is not a number.
     """
-    return f"{count(facts, name)} {noun}{'' if facts[name] == '1' else 's'}"
+    known = {name: Fact(fact) for name, fact in facts.items()}
+    if callable(sentence):
+        return sentence(known)
 
+    def part(match: re.Match[str]) -> str:
+        fields = _FIELD.findall(match[1])
+        lacks = any(not known.get(name) or (spec and known[name] == "0") for name, spec in fields)
+        return "" if lacks else match[1]
 
-def plain(said: str) -> Sentence:
-    """The sentence of a code without facts."""
-    return lambda _: said
-
-
-def several(facts: Facts, name: str) -> list[str]:
-    """The lines of a fact; an empty list if the reason does not have it."""
-    return facts[name].split("\n") if facts.get(name) else []
-
-
-def and_more(facts: Facts, name: str = "more") -> str:
-    """How many more there are than those named; empty if all are named."""
-    return f" and {count(facts, name)} more" if facts.get(name, "0") != "0" else ""
+    return _OPTIONAL.sub(part, sentence).format_map(known)

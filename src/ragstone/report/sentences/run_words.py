@@ -3,11 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.core.messages import argument, call
-from ragstone.report import number_format
-from ragstone.report.number_format import ends, number, percent, short_name
+from ragstone.report.number_format import counted, ends, number, percent, short_name
 
-from . import Facts, Sentence, count, counted, plain, several
 from .analysis_words import judges_checked
 
 if TYPE_CHECKING:
@@ -61,7 +58,7 @@ BECAUSE: Mapping[str, str] = {
 def look_bad(group: "GroupFailures") -> str:
     """How many answers of a group look bad."""
     look = "looks" if group.bad.n == 1 else "look"
-    return f"{group.bad.n:,} of {number_format.counted(group.judged, 'answer')} {look} bad"
+    return f"{group.bad.n:,} of {counted(group.judged, 'answer')} {look} bad"
 
 
 def judged_by(found: "FailureGroups") -> str:
@@ -78,7 +75,7 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
         checked: What people's labels show about the judges that tell.
         others: Whether answers that are the references are left out.
     """
-    of = number_format.counted(found.judged, "other answer" if others else "answer")
+    of = counted(found.judged, "other answer" if others else "answer")
     judges = judges_checked(checked)
     to = f" to {judges}" if judges else ""
     if found.bad:
@@ -109,7 +106,7 @@ UNSUPPORTED_CLAIM = "unsupported_claim"
 
 def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
     inside = f"{mean.low * 100:.0f} to {percent(mean.high, 0)}"
-    labels = number_format.counted(mean.n_labels, "label")
+    labels = counted(mean.n_labels, "label")
     puts = "puts" if mean.n_labels == 1 else "put"
     among = f" among the {mean.n_judged:,} judged for it" if mean.n_judged < judged else ""
     return f"{labels} by people {puts} their share{among} at {percent(mean.value, 0)} ({inside})"
@@ -117,9 +114,6 @@ def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
 
 MOST_COUNTED = 3
 """The most systems of which each has its own count of questions."""
-
-LANGUAGES = 3
-"""Those named of the languages of a run."""
 
 NAMED = 4
 """The metrics named of a longer list."""
@@ -132,11 +126,11 @@ def summary_sentences(summary: "Summary") -> list[str]:
 
 
 def _measured(summary: "Summary") -> list[str]:
-    questions = number_format.counted(summary.questions, "question")
+    questions = counted(summary.questions, "question")
     n = summary.answered or summary.examples
-    answers = number_format.counted(n, "answer" if summary.answered else "ranking")
-    metrics = number_format.counted(summary.metrics, "metric")
-    null = number_format.counted(summary.null, "answer")
+    answers = counted(n, "answer" if summary.answered else "ranking")
+    metrics = counted(summary.metrics, "metric")
+    null = counted(summary.null, "answer")
     owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
     if len(summary.systems) < 2:
         own = ["The answers are the references, so metrics that compare the two tell nothing."]
@@ -163,7 +157,7 @@ def _better(summary: "Summary") -> list[str]:
         parts[NAMED:] = [f"{len(parts) - NAMED} more differences"]
     if not parts:
         fewest, most = (f"{one:,}" for one in summary.shared)
-        pairs = number_format.counted(summary.shared[1], "question")
+        pairs = counted(summary.shared[1], "question")
         pairs = pairs if fewest == most else f"{fewest} to {most} questions a pair"
         parts = [f"with {pairs}, no system is shown to be better than another on {metrics}"]
     else:
@@ -183,7 +177,7 @@ def _unanswered(summary: "Summary") -> Iterator[str]:
 
 
 def _of_each(summary: "Summary") -> Iterator[str]:
-    of = f" of {number_format.counted(summary.questions, 'question')}"
+    of = f" of {counted(summary.questions, 'question')}"
     for counts, how, joined in (
         (summary.alone, "answered by {} alone", _joined),
         (summary.unanswered if len(summary.systems) > 2 else {}, "not answered by {}", _named),
@@ -198,7 +192,7 @@ def _of_each(summary: "Summary") -> Iterator[str]:
 
 
 def _of_many(summary: "Summary") -> Iterator[str]:
-    of = f" of {number_format.counted(summary.questions, 'question')}"
+    of = f" of {counted(summary.questions, 'question')}"
     left = max(summary.unanswered.values())
     if not summary.alone:
         yield f"Each system left at most {left:,}{of} unanswered"
@@ -247,7 +241,7 @@ def _between(ones: Sequence["Comparison"]) -> str:
         same = f"equivalent on {_metrics([one.metric for one in won['equivalent']])}"
         parts.append(same if parts else f"{a} and {b} are {same}")
     if not parts:
-        pairs = number_format.counted(max(one.n_pairs for one in ones), "question")
+        pairs = counted(max(one.n_pairs for one in ones), "question")
         return (
             f"With {pairs}, {a} and {b} cannot be told apart on "
             f"{_any_of([one.metric for one in ones])}."
@@ -267,12 +261,12 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
         sign = 1 if first.difference > 0 else -1
         found = [sign * end for end in (first.low, first.high) if end is not None]
         inside = f"{ends(*sorted(found))}, " if found else ""
-        pairs = number_format.counted(first.n_pairs, "question")
+        pairs = counted(first.n_pairs, "question")
         shown += f" by {number(sign * first.difference)} ({inside}{pairs})"
     if metrics == 1:
         return shown
     more = f"; {_metrics([one.metric for one in others])}" if others else ""
-    return f"{len(ones):,} of {number_format.counted(metrics, 'metric')} ({shown}{more})"
+    return f"{len(ones):,} of {counted(metrics, 'metric')} ({shown}{more})"
 
 
 def _fails(summary: "Summary") -> list[str]:
@@ -312,173 +306,3 @@ def _named(names: Sequence[str]) -> str:
 
 def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-FIELDS: Mapping[str, str] = {
-    "schema": "the response schema field: the schema is in the prompt instead",
-    "max_tokens": "max_tokens: another field is sent instead",
-    "max_completion_tokens": "max_completion_tokens: another field is sent instead",
-    "system": "the system message: it is put before the question instead",
-}
-"""What happens if a server rejects a request field; fields not listed here are left out."""
-
-
-def _fields_left_out(facts: Facts) -> str:
-    text = "; ".join(FIELDS.get(one, one) for one in several(facts, "fields"))
-    return f"its server does not support all fields. Left out or replaced: {text}."
-
-
-def _reasoning_heard(facts: Facts) -> str:
-    replies = "1 reply" if facts["replies"] == "1" else f"{count(facts, 'replies')} replies"
-    mean = int(facts["tokens"]) / int(facts["replies"])
-    return f"{mean:,.0f} tokens of reasoning a call, as heard in {replies} so far."
-
-
-def _nothing_asked(facts: Facts) -> str:
-    fault = facts.get("fault")
-    return "the reply holds nothing that was asked" + (f": {fault}" if fault else "")
-
-
-def _part_of_the_weight(facts: Facts) -> str:
-    parts = [one.partition("%=") for one in several(facts, "systems")]
-    text = ", ".join(f"{share} % for {system}" for share, _, system in parts)
-    said = f"{facts['metric']} is made of part of its weight: {text}."
-    if facts["unequal"] != "True":
-        return said
-    compare = call("compare", argument("run", "RUN"))
-    return f"{said} Do not rank the systems by it; {compare} uses the components that both have."
-
-
-def _measured_on_english(facts: Facts) -> str:
-    shares = [one.partition("=") for one in several(facts, "languages")]
-    parts = [(float(share), f"in {name}") for share, _, name in shares[:LANGUAGES]]
-    if len(shares) > LANGUAGES:
-        rest = sum(float(share) for share, *_ in shares[LANGUAGES:])
-        parts.append((rest, "in other languages"))
-    of = "questions" if facts["questions"] == "True" else "answers"
-    (most, where), *more = [(percent(share, 0), where) for share, where in parts]
-    text = ", ".join([f"{most} of these {of} are {where}", *map(" ".join, more)])
-    said = f"The local judge was measured on English; {text}."
-    if facts["by_phrases"] != "True":
-        return said
-    dont_know, unheard = several(facts, "dont_know"), several(facts, "unheard")
-    plain = [name for _, _, name in shares if name not in {*dont_know, *unheard}]
-    of_each = {
-        "only plain ways to say “not in the documents”": plain,
-        "only “I don’t know”": dont_know,
-        "no way to say “not in the documents”": unheard,
-    }
-    ways = [(way, ", ".join(names)) for way, names in of_each.items() if names]
-    if len(ways) == 1:
-        return f"{said} In those it recognises {ways[0][0]}."
-    known = "; ".join(f"{way} in {names}" for way, names in ways)
-    return f"{said} It recognises {known}."
-
-
-def _corrected(facts: Facts) -> str:
-    people = "1 person" if facts["people"] == "1" else f"{count(facts, 'people')} people"
-    return (
-        f"{counted(facts, 'judgement')} corrected by {people}, which changed "
-        f"{counted(facts, 'example', 'examples')}; {argument('without_corrections', True)} has the "
-        "numbers of the judge alone."
-    )
-
-
-def _batch_to_send(facts: Facts) -> str:
-    said = f"a batch of {_questions(facts)} is sent"
-    if "usd" not in facts:
-        return f"{said}; no price is known."
-    share = float(facts["share"])
-    price = "half the price" if share == 0.5 else f"{share:.0%} of the price"
-    return f"{said}, expected to cost ${float(facts['usd']):,.4f} ({price} of single questions)."
-
-
-def _questions(facts: Facts) -> str:
-    return "1 question" if facts["n"] == "1" else f"{count(facts, 'n')} questions"
-
-
-RUN_SENTENCES: Mapping[str, Sentence] = {
-    "no_reply_within": lambda facts: f"no reply within {facts['seconds']} s",
-    "batch_to_send": _batch_to_send,
-    "priced_in_batches": plain(
-        "Costs are those of batches; the first question of each stage is asked singly, at the full "
-        "price."
-    ),
-    "no_reference_contexts": plain(
-        "no ids of relevant contexts are known; list_ndcg needs judged contexts alone"
-    ),
-    "asked_later": plain("it is asked in a batch"),
-    "worker_ended": plain("set aside: it ended the worker that judged it"),
-    "worker_out_of_memory": plain(
-        "set aside: the worker that judged it was ended for want of memory"
-    ),
-    "examples_set_aside": lambda facts: (
-        f"{counted(facts, 'example')} ended the worker that judged "
-        f"{'it' if facts['n'] == '1' else 'them'}, and {'was' if facts['n'] == '1' else 'were'} "
-        "set aside: the scores are missing."
-    ),
-    "reply_too_long": plain(
-        "the reply was longer than the model may write; a larger max_tokens allows a longer one"
-    ),
-    "reply_cut_off": plain("the reply was cut off"),
-    "reply_cut_at": lambda facts: (
-        f"the reply was cut at the {count(facts, 'tokens')} tokens set aside for it"
-    ),
-    "reply_filtered": plain("a content filter stopped the reply"),
-    "reply_unreadable": lambda facts: f"the reply cannot be read: {facts['fault']}",
-    "model_declined": plain("the model declined to answer"),
-    "nothing_asked": _nothing_asked,
-    "not_of_the_answer": lambda facts: f"the reply is not about the answer: {facts['fault']}",
-    "votes_made_odd": lambda facts: (
-        f"strictness={facts['asked']} asks {facts['votes']} votes, for a tie is undefined."
-    ),
-    "own_rubrics": lambda facts: (
-        f"Rubrics of your own stand in for the built-in ones: "
-        f"{', '.join(several(facts, 'criteria'))}."
-    ),
-    "part_of_the_weight": _part_of_the_weight,
-    "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
-    "added_later": lambda facts: (
-        f"{call('rescore', argument('run', 'RUN'))} scores these again, which were added later: "
-        f"{', '.join(several(facts, 'metrics'))}."
-    ),
-    "ids_ask_the_same": lambda facts: (
-        f"All {counted(facts, 'question id')} ask the same: taken as independent, which holds only "
-        "if it is an instruction on something else each time."
-    ),
-    "ids_share_questions": lambda facts: (
-        f"{counted(facts, 'question id')} ask {counted(facts, 'question', 'questions')}: rows that "
-        f"ask the same share a cluster ({argument('cluster', 'id')} takes every row as "
-        "independent)."
-    ),
-    "measured_on_english": _measured_on_english,
-    "overruled": _corrected,
-    "overrules_left_out": lambda facts: (
-        f"{counted(facts, 'judgement')} that people corrected count as the judge left them, for "
-        "corrections are chosen by looking, and labels are not."
-    ),
-    "judge_not_opened": lambda facts: (
-        f"judged the old wording, and cannot be opened here: {facts['said']}"
-    ),
-    "judge_is_another": plain(
-        "judged the old wording, and is not here, or is another than in the run"
-    ),
-    "not_asked_again": lambda facts: f"the judge did not say: {facts['said']}",
-    "fields_left_out": _fields_left_out,
-    "no_model_judges": plain(
-        "No judge is a chat model, so the options for models (plan, prompts, limits, …) had no "
-        "effect."
-    ),
-    "replies_not_kept": lambda facts: f"Replies are not kept across runs. {facts['said']}",
-    "replies_emptied": lambda facts: f"Known questions are asked and paid again. {facts['said']}",
-    "reasoning_heard": _reasoning_heard,
-    "reasoning_not_counted": plain(
-        "no reasoning is counted, for the name sets no effort; a model that reasons all the same "
-        "sends back more."
-    ),
-    "reasoning_assumed": lambda facts: (
-        f"{count(facts, 'tokens')} tokens of reasoning a call are assumed for "
-        f"effort={facts['effort']}, not measured; a few calls ({argument('max_calls', 'N')}) of a "
-        f"run in {argument('out', 'RUN')} tell better."
-    ),
-}
