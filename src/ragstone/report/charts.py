@@ -312,7 +312,7 @@ def _events(one: Series, time: Scale, top: int, height: int) -> str:
 
 
 def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
-    """How often values fall into bins of equal width, the largest bin at full height."""
+    """Draw how often values fall into bins of equal width, the largest bin at full height."""
     wide, most = max(1, len(counts)), max(counts, default=0) or 1
     path = "".join(
         f"M{_figure(place + 0.05)} {height - 1}v-{_figure((height - 2) * count / most)}"
@@ -375,7 +375,7 @@ def change(before: float, after: float, scale: Scale, tone: Tone, title: str) ->
 
 
 def wins(better: int, same: int, worse: int, height: int = LINE) -> str:
-    """Of the questions of a pair, those that got better, stayed and got worse."""
+    """Draw how many questions of a pair got better, stayed and got worse."""
     whole = better + same + worse or 1
     up, down = better / whole * 100, worse / whole * 100
     top = f'y="{height // 2 - 4}" height="8"'

@@ -22,12 +22,7 @@ from .render.terminal import Shown, as_text
 
 
 def command(*words: object, metric: str | None = None) -> str:
-    """A ``ragstone`` command that also loads the user's own kinds.
-
-    Args:
-        words: The command's name and its arguments.
-        metric: A metric that the command needs; its file is loaded, too, if it is the user's own.
-    """
+    """A ``ragstone`` command that also loads the user's own kinds."""
     return shlex.join(["ragstone", *map(str, words), *_own(metric)])
 
 

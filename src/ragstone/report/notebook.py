@@ -155,13 +155,7 @@ WIDTH = 100
 
 
 def notebook_html(result: object) -> str:
-    """The page of a result in brief, as a notebook shows it.
-
-    Args:
-        result: A run, a comparison, failures, conversations, a calibration, a gate's result, an
-            agreement, fitted weights, an assessment, an improvement, or the calibration or check
-            of a gate.
-    """
+    """The page of a result in brief, as a notebook shows it."""
     return as_html(brief(page_of(result)))
 
 

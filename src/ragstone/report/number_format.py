@@ -61,10 +61,7 @@ METHODS = {
         "ps. Wilson",
         "corrected: Wilson, post-stratified by the judge's verdict",
     ),
-    "ppi_plus_plus": (
-        "PPI++",
-        "corrected: prediction-powered, the judge as control variate",
-    ),
+    "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by the judge's sensitivity and specificity"),
     "betting_sequence": ("betting", "valid however often you look while labels come in"),
     "asymptotic_sequence": (
@@ -179,7 +176,7 @@ def scale_of(metric: str) -> Range | None:
 
 
 def short_name(metric: str) -> str:
-    """What a metric is called in a table: ratings and critiques by their criterion or aspect.
+    """Return the name of a metric in a table; ratings and critiques go by criterion or aspect.
 
     >>> short_name('rating(criterion="faithfulness")'), short_name("ndcg(k=5)")
     ('faithfulness rated', 'ndcg(k=5)')
@@ -240,7 +237,7 @@ def band(estimate: Estimate, suites: Sequence[str]) -> str:
 
 
 class Read(Protocol):
-    """What says how values are read: a suite or its entry in the catalogue."""
+    """A suite, or its entry in the catalogue, which says how values are read."""
 
     @property
     def percent(self) -> bool: ...
@@ -251,7 +248,7 @@ class Read(Protocol):
 
 
 def bands_of(suite: Read) -> Iterator[str]:
-    """What a suite says of values: a line for each of its bands and limits."""
+    """Yield a line for each of a suite's bands and limits."""
     scale = 100 if suite.percent else 1
     for one in suite.bands:
         text = ", ".join(f"{word} from {least * scale:g}" for least, word in one.words[:-1])
@@ -262,7 +259,7 @@ def bands_of(suite: Read) -> Iterator[str]:
 
 
 def in_percent(suites: Sequence[str]) -> bool:
-    """Whether values are shown in percent: only if every requested suite does so."""
+    """Tell whether every requested suite shows its values in percent."""
     known = known_suites(suites)
     return bool(suites) and len(known) == len(suites) and all(one.percent for one in known)
 
@@ -305,12 +302,7 @@ def scale_for(metric: str) -> Scale | None:
 def method_notes(
     methods: Iterable[str | None], instead: Mapping[str, str] = NO_WORDS
 ) -> Iterator[Note]:
-    """A note on each interval method, once for each.
-
-    Args:
-        methods: Names of methods, as in estimates; None where there is no interval.
-        instead: Descriptions that replace the usual ones, by method.
-    """
+    """A note on each interval method, once for each."""
     for method in dict.fromkeys(filter(None, methods)):
         word, about = METHODS.get(method, (method, ""))
         yield Note("intervals", (strong(word), f"  {instead.get(method, about)}"))
@@ -340,18 +332,18 @@ NEEDED: dict[str, tuple[str, str]] = {
 
 
 def needed_pairs(one: "Comparison") -> str:
-    """How many pairs would settle a comparison, and for what; empty if there is no number."""
+    """Return how many pairs would settle a comparison, and for what; empty if unknown."""
     return "" if one.n_needed is None else f"{one.n_needed:,} {NEEDED[one.needed_for][0]}"
 
 
 def needed_kinds(ones: Iterable["Comparison"]) -> list[str]:
-    """What any numbers of pairs are for."""
+    """Return the uses of the numbers of pairs that are shown."""
     shown = {one.needed_for for one in ones if one.n_needed is not None}
     return [kind for kind in NEEDED if kind in shown]
 
 
 def needed_notes(ones: Iterable["Comparison"]) -> list[str]:
-    """What the numbers of pairs mean, for each kind that is shown."""
+    """Return a sentence on the meaning of each kind of number of pairs that is shown."""
     return [": ".join(NEEDED[kind]) for kind in needed_kinds(ones)]
 
 
@@ -425,7 +417,7 @@ class Groups:
 
     @property
     def whole_and_all(self) -> list[Estimate]:
-        """As ``whole``; with several systems, also the estimates over the rows of all of them."""
+        """The estimates in ``whole`` and, of several systems, those over the rows of all of them."""
         several = len(self.systems) > 1
         together = [one for one in self.estimates if not one.group] if several else []
         return [*self.whole, *together]
@@ -461,7 +453,7 @@ def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
 
 
 def same_mean(first: Estimate, one: Estimate) -> bool:
-    """Whether two means are over as many rows and equal but for the order of adding."""
+    """Tell whether two means are over as many rows and equal but for the order of adding."""
     known = first.value is not None and one.value is not None and first.n == one.n
     return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
 

@@ -74,12 +74,12 @@ class Scale:
 
     @property
     def drawable(self) -> bool:
-        """Whether it has two ends."""
+        """The scale has two finite ends."""
         return isfinite(self.high - self.low) and self.high > self.low
 
     @property
     def about_bar(self) -> bool:
-        """Whether it is used to show on which side of a threshold a value lies."""
+        """The scale shows on which side of a threshold a value lies."""
         return {mark.what for mark in self.marks} == {"bar"}
 
 
@@ -287,11 +287,11 @@ class Table:
         return [row for group in self.groups for row in group.rows]
 
     def holds(self, at: int, *kinds: type) -> bool:
-        """Whether a column has a cell of one of these kinds."""
+        """Tell whether a column has a cell of one of these kinds."""
         return any(isinstance(row.cells[at], kinds) for row in self.rows)
 
     def draws(self, at: int) -> bool:
-        """Whether a column has anything that can be drawn."""
+        """Tell whether a column has anything that can be drawn."""
         cells = (row.cells[at] for row in self.rows)
         return any(
             isinstance(one, Bar)
@@ -300,7 +300,7 @@ class Table:
         )
 
     def tells(self, at: int) -> bool:
-        """Whether a column adds information: a ``several`` column with a single name does not."""
+        """Tell whether a column adds information: a ``several`` column of a single name does not."""
         return not self.columns[at].several or len({str(row.cells[at]) for row in self.rows}) > 1
 
 

@@ -75,7 +75,7 @@ def explain(reason: str) -> str:
 
 
 def short_words(text: str) -> str:
-    """What is needed, without how to get it; the small print says that once.
+    """Return what is needed, without how to get it; the small print says that once.
 
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
@@ -102,7 +102,7 @@ def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
 
 
 def who_can(by: str) -> str:
-    """Who can answer an ask, from the values of ``Ask.by`` joined with commas."""
+    """Return who can answer an ask, from the values of ``Ask.by`` joined with commas."""
     return WHO.get(by, by)
 
 

@@ -33,7 +33,7 @@ INDEX, NUMBER = "index", "number"
 
 
 def numbered(kind: type[Kind]) -> bool:
-    """Whether the rows of a kind are claims or statements, or are about them or gold evidence."""
+    """Tell whether rows of a kind are, or are about, claims, statements or gold evidence."""
     about = any(
         ask.over and ask.over.unit in ("claim", "statement", "evidence") for ask in kind.asks
     )
@@ -259,7 +259,7 @@ class Dossier:
     calls: tuple[Entry, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone show RUN EXAMPLE --json`` prints."""
+        """Return what ``ragstone show RUN EXAMPLE --json`` prints."""
         of, grades = self.example, self.example.reference_contexts
         parts = {
             PLACES[unit]: [

@@ -87,7 +87,7 @@ MISLEADING = (
 
 
 def run_notes(run: Run) -> Iterator[str]:
-    """What of the data was left out, the run's remarks, intervals that are rough, what is missing.
+    """Yield what of the data was left out, the run's remarks, rough intervals, what is missing.
 
     Remarks are reasons, which ``words`` puts into words.
     """
@@ -100,7 +100,7 @@ def run_notes(run: Run) -> Iterator[str]:
 
 
 def notes_on_data(data: Data, run: Path) -> Iterator[str]:
-    """What of the data was left out, is wrong or is undecided, and where it lies in the run."""
+    """Yield what of the data was left out, is wrong or is undecided, and where it lies."""
     if rejected := data.rejected:
         lie = "lies" if rejected == 1 else "lie"
         yield (
@@ -123,7 +123,7 @@ def notes_on_data(data: Data, run: Path) -> Iterator[str]:
 
 
 def first_caution(run: Run, summary: "Summary") -> Words:
-    """What would mislead most whoever reads only the means; empty if nothing would.
+    """Return what would mislead most whoever reads only the means; empty if nothing would.
 
     That nothing or not enough was scored, that a system is compared with itself, or a note.
     """

@@ -35,11 +35,6 @@ def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
     First come claims and statements that are contradicted, then those that are not supported or do
     not agree and contexts that are not relevant, then the reasons the judges gave in every other
     kind that the metrics use.
-
-    Args:
-        found: The dossier of the example.
-        metrics: The text forms of the metrics.
-        most: The largest number of lines.
     """
     asks = frozenset[str]().union(*map(asks_of, metrics))
     held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
@@ -156,10 +151,6 @@ def ranked(run: StoredRun, *, limit: int = MOST_RANKED) -> RankedExamples:
     The metrics that say something of the answer rank it. Those that only compare its wording with
     the reference (exact match, ROUGE, …) rank if there are no others, and metrics of the retrieval
     if there are no metrics of the answer at all: systems that share a retrieval share its faults.
-
-    Args:
-        run: The run.
-        limit: The largest number of examples.
     """
     metrics = _that_rank(run.estimate_list)
     distances = _distances(run, metrics)
@@ -280,13 +271,7 @@ Failing = Mapping[int, Sequence[FailingExample]]
 
 
 def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
-    """The worst examples of every requirement that does not pass.
-
-    Args:
-        run: The run that the gate checked.
-        result: The result of the gate.
-        limit: Examples per requirement; at most ten, which is what the gate keeps.
-    """
+    """The worst examples of every requirement that does not pass."""
     asked = {
         place: one.worst[:limit]
         for place, one in enumerate(result.requirements)
@@ -372,7 +357,7 @@ def example_item(
 def texts_of(
     one: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
 ) -> tuple[OutlineItem, ...]:
-    """Its question, its answer and the reasons, cut to a few lines."""
+    """Return its question, its answer and the reasons, cut to a few lines."""
     said = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
     return (*question_and_answer(one.question, one.answer), *said)
 

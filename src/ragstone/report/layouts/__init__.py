@@ -69,14 +69,7 @@ def reports_of(run: Run) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class LimitReached:
-    """How many answers of a system are on the wrong side of a limit of a suite.
-
-    Attributes:
-        limit: The limit, with its advice.
-        system: The system.
-        beyond: Answers on the wrong side.
-        n: Answers with a value.
-    """
+    """The number of answers of a system on the wrong side of a limit, of the ``n`` with a value."""
 
     limit: Limit
     system: str

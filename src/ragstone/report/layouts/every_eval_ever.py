@@ -49,10 +49,7 @@ def as_every_eval_ever(run: Run) -> Report:
     files: list[OtherFile] = []
     for system, id in _model_ids(scored.systems).items():
         place = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
-        about = {
-            "schema_version": VERSION,
-            "evaluation_id": f"{dataset}/{id}/{_seconds(run)}",
-        }
+        about = {"schema_version": VERSION, "evaluation_id": f"{dataset}/{id}/{_seconds(run)}"}
         found = _estimates(run, system)
         lines = list(_lines(about, id, dataset, examples[system], found, scores, scored))
         samples = "".join(f"{_json(line)}\n" for line in lines).encode()

@@ -60,7 +60,7 @@ class ReportData:
 
     @property
     def cluster(self) -> pl.Series:
-        """What the rows are clustered by."""
+        """The cluster of each row."""
         return self._scored.facets["cluster"]
 
     def forms(self, metric: str) -> list[str]:
@@ -75,11 +75,11 @@ class ReportData:
         ]
 
     def has(self, metric: str) -> bool:
-        """Whether the run has scores of the metric."""
+        """Tell whether the run has scores of the metric."""
         return metric in self._scored.metrics
 
     def valued(self, metric: str) -> bool:
-        """Whether there is a value of it."""
+        """Tell whether any estimate of the metric has a value."""
         there = (one for (name, _), one in self._estimates.items() if name == metric)
         return any(one.value is not None for one in there)
 
@@ -95,7 +95,7 @@ class ReportData:
         return self._estimates.get((metric, method))
 
     def reasons(self, metric: str) -> pl.Series:
-        """What the judges said for a metric, in one text for each example: a line a judgement."""
+        """Return what the judges said for a metric, a text an example, a line a judgement."""
         made = read_metric(metric)
         kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in made.asks)
         lines = [_lines(self.run.judgements(name), KINDS[name], made.topics) for name in kinds
@@ -187,12 +187,7 @@ class OtherFile:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run as the report of another tool.
-
-    Args:
-        files: Its files, the main one first.
-        notes: What to know of them.
-    """
+    """A run as the report of another tool."""
 
     files: tuple[ReportFile | OtherFile, ...]
     notes: tuple[str, ...]
@@ -277,7 +272,7 @@ def not_there(columns: Sequence[ReportColumn], data: ReportData, outcome: str) -
 
 
 def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:
-    """What stands behind a tool's own columns: n, interval, undefined and missing."""
+    """Return the columns behind a tool's own: n, interval, undefined and missing."""
     return {
         f"{name}_n": None if one is None else one.n,
         f"{name}_low": None if one is None else number(one.low, percent=percent),
@@ -290,7 +285,7 @@ def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str |
 def shares(
     words: pl.Series, status: pl.Series, cluster: pl.Series, classes: Sequence[str]
 ) -> Iterator[tuple[int, str | None, dict[str, str | int | None]]]:
-    """How often each class was given: count, percentage with one decimal, and what stands behind.
+    """Yield for each class its count, its percentage with one decimal, and the columns behind.
 
     Args:
         words: The word of each row; null for a row without a value.

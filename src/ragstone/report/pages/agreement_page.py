@@ -53,10 +53,7 @@ COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
         "annotators, the mean over pairs weighted by their shared items",
     ),
     "weighted_kappa": ("weighted κ", "Cohen's κ with squared differences as weights"),
-    "fleiss_kappa": (
-        "Fleiss' κ",
-        "agreement beyond chance, from the label frequencies of all",
-    ),
+    "fleiss_kappa": ("Fleiss' κ", "agreement beyond chance, from the label frequencies of all"),
     "krippendorff_alpha": (
         "Krippendorff's α",
         "agreement beyond chance, as if labels were shuffled; grades differ by the square of their "
@@ -91,7 +88,7 @@ REASONS = {
 
 
 def agreement_page(result: LabelAgreement) -> Page:
-    """Who labelled what, an overview, each label in turn, and the faults in the labels."""
+    """Return the page: who labelled what, an overview, each label, faults in the labels."""
     labels, found = result.labels, result.columns
     compared = [one for one in found if one.n_shared]
     alone = ", ".join(one.name for one in found if not one.n_shared)

@@ -72,13 +72,7 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
 def progress_page(
     work: QueueWork, events: Sequence[QueueEvent], links: Mapping[str, str] | None = None
 ) -> Page:
-    """How far a queue is, who did what, and the last changes.
-
-    Args:
-        work: How far it is.
-        events: Its changes, the oldest first.
-        links: New tokens by person, which nobody can read again.
-    """
+    """Return the page: how far a queue is, who did what, the last changes, new links by person."""
     form = work.form
     said = [
         tuple(queue_sentence(work)),
@@ -174,12 +168,7 @@ GIVEN, OPEN = 0, 5
 
 
 def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
-    """What the files hold, how much of it each annotator filled in, and where it was written.
-
-    Args:
-        labels: The labels.
-        out: The file or folder to which they were written.
-    """
+    """Return the page: what the files hold, what each annotator filled in, where it was written."""
     broken = labels.broken_rules()
     n = labels.by_annotators.height
     facts = list(label_facts(labels, labels.annotators, n, broken))
@@ -215,14 +204,7 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
 def label_facts(
     labels: LabelTable, annotators: Sequence[str], n: int, broken: Sequence[BrokenRule]
 ) -> Iterator[Note]:
-    """Where labels come from, how many count, who gave them, and what does not count.
-
-    Args:
-        labels: The labels.
-        annotators: Whose labels are meant.
-        n: How many labels these are.
-        broken: Labels that contradict each other.
-    """
+    """Yield where labels come from, how many count, who gave them, and what does not count."""
     names = list(map(annotator_name, annotators))
     more = len(names) - SHOWN_ANNOTATORS
     shown = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
@@ -302,7 +284,7 @@ DRAWN, LEFT = 0, 5
 
 
 def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
-    """What was drawn and how, who labels what, and where the label sheet is."""
+    """Return the page: what was drawn and how, who labels what, where the label sheet is."""
     blocks: list[Block] = [Facts(tuple(_facts(sample, sheet, out)))]
     if sample.strata:
         blocks.append(_strata(sample))

@@ -86,7 +86,7 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
 
 
 def calibration_page(found: "Calibration") -> Page:
-    """Who was compared with whom, three estimates of each metric, and the agreement behind them."""
+    """Return the page: who is compared, three estimates of each metric, the agreement behind them."""
     sections = [
         *_not_random(found),
         section(_header(found)),

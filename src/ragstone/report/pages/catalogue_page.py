@@ -64,7 +64,7 @@ class MetricEntry:
     docstring: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone metrics --json`` prints; an end that the range does not have is null."""
+        """Return what ``ragstone metrics --json`` prints; an end that the range lacks is null."""
         ends = tuple(end if isfinite(end) else None for end in self.range)
         return {**asdict(self), "range": ends}
 
@@ -83,7 +83,7 @@ class SuiteEntry:
     conventions: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone metrics --suite --json`` prints."""
+        """Return what ``ragstone metrics --suite --json`` prints."""
         bands = [
             asdict(one) | {"words": [{"from": least, "word": word} for least, word in one.words]}
             for one in self.bands

@@ -58,21 +58,12 @@ STATES: dict[PromiseState, tuple[str, str, Tone]] = {
     "broken": ("BROKEN", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
 }
-WRONG = {
-    "max_false_pass": ("unfaithful", "passes"),
-    "max_false_block": ("faithful", "is blocked"),
-}
+WRONG = {"max_false_pass": ("unfaithful", "passes"), "max_false_block": ("faithful", "is blocked")}
 """Of each promise: the answers it is about, and the way they must seldom go."""
 
 
 def gate_calibration_page(found: GateCalibration, title: str = "", out: Path | None = None) -> Page:
-    """The thresholds, the promises, what share of answers goes which way, and what else there is.
-
-    Args:
-        found: The calibration.
-        title: Where the labels come from.
-        out: The file the gate was written to.
-    """
+    """Return the page: thresholds, promises, what share of answers goes which way, other promises."""
     gate = found.gate
     body: list[Section] = [
         section(Facts(tuple(_thresholds(found, out)))),
@@ -97,7 +88,7 @@ def gate_refusal_page(error: PromiseRefused, title: str) -> Page:
 
 
 def gate_check_page(found: GateCheck, title: str = "") -> Page:
-    """Whether new labels bear the promises out, and where their answers go."""
+    """Return the page: do new labels bear the promises out, and where do their answers go."""
     word, _, tone = STATES[found.state]
     lines = tuple(_told(one, found.gate.confidence) for one in found.promises)
     drifted = [words(why) for why in found.standing.void]

@@ -52,12 +52,7 @@ READING = (
 
 
 def conversations_page(found: "Conversations", *, limit: int | None = None) -> Page:
-    """How many there are and how many were resolved, each metric, the worst of them.
-
-    Args:
-        found: The conversations.
-        limit: How many of the worst are shown for each metric, ``SHOWN`` by default.
-    """
+    """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
     if not found:
         sections: list[Section] = [section(Paragraphs((none_sentence(found),)))]
     else:
@@ -74,7 +69,7 @@ def conversations_page(found: "Conversations", *, limit: int | None = None) -> P
 
 
 def sentence(found: "ConversationFigures") -> str:
-    """How many conversations there are, and what share of them was resolved."""
+    """Return how many conversations there are, and what share of them was resolved."""
     total = sum(one.n for one in found.counts)
     there = [one for one in found.counts if one.n]
     least, most = min(one.shortest for one in there), max(one.longest for one in there)

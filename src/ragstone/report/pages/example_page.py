@@ -85,7 +85,7 @@ def list_page(run: Path, corrections: Sequence[Correction], example: str | None 
 
 
 def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
-    """What can be corrected of an example."""
+    """Return the page of what can be corrected of an example."""
     columns = [Heading("judgement", key=True), Heading("says"), Heading("judge"),
                Heading("examples"), Heading("version")]  # fmt: skip
     rows = [
@@ -110,7 +110,7 @@ def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
 
 
 def done_page(run: Run, done: CorrectionResult) -> Page:
-    """What a correction changed: the judgement, the examples, and the estimates of the run."""
+    """Return the page of a correction: the judgement, the examples and estimates it changed."""
     one = done.correction
     back = one.undone is not None
     was, now = (one.said, one.was) if back else (one.was, one.said)
@@ -132,10 +132,7 @@ def done_page(run: Run, done: CorrectionResult) -> Page:
         "corrections",
         str(run.path),
         (section(Facts(tuple(facts))), *([section(_estimates(changed))] if changed else [])),
-        record=lambda: {
-            **done.to_dict(),
-            "estimates": [now.to_dict() for _, now in changed],
-        },
+        record=lambda: {**done.to_dict(), "estimates": [now.to_dict() for _, now in changed]},
     )
 
 
@@ -145,7 +142,7 @@ def judgement_name(ask: str, unit: str | None) -> str:
 
 
 def said(values: Mapping[str, Any]) -> str:
-    """What is said, as it is written on the command line."""
+    """Return the values of a judgement as they are written on the command line."""
     return ", ".join(f"{name}={_value(value)}" for name, value in values.items()) or "–"
 
 
@@ -215,12 +212,7 @@ Outlined = tuple[OutlineItem, ...]
 
 
 def example_page(found: Dossier, *, prompts: bool = False) -> Page:
-    """The page of a dossier, in reading order: question, contexts, answer, judgements.
-
-    Args:
-        found: The dossier of the example.
-        prompts: Also show the prompts sent to models, word for word.
-    """
+    """The page of a dossier, in reading order: question, contexts, answer, judgements."""
     parts: tuple[tuple[str, Callable[[Dossier], Items]], ...] = (
         ("Contexts", _contexts),
         ("Answer", _answer),
@@ -374,13 +366,7 @@ def _plain(value: object) -> str:
 
 
 def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
-    """The worst examples over all metrics together, or those of each metric that is named.
-
-    Args:
-        run: The run.
-        metrics: Show the worst examples of each of these; if empty, those of the whole run.
-        limit: The largest number of examples, or of examples for each metric.
-    """
+    """The worst examples over all metrics together, or those of each metric that is named."""
     some = {} if limit is None else {"limit": limit}
     return _by_metric(run, metrics, some) if metrics else _of_run(run, some)
 

@@ -70,7 +70,7 @@ LEGEND = {
 
 
 def failures_page(found: Failures) -> Page:
-    """How many answers look bad, the waterfall of each system, slices, the rules."""
+    """Return the page: how many answers look bad, each system's waterfall, slices, the rules."""
     whole = found.of()
     if not whole.judged:
         sections: list[Section] = [section(Paragraphs(tuple(_untold())))]
@@ -86,21 +86,9 @@ def failures_page(found: Failures) -> Page:
 
 
 def stage_page(
-    run: Run,
-    found: Failures,
-    stage: str,
-    *,
-    system: str | None = None,
-    limit: int | None = None,
+    run: Run, found: Failures, stage: str, *, system: str | None = None, limit: int | None = None
 ) -> Page:
     """The answers that failed at a stage first, the most doubtful with question and answer.
-
-    Args:
-        run: The run.
-        found: Its failures.
-        stage: The code of a stage, ``partial`` or ``no_fault``.
-        system: Only its answers.
-        limit: The largest number shown, ``SHOWN`` by default; the record has all.
 
     Raises:
         UnknownName: There is no such stage or system.

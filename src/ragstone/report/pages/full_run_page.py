@@ -86,14 +86,7 @@ def full_page(
     *,
     pooled: bool = False,
 ) -> Page:
-    """The sentences, the header, a table for the systems, one for each field, distributions.
-
-    Args:
-        run: The run.
-        notes: Remarks that are not part of the page.
-        summary: What the sentences say; without it there are none.
-        pooled: Add rows for the answers of all systems together.
-    """
+    """The sentences, the header, a table for the systems, one for each field, distributions."""
     groups = Groups(run.estimate_list)
     suites = run.form.suites
     checked = summary.checked if summary else None
@@ -127,13 +120,7 @@ def said(summary: "Summary") -> Paragraphs:
 
 
 def header(run: Reported, groups: Groups, *more: str) -> Facts:
-    """What was evaluated, who judged, where the run is stored, and the command that comes next.
-
-    Args:
-        run: The run.
-        groups: Its estimates.
-        more: What the command ``show`` has behind the run.
-    """
+    """Return what was evaluated, who judged, where the run is, and the command that comes next."""
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
@@ -154,9 +141,7 @@ def header(run: Reported, groups: Groups, *more: str) -> Facts:
 
 
 def estimate_table(
-    estimates: Sequence[Estimate],
-    suites: Sequence[str] = (),
-    checked: "CheckedRun | None" = None,
+    estimates: Sequence[Estimate], suites: Sequence[str] = (), checked: "CheckedRun | None" = None
 ) -> Table:
     """The estimates by family, with a row for each metric and system."""
     percent = in_percent(suites)
@@ -214,7 +199,7 @@ def _below(one: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Ite
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:
-    """How often each word was given: one table for each metric whose scores have words."""
+    """Return a table of how often each word was given, for each metric whose scores have words."""
     found = [ones for ones in by_metric(estimates).values() if any(one.labels for one in ones)]
     order = list(WORDS)
     found.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
@@ -296,7 +281,7 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
 
 
 def method(run: Reported, groups: Groups) -> Iterator[Note]:
-    """How the intervals were computed, what was flagged, and the signature."""
+    """Yield how the intervals were computed, what was flagged, and the signature."""
     yield from method_notes(one.method for one in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
     yield from needs(run)
@@ -313,7 +298,7 @@ def method(run: Reported, groups: Groups) -> Iterator[Note]:
 
 
 def needs(run: Reported) -> list[Note]:
-    """What would give the scores that nobody was asked for."""
+    """Return what would give the scores that nobody was asked for."""
     reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
     lacks = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
     return [Note("missing", need) for need in lacks]
@@ -354,7 +339,7 @@ def estimates_record(run: Reported, checked: "CheckedRun | None") -> list[dict[s
 def run_record(
     run: Reported, notes: Sequence[str], summary: "Summary | None" = None
 ) -> dict[str, Any]:
-    """What ``--json`` prints; its warnings also say how the local judge works."""
+    """Return what ``--json`` prints; its warnings also say how the local judge works."""
     local = [
         f"judged by {judge.name}: {judge.about}."
         for judge in run.form.judges

@@ -147,14 +147,7 @@ def guard_page(
     rows: list[dict[str, Any]] | None = None,
     void: Sequence[str] = (),
 ) -> Page:
-    """What the guard says of the answers of a data set.
-
-    Args:
-        title: Where they come from.
-        found: What came of them.
-        rows: Every assessment as plain data, for the record.
-        void: Why the gate asks about every answer, as codes with facts.
-    """
+    """Return the page of a guarded data set; ``void`` is why the gate asks about every answer."""
     facts = [
         Note("decision", (_decisions(found),)),
         Note("judge", (", ".join(found.judges) or "none was needed",)),
@@ -193,11 +186,7 @@ def record_of(found: AssessedData, rows: list[dict[str, Any]]) -> dict[str, Any]
 
 def row_of(one: AssessedExample) -> dict[str, Any]:
     """An assessment as a row: the example's id and system, then what is known of its answer."""
-    return {
-        "id": one.example.id,
-        "system": one.example.system,
-        **one.assessment.to_dict(),
-    }
+    return {"id": one.example.id, "system": one.example.system, **one.assessment.to_dict()}
 
 
 def _data_banner(found: AssessedData) -> Banner:

@@ -78,13 +78,7 @@ TO_FILL = (
 
 
 def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
-    """The result of a gate.
-
-    Args:
-        run: The run that the gate checked.
-        result: The result of the gate.
-        examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
-    """
+    """The result of a gate."""
     word, tone = f"{VERDICTS[result.decision][0]}{_by_judges(result)}", VERDICTS[result.decision][2]
     lines = [f"{headline(result)}", _without_corrections(result), advice(result)]
     about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
@@ -171,7 +165,7 @@ def _without_corrections(result: GateResult) -> str:
 
 
 def advice(result: GateResult) -> str:
-    """What to do next; empty if the gate passes."""
+    """Return what to do next; empty if the gate passes."""
     refused = [one.reason for one in result.requirements
                if Reason.read(one.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
     if refused and result.decision == "cannot_tell":
@@ -325,10 +319,7 @@ def _small_print(result: GateResult) -> Iterator[Note]:
     level = percent(1 - 2 * result.level)
     tested = sum(one.p is not None for one in result.requirements)
     if result.on == "point":
-        yield Note(
-            "decided",
-            "on the values alone: another sample could change it",
-        )
+        yield Note("decided", "on the values alone: another sample could change it")
     else:
         yield Note("holds", f"the whole {level} interval clears the bar (one-sided level "
                             f"{result.level:g}, not adjusted, because all must hold)")  # fmt: skip
@@ -360,8 +351,7 @@ def _tails(result: GateResult) -> Iterator[Note]:
         )
     if False in exact:
         yield Note(
-            "means",
-            "and differences and corrected estimates: by their intervals, right on average",
+            "means", "and differences and corrected estimates: by their intervals, right on average"
         )
 
 

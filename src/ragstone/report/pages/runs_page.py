@@ -179,12 +179,7 @@ def _batches_as_data(found: "ListedBatches") -> dict[str, object]:
 
 
 def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
-    """A row for each run, the newest first.
-
-    Args:
-        folder: The directory they are in.
-        runs: What ``runs_in`` found there.
-    """
+    """A row for each run, the newest first."""
     heads = ("rows", "systems", "judged by", "written (UTC)", "")
     columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
     if runs:
@@ -250,14 +245,7 @@ ALL = "all systems"
 def run_page(
     run: Reported, summary: "Summary", notes: Sequence[str] = (), *, pooled: bool = False
 ) -> Page:
-    """The run in sentences, metrics as rows and systems as columns, who judged, what to do next.
-
-    Args:
-        run: The run.
-        summary: The run, summed up.
-        notes: Remarks that are not part of the page.
-        pooled: Add a column for the answers of all systems together.
-    """
+    """The run in sentences, metrics as rows and systems as columns, who judged, what to do next."""
     groups = Groups(run.estimate_list)
     shown = groups.whole_and_all if pooled else groups.whole
     if len(groups.systems) > 1:

@@ -116,7 +116,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
 
 
 def labels_page(found: LabelSize) -> Page:
-    """How many labels are needed, with the judge's help and without."""
+    """Return the page: how many labels are needed, with the judge's help and without."""
     known = found.known
     what = [found.metric or ("the mean" if known.rate is None else "the rate")]
     what += [found.system] if found.system else []

@@ -221,7 +221,7 @@ def value_of(cell: IntervalCell) -> str:
 
 
 def counts_of(cell: IntervalCell) -> list[Phrase]:
-    """What is said of the rows behind a value: how many they are, and how many are missing.
+    """Return how many rows are behind a value, and how many are missing.
 
     >>> [one.text for one in counts_of(IntervalCell(0.5, None, None, n=7, missing=1))]
     ['n=7', '1 missing']

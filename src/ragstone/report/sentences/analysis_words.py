@@ -325,7 +325,7 @@ def _judge_named(name: str) -> str:
 
 
 def judges_checked(found: "CheckedRun") -> str:
-    """Who judged these metrics, and whether labels checked them; empty if nobody did."""
+    """Return who judged these metrics, and whether labels checked them; empty if nobody did."""
     judges = judges_named(found.judges)
     if not found.metrics:
         return judges
@@ -335,7 +335,7 @@ def judges_checked(found: "CheckedRun") -> str:
 
 
 def badge(found: "CheckedRun") -> str:
-    """Whether labels checked the judges, on which metrics, or what is missing."""
+    """Return on which metrics labels checked the judges, or what is missing."""
     if not found.metrics:
         return "no metric rests on a judge's opinion"
     if found.lacks is not None:

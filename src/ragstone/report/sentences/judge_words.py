@@ -33,7 +33,7 @@ Said = list[str | Phrase]
 
 
 def calibration_sentences(found: "Calibration") -> Said:
-    """Whether the judge's means hold, how far it agrees with people, and what to use instead."""
+    """Return how far the judge's means hold and agree with people, and what to use instead."""
     whole = [one for one in found.estimates if not one.group]
     known = [one for one in whole if _ends(one) is not None and one.judge.value is not None]
     off = [one for one in known if _is_off(one)]
@@ -194,12 +194,7 @@ LONGEST = 60
 
 
 def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
-    """Whether a is better than b, on how many questions and metrics, and what would settle it.
-
-    Args:
-        ones: The comparisons of two systems over all their questions, metric by metric.
-        lead: The metric whose difference is told first.
-    """
+    """Return which of two systems is better, the metric ``lead`` first, or what would settle it."""
     a, b = _system(ones[0].a), _system(ones[0].b)
     tested = [one for one in ones if one.verdict != "same" and one.n_pairs]
     if not tested:
@@ -375,7 +370,7 @@ EVENTS: Mapping[str, str] = {
 
 
 def queue_sentence(work: "QueueWork") -> Said:
-    """How far a queue is, by whom, and how long the rest takes."""
+    """Return how far a queue is, by whom, and how long the rest takes."""
     noun = item_noun(work.form)
     every = counted(work.items, noun)
     busy = [one.name for one in work.people if one.saved]
@@ -401,7 +396,7 @@ def queue_sentence(work: "QueueWork") -> Said:
 
 
 def queues_sentence(works: Sequence["QueueWork"]) -> Said:
-    """How many queues still want labels; of one alone, how far it is."""
+    """Return how many queues still want labels; of one alone, how far it is."""
     if len(works) < 2:
         return [one for work in works for one in queue_sentence(work)]
     wanting = [one for one in works if one.given < one.wanted]
@@ -415,7 +410,7 @@ def queues_sentence(works: Sequence["QueueWork"]) -> Said:
 
 
 def lacking_sentence(work: "QueueWork") -> str:
-    """That people are wanted who are not there; empty if none are."""
+    """Return that people are wanted who are not there; empty if none are."""
     if not work.lacking:
         return ""
     return (
@@ -425,7 +420,7 @@ def lacking_sentence(work: "QueueWork") -> str:
 
 
 def item_noun(form: "QueueForm") -> str:
-    """What people label one of on a screen."""
+    """Return the noun for what people label one of on a screen."""
     units = {one.unit for one in form.asked}
     if any(one.label == LABEL for one in form.asked):
         return "pair"
@@ -436,7 +431,7 @@ def item_noun(form: "QueueForm") -> str:
 
 
 def asked_in_words(form: "QueueForm") -> str:
-    """What a queue asks for.
+    """Return the labels that a queue asks for.
 
     >>> from ragstone.annotation.queue.form import AskedLabel, QueueForm
     >>> asked_in_words(QueueForm("q", (AskedLabel("source_cited", "answer"),)))
@@ -446,7 +441,7 @@ def asked_in_words(form: "QueueForm") -> str:
 
 
 def people_in_words(form: "QueueForm") -> str:
-    """How many people label an item.
+    """Return how many people label an item.
 
     >>> from ragstone.annotation.queue.form import QueueForm
     >>> people_in_words(QueueForm("q", (), per_item=2, overlap=0.2))

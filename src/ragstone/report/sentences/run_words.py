@@ -56,7 +56,7 @@ BECAUSE: Mapping[str, str] = {
 
 
 def look_bad(group: "GroupFailures") -> str:
-    """How many answers of a group look bad."""
+    """Return how many answers of a group look bad."""
     look = "looks" if group.bad.n == 1 else "look"
     return f"{group.bad.n:,} of {counted(group.judged, 'answer')} {look} bad"
 
@@ -68,13 +68,7 @@ def judged_by(found: "FailureGroups") -> str:
 
 
 def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = False) -> str:
-    """How many answers look bad, to whom, and most often why; and what else is not right with them.
-
-    Args:
-        found: The numbers.
-        checked: What people's labels show about the judges that tell.
-        others: Whether answers that are the references are left out.
-    """
+    """Return how many answers look bad, to whom and why; ``others`` leaves out the references."""
     of = counted(found.judged, "other answer" if others else "answer")
     judges = judges_checked(checked)
     to = f" to {judges}" if judges else ""
@@ -120,7 +114,7 @@ NAMED = 4
 
 
 def summary_sentences(summary: "Summary") -> list[str]:
-    """What was measured, which system is better, and what fails most and is missing."""
+    """Return what was measured, which system is better, and what fails most and is missing."""
     better = _better(summary) + list(_unanswered(summary))
     return [" ".join(one) for one in (_measured(summary), better, _fails(summary)) if one]
 
@@ -293,7 +287,7 @@ def _metrics(metrics: Sequence[str]) -> str:
 
 
 def _any_of(metrics: Sequence[str]) -> str:
-    """Their count would mislead: it leaves out metrics without a better direction."""
+    """No count: it leaves out metrics without a better direction, and would mislead."""
     return _metrics(metrics) if len(metrics) == 1 else "any metric"
 
 
