@@ -32,7 +32,7 @@ class HandMadeRun:
     estimate_list: tuple[Estimate, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
     """Of its manifest what matters."""
-    path: Path | None = Path("runs/cornwall")
+    path: Path = Path("runs/cornwall")
     signature: str = "ragstone 0.1.0 · judge local/1 · data 4f1c22"
     exit_status: int = 0
 

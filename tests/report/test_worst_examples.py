@@ -63,7 +63,8 @@ class ScoredRun(HandMadeRun):
 
 def ranking(given: Scores, limit: int = 5) -> RankedExamples:
     estimates = tuple(make_estimate(metric, 0.5) for metric in given)
-    return ranked(ScoredRun(estimates, given=given), limit=limit)
+    run: Any = ScoredRun(estimates, given=given)
+    return ranked(run, limit=limit)
 
 
 def order(given: Scores) -> list[tuple[str, float]]:

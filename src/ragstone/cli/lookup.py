@@ -33,13 +33,13 @@ def metrics(
         metric_page,
         named,
         named_suite,
-        suite_entries,
         suite_page,
+        suites,
     )
 
     load_user_metrics(metrics_from or ())
     if suite:
-        page = suite_page([named_suite(name)] if name else suite_entries())
+        page = suite_page([named_suite(name)] if name else suites())
     else:
         page = metric_page(named(name)) if name else catalogue_page()
     print_page(page, json=json)

@@ -23,12 +23,9 @@ from .pages.example_page import example_page, worst_page
 from .pages.full_run_page import full_page
 from .pages.runs_page import run_page
 from .run_contents import as_bytes, dossier, export_table, format_of, write_table
-from .run_notes import Reported, StoredRun
 from .worst_examples import ranked, worst
 
 __all__ = [
-    "Reported",
-    "StoredRun",
     "as_bytes",
     "catalogue",
     "dossier",

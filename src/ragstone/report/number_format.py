@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isclose, log10
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ragstone.core.errors import RagstoneError
 from ragstone.judgements import name_for
 from ragstone.metrics import (
     SUITES,
     AspectVerdict,
-    Bands,
-    Limit,
     Range,
     RubricScore,
     Suite,
@@ -236,18 +234,7 @@ def band(estimate: Estimate, suites: Sequence[str]) -> str:
     return ""
 
 
-class Read(Protocol):
-    """A suite, or its entry in the catalogue, which says how values are read."""
-
-    @property
-    def percent(self) -> bool: ...
-    @property
-    def bands(self) -> tuple[Bands, ...]: ...
-    @property
-    def limits(self) -> tuple[Limit, ...]: ...
-
-
-def bands_of(suite: Read) -> Iterator[str]:
+def bands_of(suite: Suite) -> Iterator[str]:
     """Yield a line for each of a suite's bands and limits."""
     scale = 100 if suite.percent else 1
     for one in suite.bands:
@@ -417,7 +404,7 @@ class Groups:
 
     @property
     def whole_and_all(self) -> list[Estimate]:
-        """The estimates in ``whole`` and, of several systems, those over the rows of all of them."""
+        """``whole``, and with several systems the estimates over the rows of all of them."""
         several = len(self.systems) > 1
         together = [one for one in self.estimates if not one.group] if several else []
         return [*self.whole, *together]

@@ -300,14 +300,17 @@ class Table:
         )
 
     def tells(self, at: int) -> bool:
-        """Tell whether a column adds information: a ``several`` column of a single name does not."""
+        """Tell whether a column adds information: ``several`` times one name do not."""
         return not self.columns[at].several or len({str(row.cells[at]) for row in self.rows}) > 1
 
 
-def table(columns: Sequence[Heading | str], rows: Sequence[Row], title: str = "") -> Table:
-    """A table with one group of rows; a plain string becomes a heading with default settings."""
-    heads = tuple(Heading(one) if isinstance(one, str) else one for one in columns)
-    return Table(heads, (Group(tuple(rows), title),))
+def table(
+    columns: Iterable[Heading | str], rows: Iterable[Row | Iterable[Cell]], title: str = ""
+) -> Table:
+    """Return a table of one group; a string is a plain heading, cells alone are a row of them."""
+    heads = tuple(Heading(head) if isinstance(head, str) else head for head in columns)
+    filled = tuple(row if isinstance(row, Row) else Row(tuple(row)) for row in rows)
+    return Table(heads, (Group(filled, title),))
 
 
 @dataclass(frozen=True, slots=True)

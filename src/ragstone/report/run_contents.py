@@ -21,13 +21,13 @@ from ragstone.data.record_labels import FIELDS, Unit
 from ragstone.data.write import from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
 from ragstone.models.chat import Usage
-from ragstone.run import Entry
+from ragstone.run import Entry, Run
 from ragstone.run.calls.journal_reader import Attempt, Totals
 
 from .number_format import counted
 from .page import OutlineItem, Phrase, quiet, strong
 from .reason_words import words
-from .run_notes import Excerpted, Readable, StoredRun
+from .run_notes import Excerpted, Readable
 
 INDEX, NUMBER = "index", "number"
 
@@ -413,7 +413,7 @@ FileFormat = Literal["csv", "jsonl", "parquet"]
 WHAT = ("scores", "estimates", "judgements:KIND", "examples")
 
 
-def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
+def export_table(run: Run, what: str = "scores") -> pl.DataFrame:
     """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
 
     Claims and statements have their ``number`` from 1 instead of the stored ``index``.
@@ -436,7 +436,7 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
     raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
 
 
-def _estimates(run: StoredRun) -> pl.DataFrame:
+def _estimates(run: Run) -> pl.DataFrame:
     # Half a second to import, which nothing else here needs.
     from ragstone.analysis.calibration.checked_run import checked_against_people
 

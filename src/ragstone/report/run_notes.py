@@ -10,9 +10,9 @@ import polars as pl
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import AS_ITS_CLAIMS, RULES
-from ragstone.run import Entry, Estimate, Run
+from ragstone.run import Entry, Run
 from ragstone.run.estimates.cautions import of_sizes
-from ragstone.run.folder.schemas import Data, Manifest
+from ragstone.run.folder.schemas import Data
 
 from .number_format import counted, short_name
 from .page import Phrase, Words, strong
@@ -20,21 +20,6 @@ from .reason_words import words
 
 if TYPE_CHECKING:
     from ragstone.analysis.summaries.run_summary import Summary
-
-
-class Reported(Protocol):
-    """What a page needs from a run."""
-
-    @property
-    def path(self) -> Path | None: ...
-    @property
-    def form(self) -> Manifest: ...
-    @property
-    def estimate_list(self) -> Sequence[Estimate]: ...
-    @property
-    def signature(self) -> str: ...
-    @property
-    def exit_status(self) -> int: ...
 
 
 class Excerpted(Protocol):
@@ -51,16 +36,6 @@ class Readable(Protocol):
 
     def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame: ...
     def excerpt(self, examples: Collection[str], /) -> Excerpted: ...
-
-
-class StoredRun(Reported, Readable, Protocol):
-    """A run with tables that can be read."""
-
-    @property
-    def path(self) -> Path: ...
-    def estimates(self) -> pl.DataFrame: ...
-    def scores(self) -> pl.DataFrame: ...
-    def judgements(self, kind: str, /) -> pl.DataFrame: ...
 
 
 LEFT = " What is left need not be like what is missing."

@@ -12,14 +12,14 @@ from ragstone.core.errors import RagstoneError
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import ASKS, KINDS, Lexical, Response
 from ragstone.metrics import asks_of, parse_metric
-from ragstone.run import Estimate
+from ragstone.run import Estimate, Run
 
 from .judgement_words import against, in_words, says, speaking
 from .number_format import number, scale_of, shortened
 from .page import OutlineItem, Phrase, quiet, strong
 from .reason_words import words
 from .run_contents import PLACES, Dossier, JudgedPart, JudgementRow, asks_about, dossiers
-from .run_notes import Readable, StoredRun
+from .run_notes import Readable
 
 if TYPE_CHECKING:
     from ragstone.analysis.release_gate.release_gate import Decided, GateResult
@@ -138,7 +138,7 @@ class RankedExamples:
     examples: tuple[RankedExample, ...]
 
 
-def ranked(run: StoredRun, *, limit: int = MOST_RANKED) -> RankedExamples:
+def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
     """The worst examples of a run over all its metrics, each listed once.
 
     For each metric, a score's distance from the best possible is 0 at the best end of the metric's
@@ -172,7 +172,7 @@ def ranked(run: StoredRun, *, limit: int = MOST_RANKED) -> RankedExamples:
     return RankedExamples(metrics, tuple(examples))
 
 
-def shortfalls(run: StoredRun, *, limit: int) -> pl.DataFrame:
+def shortfalls(run: Run, *, limit: int) -> pl.DataFrame:
     """Id, system and shortfall of the worst examples, as ``ranked`` ranks them."""
     metrics = _that_rank(run.estimate_list)
     return _worst(run, _distances(run, metrics), len(metrics), limit)
@@ -197,7 +197,7 @@ def _of_wording(metric: str) -> bool:
         return False
 
 
-def _distances(run: StoredRun, metrics: Sequence[str]) -> pl.DataFrame:
+def _distances(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
     ends = pl.DataFrame(
         list(_ends(run.estimate_list, metrics)),
         schema={"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64},
@@ -229,7 +229,7 @@ def _ends(
         yield name, sign, known[1], known[0]
 
 
-def _worst(run: StoredRun, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
+def _worst(run: Run, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
     usual = distances.group_by("metric").agg(pl.col("usual").first())["usual"].sum()
     order = run.examples(["id"]).select(example_id="id").with_row_index("place")
     return (
@@ -306,7 +306,7 @@ class WorstExample:
 
 
 def worst(
-    run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN
+    run: Run, *, metrics: Sequence[str] = (), limit: int = SHOWN
 ) -> dict[str, list[WorstExample]]:
     """The worst examples of each metric, the very worst first, ties in the order of the data.
 

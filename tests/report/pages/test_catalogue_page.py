@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import UnknownName
-from ragstone.metrics import SUITES, Bands, Limit, metric_types
+from ragstone.metrics import SUITES, Bands, Limit, Suite, metric_types
 from ragstone.report.number_format import FAMILIES
 from ragstone.report.page import Facts, Outline, Page, RowName, plain, quiet
 from ragstone.report.pages import catalogue_page as catalogue
@@ -107,10 +107,10 @@ def test_what_a_metric_does_without_is_not_told() -> None:
 
 
 def test_each_fact_of_a_suite_stands_under_its_name() -> None:
-    suite = catalogue.SuiteEntry(
-        "mine", "A suite.", ("hit", "mrr"), ("topic",), False,
-        (Bands("mrr", ((0.5, "good"), (0.0, "poor")), "by ear"),),
-        (Limit("late", "mrr", 0.2, "look at the order"),), "So.",
+    suite = Suite(
+        "mine", "A suite.", ("hit", "mrr"), by=("topic",), conventions="So.",
+        bands=(Bands("mrr", ((0.5, "good"), (0.0, "poor")), "by ear"),),
+        limits=(Limit("late", "mrr", 0.2, "look at the order"),),
     )  # fmt: skip
     assert facts(suite_page([suite])) == [
         ("", "A suite."), ("metrics", "hit, mrr"), ("by", "topic"), ("conventions", "So."),

@@ -86,7 +86,7 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
 
 
 def calibration_page(found: "Calibration") -> Page:
-    """Return the page: who is compared, three estimates of each metric, the agreement behind them."""
+    """Return the page: who is compared, three estimates of each metric, their agreement."""
     sections = [
         *_not_random(found),
         section(_header(found)),

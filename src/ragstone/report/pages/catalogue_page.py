@@ -12,8 +12,6 @@ from ragstone.metrics import (
     ALIASES,
     QUICK_SUITE,
     SUITES,
-    Bands,
-    Limit,
     Metric,
     Suite,
     alias_note,
@@ -69,28 +67,6 @@ class MetricEntry:
         return {**asdict(self), "range": ends}
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteEntry:
-    """The description of a suite."""
-
-    name: str
-    about: str
-    metrics: tuple[str, ...]
-    by: tuple[str, ...]
-    percent: bool
-    bands: tuple[Bands, ...]
-    limits: tuple[Limit, ...]
-    conventions: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ragstone metrics --suite --json`` prints."""
-        bands = [
-            asdict(one) | {"words": [{"from": least, "word": word} for least, word in one.words]}
-            for one in self.bands
-        ]
-        return asdict(self) | {"bands": bands}
-
-
 def catalogue() -> list[MetricEntry]:
     """One entry for each metric, in the order of a report, user-defined ones last."""
     types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
@@ -139,35 +115,21 @@ def named(name: str) -> MetricEntry:
     return entry(type(parse_metric(name)))
 
 
-def suite_entry(suite: Suite) -> SuiteEntry:
-    """The description of a suite."""
-    return SuiteEntry(
-        name=suite.name,
-        about=suite.about,
-        metrics=tuple(suite.names),
-        by=tuple(suite.by),
-        percent=suite.percent,
-        bands=suite.bands,
-        limits=suite.limits,
-        conventions=suite.conventions,
-    )
+def suites() -> list[Suite]:
+    """Return every suite, the default first."""
+    return [QUICK_SUITE, *SUITES.values()]
 
 
-def suite_entries() -> list[SuiteEntry]:
-    """Every suite, the default first."""
-    return [suite_entry(suite) for suite in (QUICK_SUITE, *SUITES.values())]
-
-
-def named_suite(name: str) -> SuiteEntry:
-    """The entry of one suite.
+def named_suite(name: str) -> Suite:
+    """Return the suite of that name.
 
     Raises:
         UnknownName: No suite is called that.
     """
-    suites = {one.name: one for one in suite_entries()}
-    if name not in suites:
-        raise UnknownName("suite", name, suites, hint=f"There are {', '.join(suites)}.")
-    return suites[name]
+    known = {suite.name: suite for suite in suites()}
+    if name not in known:
+        raise UnknownName("suite", name, known, hint=f"There are {', '.join(known)}.")
+    return known[name]
 
 
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -232,17 +194,32 @@ def metric_page(one: MetricEntry) -> Page:
     return Page("metrics", one.name, sections, record=one.to_dict)
 
 
-def suite_page(suites: Sequence[SuiteEntry]) -> Page:
-    """Suites with their metrics and conventions."""
+def suite_page(listed: Sequence[Suite]) -> Page:
+    """Return the page of suites with their metrics and conventions."""
     sections = []
-    for one in suites:
-        facts = [Note("", one.about), Note("metrics", ", ".join(one.metrics))]
-        facts += [Note("by", ", ".join(one.by))] if one.by else []
-        facts += [Note("conventions", one.conventions)] if one.conventions else []
-        facts += [Note("reading", line) for line in bands_of(one)]
-        sections.append(Section((Facts(tuple(facts)),), strong(one.name)))
-    record = [one.to_dict() for one in suites]
-    return Page("metrics", "", tuple(sections), record=lambda: record)
+    for suite in listed:
+        facts = [Note("", suite.about), Note("metrics", ", ".join(suite.names))]
+        facts += [Note("by", ", ".join(suite.by))] if suite.by else []
+        facts += [Note("conventions", suite.conventions)] if suite.conventions else []
+        facts += [Note("reading", line) for line in bands_of(suite)]
+        sections.append(Section((Facts(tuple(facts)),), strong(suite.name)))
+    return Page("metrics", "", tuple(sections), record=lambda: list(map(_suite_record, listed)))
+
+
+def _suite_record(suite: Suite) -> dict[str, Any]:
+    return {
+        "name": suite.name,
+        "about": suite.about,
+        "metrics": suite.names,
+        "by": suite.by,
+        "percent": suite.percent,
+        "bands": [
+            asdict(band) | {"words": [{"from": least, "word": word} for least, word in band.words]}
+            for band in suite.bands
+        ],
+        "limits": list(map(asdict, suite.limits)),
+        "conventions": suite.conventions,
+    }
 
 
 def _row(one: MetricEntry) -> Row:

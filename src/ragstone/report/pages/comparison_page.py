@@ -287,7 +287,7 @@ SHORT = 16
 
 
 def weights_page(found: FittedWeights) -> Page:
-    """Return the page: who judged what, the weights, how well they predict people, which to keep."""
+    """Return the page: the weights, how well they predict people, and which to keep."""
     sections = (
         section(Facts(tuple(_weights_header(found)))),
         section(_weights(found)),

@@ -63,7 +63,7 @@ WRONG = {"max_false_pass": ("unfaithful", "passes"), "max_false_block": ("faithf
 
 
 def gate_calibration_page(found: GateCalibration, title: str = "", out: Path | None = None) -> Page:
-    """Return the page: thresholds, promises, what share of answers goes which way, other promises."""
+    """Return the page: thresholds, promises, where the answers go, other promises."""
     gate = found.gate
     body: list[Section] = [
         section(Facts(tuple(_thresholds(found, out)))),

@@ -47,7 +47,6 @@ from ragstone.report.run_contents import (
     call_items,
     dossiers,
 )
-from ragstone.report.run_notes import StoredRun
 from ragstone.report.sentences.analysis_words import corrected
 from ragstone.report.worst_examples import (
     RULE,
@@ -365,13 +364,13 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
+def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
     """The worst examples over all metrics together, or those of each metric that is named."""
     some = {} if limit is None else {"limit": limit}
     return _by_metric(run, metrics, some) if metrics else _of_run(run, some)
 
 
-def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
+def _of_run(run: Run, some: Mapping[str, int]) -> Page:
     found = ranked(run, **some)
     examples = [_ranked_item(at, one) for at, one in enumerate(found.examples, 1)]
     none = "no example could be better" if found.metrics else "no metric says which are worse"
@@ -383,7 +382,7 @@ def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
     return _page(run, [listed, small_print(ranking)], known, None)
 
 
-def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
+def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
     found = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
     dossiers_of = dossiers(run, {one.example_id for rows in found.values() for one in rows})
@@ -410,7 +409,7 @@ def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) 
 
 
 def _page(
-    run: StoredRun,
+    run: Run,
     sections: Sequence[Section],
     known: Mapping[str, Any],
     metrics: Sequence[str] | None,
@@ -423,14 +422,13 @@ def _page(
     shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE"))]
     shown += [section(Paragraphs(means))] if means else []
     shown += sections
-    if run.path is not None:
-        more = (
-            f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
-            f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
-        )
-        shown.append(section(Paragraphs(tuple(map(quiet, more)))))
+    more = (
+        f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
+        f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
+    )
+    shown.append(section(Paragraphs(tuple(map(quiet, more)))))
     return Page(
-        "show", str(run.path or ""), tuple(shown),
+        "show", str(run.path), tuple(shown),
         record=lambda: {
             "run": named(run.path),
             "signature": run.signature,

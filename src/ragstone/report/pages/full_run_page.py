@@ -55,10 +55,9 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
-from ragstone.report.run_notes import Reported
 from ragstone.report.sentences.analysis_words import corrected
 from ragstone.report.sentences.run_words import summary_sentences
-from ragstone.run import Estimate
+from ragstone.run import Estimate, Run
 from ragstone.run.folder.remote_folder import named
 
 from .conversations_page import conversation_sections
@@ -80,7 +79,7 @@ WORDS = {
 
 
 def full_page(
-    run: Reported,
+    run: Run,
     notes: Sequence[str] = (),
     summary: "Summary | None" = None,
     *,
@@ -106,7 +105,7 @@ def full_page(
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
     return Page(
-        "run", str(run.path or ""), (*sections, small_print(method(run, groups))),
+        "run", str(run.path), (*sections, small_print(method(run, groups))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
 
@@ -119,7 +118,7 @@ def said(summary: "Summary") -> Paragraphs:
     return Paragraphs((" ".join(summary_sentences(summary)),))
 
 
-def header(run: Reported, groups: Groups, *more: str) -> Facts:
+def header(run: Run, groups: Groups, *more: str) -> Facts:
     """Return what was evaluated, who judged, where the run is, and the command that comes next."""
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
@@ -134,9 +133,8 @@ def header(run: Reported, groups: Groups, *more: str) -> Facts:
             rows.append(Note("judged by", said))
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
-    if run.path is not None:
-        look = quiet(f"  next: {command('show', named(run.path), *more)}")
-        rows.append(Note("run", (strong(named(run.path)), look)))
+    look = quiet(f"  next: {command('show', named(run.path), *more)}")
+    rows.append(Note("run", (strong(named(run.path)), look)))
     return Facts(tuple(rows))
 
 
@@ -280,7 +278,7 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
     return Number(one.value, percent=in_percent(suites), n=one.n)
 
 
-def method(run: Reported, groups: Groups) -> Iterator[Note]:
+def method(run: Run, groups: Groups) -> Iterator[Note]:
     """Yield how the intervals were computed, what was flagged, and the signature."""
     yield from method_notes(one.method for one in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
@@ -297,14 +295,14 @@ def method(run: Reported, groups: Groups) -> Iterator[Note]:
     yield Note("signature", run.signature)
 
 
-def needs(run: Reported) -> list[Note]:
+def needs(run: Run) -> list[Note]:
     """Return what would give the scores that nobody was asked for."""
     reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
     lacks = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
     return [Note("missing", need) for need in lacks]
 
 
-def _reading(run: Reported, groups: Groups) -> Iterator[str]:
+def _reading(run: Run, groups: Groups) -> Iterator[str]:
     suites = run.form.suites
     shown = "; values in percent" if in_percent(suites) else ""
     yield f"↑ more is better, ↓ less is better, · neither{shown}"
@@ -327,7 +325,7 @@ def _flagged(groups: Groups) -> dict[str, int]:
     return dict(sorted(most.items()))
 
 
-def estimates_record(run: Reported, checked: "CheckedRun | None") -> list[dict[str, Any]]:
+def estimates_record(run: Run, checked: "CheckedRun | None") -> list[dict[str, Any]]:
     """The estimates, each with the mean that labels corrected where there is one."""
     means = (checked and checked.corrected(one.metric, one.group) for one in run.estimate_list)
     return [
@@ -336,9 +334,7 @@ def estimates_record(run: Reported, checked: "CheckedRun | None") -> list[dict[s
     ]
 
 
-def run_record(
-    run: Reported, notes: Sequence[str], summary: "Summary | None" = None
-) -> dict[str, Any]:
+def run_record(run: Run, notes: Sequence[str], summary: "Summary | None" = None) -> dict[str, Any]:
     """Return what ``--json`` prints; its warnings also say how the local judge works."""
     local = [
         f"judged by {judge.name}: {judge.about}."

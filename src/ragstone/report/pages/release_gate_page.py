@@ -45,9 +45,9 @@ from ragstone.report.page import (
     strong,
 )
 from ragstone.report.reason_words import words
-from ragstone.report.run_notes import Reported
 from ragstone.report.sentences.analysis_words import corrected, judges_named, numbers_of
 from ragstone.report.worst_examples import Failing, example_item
+from ragstone.run import Run
 from ragstone.run.folder.remote_folder import named
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ TO_FILL = (
 )
 
 
-def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
+def gate_page(run: Run, result: GateResult, examples: Failing) -> Page:
     """The result of a gate."""
     word, tone = f"{VERDICTS[result.decision][0]}{_by_judges(result)}", VERDICTS[result.decision][2]
     lines = [f"{headline(result)}", _without_corrections(result), advice(result)]
@@ -135,7 +135,7 @@ def _by_labels(result: GateResult) -> Iterator[Note]:
         yield Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
 
 
-def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
+def _to_label(run: Run, result: GateResult) -> Iterator[Note]:
     for one in result.requirements:
         if one.decision == "fail" and not _is_gain(one) and one.worst:
             wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."

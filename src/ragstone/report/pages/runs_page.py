@@ -45,8 +45,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost, lasted
-from ragstone.report.run_notes import Reported
-from ragstone.run import Estimate
+from ragstone.run import Estimate, Run
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
 from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
@@ -243,7 +242,7 @@ ALL = "all systems"
 
 
 def run_page(
-    run: Reported, summary: "Summary", notes: Sequence[str] = (), *, pooled: bool = False
+    run: Run, summary: "Summary", notes: Sequence[str] = (), *, pooled: bool = False
 ) -> Page:
     """The run in sentences, metrics as rows and systems as columns, who judged, what to do next."""
     groups = Groups(run.estimate_list)
@@ -254,7 +253,7 @@ def run_page(
         table = estimate_table(shown, run.form.suites, summary.checked)
     blocks = [table] if shown else [Paragraphs((NOTHING,))]
     return Page(
-        "run", str(run.path or ""),
+        "run", str(run.path),
         (section(said(summary)), section(*blocks), section(_facts(run, groups, shown, summary))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
@@ -323,30 +322,22 @@ def _cell(
     )
 
 
-def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:
+def _facts(run: Run, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:
     rows = []
     if marks := " · ".join(_marks(shown, summary)):
         rows.append(Note("reading", quiet(marks)))
     rows += needs(run)
     if summary.conversations:
-        more = (
-            "" if run.path is None else f"  {command('show', named(run.path), '--conversations')}"
-        )
-        rows.append(Note("conversations", (sentence(summary.conversations), quiet(more))))
+        more = quiet(f"  {command('show', named(run.path), '--conversations')}")
+        rows.append(Note("conversations", (sentence(summary.conversations), more)))
     judges = [one for one in run.form.judges if one.kinds]
     if judges:
         words = [part for one in judges for part in (" · ", strong(one.name), f": {one.about}")]
         rows.append(Note("judged by", words[1:]))
-    if run.path is not None:
-        more = f"--full adds {_more(groups)}"
-        look = quiet(f"  next: {command('show', named(run.path))}  ({more})")
-        rows.append(Note("run", (strong(named(run.path)), look)))
-    return Facts(tuple(rows))
-
-
-def _more(groups: Groups) -> str:
     by = f" and values by {' and '.join(groups.fields)}" if groups.fields else ""
-    return f"counts, methods{by}"
+    look = f"  next: {command('show', named(run.path))}  (--full adds counts, methods{by})"
+    rows.append(Note("run", (strong(named(run.path)), quiet(look))))
+    return Facts(tuple(rows))
 
 
 def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
