@@ -168,7 +168,7 @@ def reliability(one: Reliability) -> str:
     def up(share: float) -> float:
         return 10 + (1 - share) * side
 
-    body = _box(PAD, 10, side, side, "frame")
+    body = f'<rect class="frame" x="{PAD}" y="10" width="{side}" height="{side}"/>'
     for at in QUARTERS:
         body += _straight(across(at), across(at), 10, 10 + side, "grid")
         body += _straight(PAD, PAD + side, up(at), up(at), "grid")
@@ -460,23 +460,14 @@ def _svg(body: str, height: float, looks: str, title: str = "", wide: str = "100
     return f'<svg class="{looks}" {size} {role}>{said}{body}</svg>'
 
 
-def _line(left: float, right: float, top: float, bottom: float, look: str) -> str:
-    """A line from ``left`` to ``right`` in percent and from ``top`` to ``bottom`` in pixels."""
-    return (
-        f'<line class="{look}" x1="{_figure(left)}%" x2="{_figure(right)}%" '
-        f'y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
-    )
+def _line(left: float, right: float, top: float, bottom: float, look: str, unit: str = "%") -> str:
+    """A line from ``left`` to ``right``, in percent or pixels, and from ``top`` to ``bottom``."""
+    x = f'x1="{_figure(left)}{unit}" x2="{_figure(right)}{unit}"'
+    return f'<line class="{look}" {x} y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
 
 
 def _straight(left: float, right: float, top: float, bottom: float, look: str) -> str:
-    return (
-        f'<line class="{look}" x1="{_figure(left)}" x2="{_figure(right)}" '
-        f'y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
-    )
-
-
-def _box(left: float, top: float, width: float, height: float, look: str) -> str:
-    return f'<rect class="{look}" x="{left}" y="{top}" width="{width}" height="{height}"/>'
+    return _line(left, right, top, bottom, look, unit="")
 
 
 def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> str:

@@ -63,7 +63,8 @@ def judged(row: JudgementRow, lead: str) -> list[Phrase]:
     for column, phrase in phrases(row):
         between = " " if column.role == "words" else ", "
         parts += [quiet(between), *phrase] if len(parts) > bool(lead) else phrase
-    if not any(row.values.get(name) is not None for name in _decided(row.kind)):
+    decided = row.kind.having("verdict", "grade", "number")
+    if not any(row.values.get(name) is not None for name in decided):
         parts += [Phrase("not judged")] if len(parts) == bool(lead) else []
     reason = f"  {words(row.reason)}" if row.reason else ""
     return [*parts, quiet(f"{reason}  ({short_judge(row.judge)})")]
@@ -160,7 +161,3 @@ def _shown(value: object) -> str:
         case list():
             return ", ".join(map(str, value))
     return str(value)
-
-
-def _decided(kind: type[Kind]) -> list[str]:
-    return kind.having("verdict", "grade", "number")

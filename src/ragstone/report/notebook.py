@@ -1,9 +1,9 @@
 """Notebook: the page of a result, shortened for a notebook cell or for ``print``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import singledispatch
 from shutil import get_terminal_size
+from typing import Any
 
 from ragstone.analysis import Calibration
 from ragstone.analysis.comparison.comparison_result import Comparisons
@@ -164,33 +164,30 @@ def printed(result: object) -> str:
     return as_text(brief(page_of(result)), get_terminal_size((WIDTH, 0)).columns).rstrip("\n")
 
 
-@singledispatch
+PAGES: Mapping[type, Callable[[Any], Page]] = {
+    Run: lambda run: run_page(run, summarise(run), tuple(run_notes(run))),
+    GateResult: lambda result: gate_page(result.run, result, failing(result.run, result)),
+    LabelAgreement: agreement_page,
+    Comparisons: comparison_page,
+    Failures: failures_page,
+    Conversations: conversations_page,
+    Calibration: calibration_page,
+    FittedWeights: weights_page,
+    Assessment: assessment_page,
+    Improvement: improvement_page,
+    GateCalibration: gate_calibration_page,
+    GateCheck: gate_check_page,
+}
+"""What makes the page of each result that has one of its own."""
+
+
 def page_of(result: object) -> Page:
-    """The page of a result.
+    """Return the page of a result.
 
     Raises:
         TypeError: There is no page that can be built from this result alone.
     """
+    for kind, page in PAGES.items():
+        if isinstance(result, kind):
+            return page(result)
     raise TypeError(f"{type(result).__name__} has no page of its own")
-
-
-@page_of.register
-def _(run: Run) -> Page:
-    return run_page(run, summarise(run), tuple(run_notes(run)))
-
-
-@page_of.register
-def _(result: GateResult) -> Page:
-    return gate_page(result.run, result, failing(result.run, result))
-
-
-page_of.register(LabelAgreement, agreement_page)
-page_of.register(Comparisons, comparison_page)
-page_of.register(Failures, failures_page)
-page_of.register(Conversations, conversations_page)
-page_of.register(Calibration, calibration_page)
-page_of.register(FittedWeights, weights_page)
-page_of.register(Assessment, assessment_page)
-page_of.register(Improvement, improvement_page)
-page_of.register(GateCalibration, gate_calibration_page)
-page_of.register(GateCheck, gate_check_page)

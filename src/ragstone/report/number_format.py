@@ -264,9 +264,6 @@ def shortened(text: str | None, length: int) -> str:
     return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
 
 
-NO_WORDS: Mapping[str, str] = {}
-
-
 def interval_cell(
     value: float | None,
     interval: Interval | None,
@@ -287,12 +284,12 @@ def scale_for(metric: str) -> Scale | None:
 
 
 def method_notes(
-    methods: Iterable[str | None], instead: Mapping[str, str] = NO_WORDS
+    methods: Iterable[str | None], instead: Mapping[str, str] | None = None
 ) -> Iterator[Note]:
     """A note on each interval method, once for each."""
     for method in dict.fromkeys(filter(None, methods)):
         word, about = METHODS.get(method, (method, ""))
-        yield Note("intervals", (strong(word), f"  {instead.get(method, about)}"))
+        yield Note("intervals", (strong(word), f"  {(instead or {}).get(method, about)}"))
 
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
@@ -394,7 +391,9 @@ class Groups:
     @property
     def systems(self) -> list[str]:
         """The systems, in the order of the data."""
-        return _distinct(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
+        return list(
+            dict.fromkeys(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
+        )
 
     @property
     def whole(self) -> list[Estimate]:
@@ -412,7 +411,8 @@ class Groups:
     @property
     def fields(self) -> list[str]:
         """The fields by which the data was sliced, other than the system."""
-        return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)
+        fields = dict.fromkeys(field for estimate in self.estimates for field in estimate.group)
+        return [field for field in fields if field != SYSTEM]
 
     def sliced(self, field: str) -> list[Estimate]:
         """One estimate for each metric, system and value of the field.
@@ -461,7 +461,3 @@ def as_one(ones: Sequence[Estimate]) -> Estimate | None:
         n_undefined=sum(one.n_undefined for one in systems),
         n_missing=sum(one.n_missing for one in systems),
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

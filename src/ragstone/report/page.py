@@ -211,7 +211,6 @@ class Heading:
     """A column of a table.
 
     Attributes:
-        head: The text of the heading.
         level: The confidence level of the intervals in the column.
         drop: Order in which columns are dropped on narrow screens, lowest first; 0 means never.
         key: A name shared by several consecutive rows is shown only once.
@@ -270,8 +269,6 @@ class Table:
     """Columns and groups of rows.
 
     Attributes:
-        columns: Its columns.
-        groups: Its rows, in groups.
         details: The label of the rows' details.
         folded: Rows that a sentence beside the table stands for; only a build server lists them.
     """
@@ -415,7 +412,6 @@ class Series:
     Attributes:
         points: In the order of time.
         scale: Of the values; what is beyond an end is drawn at that end.
-        title: What they are.
         base: A reference value, such as a baseline.
         events: What happened when.
         bar: The value that they must not cross.
@@ -483,8 +479,6 @@ class Page:
 
     Attributes:
         name: The name of the command, such as ``gate``.
-        title: What the page is about.
-        sections: From top to bottom.
         said: The page summed up in one sentence.
         notes: Remarks that are not part of the page; a command prints them on standard error.
         record: Returns what ``--json`` prints.

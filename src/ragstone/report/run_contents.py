@@ -5,7 +5,7 @@ instead, under another name, so that neither is taken for the other.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -421,19 +421,20 @@ def export_table(run: Run, what: str = "scores") -> pl.DataFrame:
     Raises:
         UnknownName: A run has no table of that name.
     """
-    if what == "scores":
-        return run.scores()
-    if what == "estimates":
-        return _estimates(run)
-    if what == "examples":
-        return run.examples()
-    room, _, kind = what.partition(":")
-    if room == "judgements":
-        if kind not in KINDS:
-            raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
+    part, _, kind = what.partition(":")
+    if part == "judgements" and kind not in KINDS:
+        raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
+    if part == "judgements":
         table = run.judgements(kind)
         return numbered_table(table) if numbered(KINDS[kind]) else table
-    raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
+    tables: dict[str, Callable[[], pl.DataFrame]] = {
+        "scores": run.scores,
+        "estimates": lambda: _estimates(run),
+        "examples": run.examples,
+    }
+    if what not in tables:
+        raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
+    return tables[what]()
 
 
 def _estimates(run: Run) -> pl.DataFrame:

@@ -77,9 +77,9 @@ def run_notes(run: Run) -> Iterator[str]:
 def notes_on_data(data: Data, run: Path) -> Iterator[str]:
     """Yield what of the data was left out, is wrong or is undecided, and where it lies."""
     if rejected := data.rejected:
-        lie = "lies" if rejected == 1 else "lie"
+        were, lie = ("row was", "lies") if rejected == 1 else ("rows were", "lie")
         yield (
-            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/{RunEntry.REJECTED}. "
+            f"{rejected:,} bad {were} left out and {lie} in {run}/{RunEntry.REJECTED}. "
             f"The first: {data.rejected_for[0]}."
         )
     broken = data.label_violations
@@ -146,7 +146,3 @@ def _outside(run: Run) -> Iterator[str]:
                 f"{one.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
                 "metric of your own has its range in @metric(…, range=Range(0, 100))."
             )
-
-
-def _rows(count: int) -> str:
-    return "row was" if count == 1 else "rows were"

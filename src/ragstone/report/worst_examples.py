@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ragstone.core.errors import RagstoneError
-from ragstone.data.record_labels import Unit
 from ragstone.judgements import ASKS, KINDS, Lexical, Response
 from ragstone.metrics import asks_of, parse_metric
 from ragstone.run import Estimate, Run
@@ -18,7 +17,7 @@ from .judgement_words import against, in_words, says, speaking
 from .number_format import number, scale_of, shortened
 from .page import OutlineItem, Phrase, quiet, strong
 from .reason_words import words
-from .run_contents import PLACES, Dossier, JudgedPart, JudgementRow, asks_about, dossiers
+from .run_contents import PLACES, Dossier, JudgementRow, asks_about, dossiers
 from .run_notes import Readable
 
 if TYPE_CHECKING:
@@ -58,15 +57,12 @@ def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
 def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
     for unit in PLACES:
         for part in found.parts[unit]:
-            what = unit if unit == "statement" else f"{unit} {_number(unit, part)}"
+            # The rank of a context; the others are counted from 1 too, as on every page.
+            number = part.place if unit == "context" else part.place + 1
+            what = unit if unit == "statement" else f"{unit} {number}"
             text = "" if unit == "context" else part.text or ""
             for ask in (one for one in asks_about(unit) if one.name in asks):
                 yield from ((what, text, row) for row in part.rows(ask.kind))
-
-
-def _number(unit: Unit, part: JudgedPart) -> int:
-    """The rank of a context; claims and evidence are counted from 1 too, as on every page."""
-    return part.place if unit == "context" else part.place + 1
 
 
 def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
@@ -74,12 +70,10 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
         rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
         for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
-            if row.reason and not _ordinary(row):
+            # That the reply is an answer lowers no score.
+            answer = row.kind is Response and row.values.get(Response.decides) == "answer"
+            if row.reason and not answer:
                 yield _line(f"{says(row.kind)}: {in_words(row)}", "", row.reason)
-
-
-def _ordinary(row: JudgementRow) -> bool:
-    return row.kind is Response and row.values.get(Response.decides) == "answer"
 
 
 def _line(head: str, text: str, *reasons: str) -> str:

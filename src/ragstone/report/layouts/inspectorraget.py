@@ -137,15 +137,11 @@ def _labels(example: Example) -> Votes:
     found: Votes = {}
     for row in rows_of(example.id, example.labels, "", None, {}):
         for name, value in row.labels.items() if row.unit is None else ():
-            if isinstance(value, (bool, int, float, str)) and _sayable(value):
+            if isinstance(value, str) or (isinstance(value, (int, float)) and isfinite(value)):
                 found.setdefault(name, {})[row.annotator] = (
                     int(value) if isinstance(value, bool) else value
                 )
     return found
-
-
-def _sayable(value: object) -> bool:
-    return not isinstance(value, float) or isfinite(value)
 
 
 def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:

@@ -12,12 +12,11 @@ from typing import Any, Literal
 import polars as pl
 
 from ragstone.analysis.scored_run import Scored, by_cluster
-from ragstone.core.messages import in_python
 from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.metrics import Composite, Limit, read_metric
 from ragstone.metrics.composite import weight_coverage
-from ragstone.report.reason_words import words
+from ragstone.report.reason_words import explain
 from ragstone.report.run_contents import as_bytes
 from ragstone.run import Estimate, Run
 from ragstone.stats.cluster_means import mean_of_clusters
@@ -137,16 +136,12 @@ def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> p
         ["example_id", *kind.having("topic"), *units], keep="first", maintain_order=True
     )
     verdict = pl.col(kind.decides).cast(pl.String)
-    spoken = pl.col("reason").map_elements(_explained, return_dtype=pl.String)
+    spoken = pl.col("reason").map_elements(explain, return_dtype=pl.String)
     return (
         said.sort(units, maintain_order=True)
         .select("example_id", reason=spoken, verdict=verdict)
         .select("example_id", "reason", line=pl.concat_str("verdict", "reason", separator=": "))
     )
-
-
-def _explained(reason: str) -> str:
-    return in_python(words(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +218,7 @@ class Layout:
         return tuple(dict.fromkeys(column.metric for column in self.columns))
 
 
+OUTCOMES = ("undefined", "missing")
 NOT_RETRIEVED = "no_retrieval"
 DECIMALS = {True: 2, False: 6}
 """Of values, in percent and not."""
@@ -273,12 +269,14 @@ def not_there(columns: Sequence[ReportColumn], data: ReportData, outcome: str) -
 
 def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:
     """Return the columns behind a tool's own: n, interval, undefined and missing."""
+    if one is None:
+        return dict.fromkeys(f"{name}_{part}" for part in ("n", "low", "high", *OUTCOMES))
     return {
-        f"{name}_n": None if one is None else one.n,
-        f"{name}_low": None if one is None else number(one.low, percent=percent),
-        f"{name}_high": None if one is None else number(one.high, percent=percent),
-        f"{name}_undefined": None if one is None else one.n_undefined,
-        f"{name}_missing": None if one is None else one.n_missing,
+        f"{name}_n": one.n,
+        f"{name}_low": number(one.low, percent=percent),
+        f"{name}_high": number(one.high, percent=percent),
+        f"{name}_undefined": one.n_undefined,
+        f"{name}_missing": one.n_missing,
     }
 
 
@@ -332,7 +330,7 @@ def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
         *data.table.select(
             "example_id", "question_id", "question", pl.col("method").alias("system")
         ),
-        *(not_there(shown, data, outcome) for outcome in ("undefined", "missing")),
+        *(not_there(shown, data, outcome) for outcome in OUTCOMES),
         *coverage,
     )
 

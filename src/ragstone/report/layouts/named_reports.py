@@ -66,30 +66,21 @@ def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
     rows = data.table.with_columns(outcomes, cluster=data.cluster)
     grades = data.scores(ACCURACY).select("status", word="label")
     graded = data.table.select("method").with_columns(grades, cluster=data.cluster)
+    grades_by_method = _frame(
+        {"method": method} | row
+        for method, part in _parts(graded, "method")
+        for row in _shares(part, "grade", GRADES)
+    )
+    classes_by_method = _frame(
+        {"method": method, **_counts(part), **_without(part, n=True)}
+        for method, part in _parts(rows, "method")
+    )
+    classes = _frame(_shares(rows, "classification", CLASSES))
     return (
         ReportFile("metrics.csv", (_metrics(layout, data),)),
         ReportFile("by_method.csv", (_by_method(layout, data, rows),)),
-        ReportFile(
-            "grades.csv",
-            (
-                _frame(_shares(graded, "grade", GRADES)),
-                _frame(
-                    {"method": method} | row
-                    for method, part in _parts(graded, "method")
-                    for row in _shares(part, "grade", GRADES)
-                ),
-            ),
-        ),
-        ReportFile(
-            "classification.csv",
-            (
-                _frame(_shares(rows, "classification", CLASSES)),
-                _frame(
-                    {"method": method, **_counts(part), **_without(part, n=True)}
-                    for method, part in _parts(rows, "method")
-                ),
-            ),
-        ),
+        ReportFile("grades.csv", (_frame(_shares(graded, "grade", GRADES)), grades_by_method)),
+        ReportFile("classification.csv", (classes, classes_by_method)),
         ReportFile("by_question_type.csv", (_by_question_type(rows),)),
         ReportFile("wrong_answers.csv", (_wrong_answers(rows),)),
     )
@@ -213,6 +204,8 @@ EMBEDDING = Layout(
 )
 
 
+ASPECTS = ("harmfulness", "maliciousness", "coherence", "correctness", "conciseness")
+
 RAGAS = Layout(
     "ragas",
     (
@@ -225,13 +218,13 @@ RAGAS = Layout(
         ReportColumn("answer_correctness", "answer_correctness"),
         *(
             ReportColumn(aspect, f'critique(aspect="{aspect}")')
-            for aspect in (
+            for aspect in [
                 "harmfulness",
                 "maliciousness",
                 "coherence",
                 "correctness",
                 "conciseness",
-            )
+            ]
         ),
         ReportColumn("ragas_score", "ragas_harmonic"),
     ),
@@ -241,15 +234,17 @@ RAGAS = Layout(
 
 
 RATED = tuple(
-    ReportColumn(name, f'rating(criterion="{criterion}")')
-    for name, criterion in (
-        ("faithfulness", "faithfulness"),
-        ("answer_relevancy", "answer_relevance"),
-        ("context_precision", "context_precision"),
-        ("context_recall", "context_recall"),
-        ("answer_correctness", "answer_correctness"),
-        ("response_completeness", "response_completeness"),
-        ("source_attribution", "source_attribution"),
+    ReportColumn(
+        "answer_relevancy" if name == "answer_relevance" else name, f'rating(criterion="{name}")'
+    )
+    for name in (
+        "faithfulness",
+        "answer_relevance",
+        "context_precision",
+        "context_recall",
+        "answer_correctness",
+        "response_completeness",
+        "source_attribution",
     )
 )
 
@@ -296,6 +291,9 @@ FAMILIES = {
 """By family, in the order of the taxonomy."""
 
 
+BEHIND = ("n", "undefined", "missing", "low", "high")
+
+
 def taxonomy_files(_: Layout, data: ReportData) -> Sequence[ReportFile]:
     """One file. Without a ``k``, a metric is over the whole list that the system returned."""
     return (
@@ -309,16 +307,13 @@ def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:
             for metric in data.forms(column.metric) or [column.metric]:
                 for system in data.methods:
                     one = data.estimate(metric, system)
+                    counts = behind("", one, percent=False)
                     yield {
                         "family": family,
                         "metric": column.name,
                         "k": read_metric(metric).parameters.get("k"),
                         "value": None if one is None else number(one.value, percent=False),
-                        "n": None if one is None else one.n,
-                        "undefined": None if one is None else one.n_undefined,
-                        "missing": None if one is None else one.n_missing,
-                        "low": None if one is None else number(one.low, percent=False),
-                        "high": None if one is None else number(one.high, percent=False),
+                        **{name: counts[f"_{name}"] for name in BEHIND},
                         "system": system,
                     }
 

@@ -40,6 +40,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import (
     EVENTS,
     lacking_sentence,
+    order_in_words,
     queue_sentence,
     queues_sentence,
 )
@@ -81,7 +82,7 @@ def progress_page(
     facts = [
         Note("asks", (_asks(form),)),
         Note("of", (form.source,)),
-        Note("routing", (_routing(form),)),
+        Note("routing", (order_in_words(form),)),
     ]
     columns = [Heading("person", key=True), Heading("labelled"), Heading("discarded"),
                Heading("skipped"), Heading("left"), Heading("an hour"), Heading()]  # fmt: skip
@@ -133,13 +134,6 @@ def _asks(form: QueueForm) -> str:
 def _about(role: str, revoked: str | None) -> str:
     words = [role] if role != "annotator" else []
     return ", ".join([*words, "link ended"] if revoked is not None else words)
-
-
-def _routing(form: QueueForm) -> str:
-    most = "all examples" if form.most is None else counted(form.most, "example")
-    if form.order == "risk":
-        return f"{most}, the worst scores first"
-    return f"{most}, {'those in doubt likelier' if form.route == 'doubt' else 'in random order'}"
 
 
 def _record(work: QueueWork) -> dict[str, object]:

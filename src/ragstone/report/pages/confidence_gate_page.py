@@ -271,19 +271,9 @@ def _small_print(found: GateCalibration) -> Iterator[Note]:
 
 
 def _refused(error: PromiseRefused) -> dict[str, Any]:
-    return {
-        "gate": None,
-        "promise": error.promise,
-        "bound": error.bound,
-        "confidence": error.confidence,
-        "why": error.why,
-        "answers": error.answers,
-        "clusters": error.clusters,
-        "tightest": error.tightest,
-        "tightest_if_independent": error.tightest_if_independent,
-        "needed": error.needed,
-        "more": error.more,
-    }
+    facts = ("promise", "bound", "confidence", "why", "answers", "clusters", "tightest",
+             "tightest_if_independent", "needed", "more")  # fmt: skip
+    return {"gate": None} | {name: getattr(error, name) for name in facts}
 
 
 def _score(value: float) -> str:

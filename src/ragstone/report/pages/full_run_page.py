@@ -348,9 +348,8 @@ def run_record(run: Run, notes: Sequence[str], summary: "Summary | None" = None)
         "summary": summary_sentences(summary) if summary else [],
         "estimates": estimates_record(run, checked),
         "checked": checked and checked.to_dict(),
-        "conversations": summary.conversations.to_dict()
-        if summary and summary.conversations
-        else None,
+        "conversations": (summary and summary.conversations and summary.conversations.to_dict())
+        or None,
         "exit_status": run.exit_status,
         "data": run.form.data.to_dict(),
         "judges": [judge.to_dict() for judge in run.form.judges],

@@ -275,7 +275,8 @@ def as_junit(page: Page) -> bytes:
     record = throughout(page.record(), in_shell)
     for key, value in record.items() if isinstance(record, dict) else ():
         if isinstance(value, str | int | float):
-            SubElement(properties, "property", {"name": key, "value": xml(_plain(value))})
+            text = value if isinstance(value, str) else f"{value:g}"
+            SubElement(properties, "property", {"name": key, "value": xml(text)})
     for table, row in cases:
         _case(suite, page, table, row)
     notes = [in_shell(words(note)) for note in page.notes]
@@ -322,17 +323,11 @@ def _lines(item: OutlineItem, lead: str) -> Iterator[str]:
         yield from _lines(one, f"{lead}  ")
 
 
-def _plain(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
 MARKS: dict[Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
 """The mark before a verdict, by tone."""
 
 MOST_DETAILS = 10
 """The details of at most this many rows are shown; JSON has them all."""
-
-RIGHT = (IntervalCell, Number, Count, P, Share)
 
 
 def as_markdown(page: Page) -> str:
@@ -389,14 +384,14 @@ def _markdown_small(facts: Facts) -> Iterator[str]:
 
 
 def _markdown_table(table: Table, group: Group) -> Iterator[str]:
-    shown = [at for at, column in enumerate(table.columns)]
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
-    yield f"| {' | '.join(_markdown_head(table.columns[at]) for at in shown)} |"
-    right = (any(isinstance(row.cells[at], RIGHT) for row in group.rows) for at in shown)
-    yield f"|{'|'.join('--:' if one else '---' for one in right)}|"
+    yield f"| {' | '.join(map(_markdown_head, table.columns))} |"
+    columns = [[row.cells[at] for row in group.rows] for at in range(len(table.columns))]
+    right = (any(isinstance(cell, NUMERIC) for cell in cells) for cells in columns)
+    yield f"|{'|'.join('--:' if numeric else '---' for numeric in right)}|"
     for row in group.rows:
-        yield f"| {' | '.join(_markdown_cell(row.cells[at]) for at in shown)} |"
+        yield f"| {' | '.join(map(_markdown_cell, row.cells))} |"
     yield ""
     for row in group.rows:
         yield from (
@@ -421,7 +416,7 @@ def _markdown_cell(cell: Cell) -> str:
         more = written(cell).text.removeprefix(value_of(cell))
         first = f"**{value}**" if cell.strong or cell.leads else value
         return " ".join(filter(None, [f"{first}{more}", markdown(cell.word)]))
-    return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
+    return html(written(cell).text) if isinstance(cell, NUMERIC) else markdown(written(cell).text)
 
 
 def _markdown_details(table: Table) -> Iterator[str]:

@@ -114,7 +114,11 @@ class Shown:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         layouts = {id(one): layout(one, width) for one in self.page.tables}
-        heads = {head for one in self.page.tables for head in _heads(one, layouts[id(one)])}
+        heads = {
+            table.columns[at].head
+            for table in self.page.tables
+            for at in _kept(table, layouts[id(table)])
+        }
         first = True
         for section in self.page.sections:
             titled = bool(plain(section.title))
@@ -462,10 +466,6 @@ def _kept(table: Table, layout: _Layout) -> list[int]:
         and table.tells(at)
         and not (layout.strip == 0 and table.holds(at, Bar))
     ]
-
-
-def _heads(table: Table, layout: _Layout) -> set[str]:
-    return {table.columns[at].head for at in _kept(table, layout)}
 
 
 def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:

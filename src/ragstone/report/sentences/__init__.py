@@ -21,10 +21,10 @@ _FIGURE = re.compile(r"\.\d[f%]")
 JOINTS = {"list": ", ", "or": " or ", "and": " and "}
 
 
-class Fact(str):
+class ReasonFact(str):
     """A fact of a reason, which a template or an f-string can write in several ways.
 
-    >>> f"{Fact('1200'):label} {Fact('7'):is|are} {Fact('0.5'):.0%}"
+    >>> f"{ReasonFact('1200'):label} {ReasonFact('7'):is|are} {ReasonFact('0.5'):.0%}"
     '1,200 labels are 50%'
     """
 
@@ -53,7 +53,7 @@ class Fact(str):
         return figure if spec == "," else f"{figure} {spec}{'' if self == '1' else 's'}"
 
 
-Facts = Mapping[str, Fact]
+Facts = Mapping[str, ReasonFact]
 Sentence = str | Callable[[Facts], str]
 
 
@@ -66,7 +66,7 @@ def told(sentence: Sentence, facts: Mapping[str, str]) -> str:
     Raises:
         KeyError, ValueError: A fact is not there, or is not a number.
     """
-    known = {name: Fact(fact) for name, fact in facts.items()}
+    known = {name: ReasonFact(fact) for name, fact in facts.items()}
     if callable(sentence):
         return sentence(known)
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from ragstone.core.messages import argument
 from ragstone.report.number_format import counted
 
-from . import Fact, Facts, Sentence
+from . import Facts, ReasonFact, Sentence
 
 
-def _each(fields: Fact) -> str:
+def _each(fields: ReasonFact) -> str:
     pairs = [line.rpartition("=") for line in fields.lines]
-    return ", ".join(f"{name} ({Fact(n):record})" for name, _, n in pairs)
+    return ", ".join(f"{name} ({ReasonFact(n):record})" for name, _, n in pairs)
 
 
 def _thoughts_taken_off(facts: Facts) -> str:
@@ -81,7 +81,7 @@ def _labels_not_used(facts: Facts) -> str:
 
 
 def _and_more(facts: Facts) -> str:
-    more = facts.get("more", Fact("0"))
+    more = facts.get("more", ReasonFact("0"))
     return "" if more == "0" else f" and {more:,} more"
 
 
@@ -323,7 +323,7 @@ def _no_traffic(facts: Facts) -> str:
 
 
 def _no_scores(facts: Facts) -> str:
-    missing, why = facts.get("missing", Fact("0")), facts.get("said")
+    missing, why = facts.get("missing", ReasonFact("0")), facts.get("said")
     failed = f" The judge failed on {missing:answer}{f' ({why})' if why else ''}."
     return (
         f"No {_unit(facts)}{_where(facts)} has got a score of {_metric(facts)} since "
@@ -332,7 +332,7 @@ def _no_scores(facts: Facts) -> str:
 
 
 def _due(facts: Facts) -> str:
-    due = facts.get("due", Fact("0"))
+    due = facts.get("due", ReasonFact("0"))
     return "" if due == "0" else f" {due:answer} {due:waits|wait}."
 
 

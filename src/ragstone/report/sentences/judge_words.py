@@ -177,8 +177,7 @@ def _instead(
         yield strong("corrected")
         yield f" means: {_spoken_name(one.metric)} {corrected}, not {number(one.judge.value)}."
     else:
-        name = _spoken_name(one.metric)
-        yield f"{name[:1].upper()}{name[1:]} is {number(one.judge.value)} by the judge, "
+        yield f"{_capital(_spoken_name(one.metric))} is {number(one.judge.value)} by the judge, "
         yield f"{corrected} corrected."
 
 
@@ -241,12 +240,13 @@ def _undecided(
     if equal == len(tested):
         yield f"On {questions} {a} and {b} are "
         yield strong("equivalent")
-        yield f": {_on_all(tested)} the difference is shown to be within {_margin(tested)}."
+        yield f": on {_all(tested)} the difference is shown to be within {_margin(tested)}."
         return
     yield f"On {questions} {a} and {b} "
     yield strong("cannot be told apart")
-    yield f": no difference is found on {_any(tested)}"
-    yield f", {equal:,} {_are(equal)} shown to be within {_margin(tested)}." if equal else "."
+    yield f": no difference is found on {_all(tested).replace('all', 'any of', 1)}"
+    are = "is" if equal == 1 else "are"
+    yield f", {equal:,} {are} shown to be within {_margin(tested)}." if equal else "."
 
 
 def _settled(one: "Comparison") -> Iterator[str | Phrase]:
@@ -288,11 +288,7 @@ def _rest(tested: Sequence["Comparison"], found: Counter[str]) -> Iterator[str |
         yield f" Within {_margin(tested)} on {equal:,}"
         yield f"; on {open_:,} no difference is shown." if open_ else "."
     elif open_:
-        yield (
-            f" On the other {open_:,} no difference is shown."
-            if open_ > 1
-            else (" On the other one no difference is shown.")
-        )
+        yield f" On the other {open_ if open_ > 1 else 'one'} no difference is shown."
 
 
 def _with_sign(value: float | None) -> str:
@@ -331,23 +327,9 @@ def _all(ones: Sequence["Comparison"]) -> str:
     return _spoken_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
 
 
-def _on_all(ones: Sequence["Comparison"]) -> str:
-    return f"on {_all(ones)}"
-
-
-def _any(ones: Sequence["Comparison"]) -> str:
-    return _spoken_name(ones[0].metric) if len(ones) == 1 else f"any of {len(ones):,} metrics"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
 def _capital(name: str) -> str:
     return name[:1].upper() + name[1:]
 
-
-"""People who are called by their names; of more, two are."""
 
 NOUNS: Mapping[str, str] = {"context": "passage"}
 

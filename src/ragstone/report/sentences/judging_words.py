@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ragstone.core.messages import argument, call, worded
 from ragstone.report.number_format import percent
 
-from . import Fact, Facts, Sentence
+from . import Facts, ReasonFact, Sentence
 
 LANGUAGES = 3
 """The languages of a run that are named."""
@@ -54,7 +54,7 @@ def _measured_on_english(facts: Facts) -> str:
     sentence = f"The local judge was measured on English; {text}."
     if facts["by_phrases"] != "True":
         return sentence
-    dont_know, unheard = (facts.get(name, Fact()).lines for name in ("dont_know", "unheard"))
+    dont_know, unheard = (facts.get(name, ReasonFact()).lines for name in ("dont_know", "unheard"))
     plain = [name for _, _, name in shares if name not in {*dont_know, *unheard}]
     of_each = {
         "only plain ways to say “not in the documents”": plain,
@@ -117,7 +117,9 @@ SHOWN_MODELS = 3
 
 def _texts_cut(facts: Facts) -> str:
     cut = [part.split(":") for part in facts["cut"].split(",")]
-    text = ", ".join(f"{Fact(n):,} of {Fact(of):pair} {PAIRS[what]}" for what, n, of in cut)
+    text = ", ".join(
+        f"{ReasonFact(n):,} of {ReasonFact(of):pair} {PAIRS[what]}" for what, n, of in cut
+    )
     hint = " embedding_context_relevance(windows=True) reads long contexts in windows."
     return (
         f"{facts['model']} reads {facts['reads']} tokens of a text; a longer one was cut in "
@@ -127,7 +129,7 @@ def _texts_cut(facts: Facts) -> str:
 
 def _several_models(facts: Facts) -> str:
     models = [line.rpartition("=") for line in facts["models"].lines]
-    parts = [f"{name} ({Fact(n):,} {Fact(n):reply|replies})" for name, _, n in models]
+    parts = [f"{name} ({ReasonFact(n):,} {ReasonFact(n):reply|replies})" for name, _, n in models]
     more = f" and {len(parts) - SHOWN_MODELS:,} more" if len(parts) > SHOWN_MODELS else ""
     number = "two" if len(parts) == 2 else f"{len(parts):,}"
     return (
@@ -188,7 +190,9 @@ def _few_clusters(facts: Facts, are: str = "are rough") -> str:
 
 def _no_value_anywhere(facts: Facts) -> str:
     how = " or ".join(word for word in ("missing", "undefined") if facts[word] != "0")
-    why = ", ".join(f"{Fact(line):words}" for line in facts.get("why", "").split("\n") if line)
+    why = ", ".join(
+        f"{ReasonFact(line):words}" for line in facts.get("why", "").split("\n") if line
+    )
     return f"{how or 'undefined'} everywhere" + (f" ({why})" if why else "")
 
 

@@ -115,8 +115,9 @@ NAMED = 4
 
 def summary_sentences(summary: "Summary") -> list[str]:
     """Return what was measured, which system is better, and what fails most and is missing."""
-    better = _better(summary) + list(_unanswered(summary))
-    return [" ".join(one) for one in (_measured(summary), better, _fails(summary)) if one]
+    better = [*_better(summary), *_unanswered(summary)]
+    fails = [*_faults(summary), *_missing(summary)]
+    return [" ".join(one) for one in (_measured(summary), better, fails) if one]
 
 
 def _measured(summary: "Summary") -> list[str]:
@@ -261,10 +262,6 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
         return shown
     more = f"; {_metrics([one.metric for one in others])}" if others else ""
     return f"{len(ones):,} of {counted(metrics, 'metric')} ({shown}{more})"
-
-
-def _fails(summary: "Summary") -> list[str]:
-    return list(_faults(summary)) + list(_missing(summary))
 
 
 def _faults(summary: "Summary") -> Iterator[str]:
