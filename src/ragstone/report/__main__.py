@@ -32,13 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[],
         help="Python file or module that defines judgement kinds to add",
     )
-    given = parser.parse_args(arguments)
+    values = parser.parse_args(arguments)
     try:
-        _write(given.run, given.file, given.width, given.kinds)
+        _write(values.run, values.file, values.width, values.kinds)
     except RagstoneError as error:
         parser.exit(BAD_INPUT, f"{visible(in_shell(error.text))}\n")
     except OSError as error:
-        parser.exit(BAD_INPUT, visible(f"{error.filename or given.file}: {error.strerror}\n"))
+        parser.exit(BAD_INPUT, visible(f"{error.filename or values.file}: {error.strerror}\n"))
 
 
 def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:

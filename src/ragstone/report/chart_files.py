@@ -51,25 +51,25 @@ FAMILY = "Inter, system-ui, 'Segoe UI', 'Noto Sans', 'Liberation Sans', sans-ser
 TOP = re.compile(r'<svg class="(?P<looks>[^"]*)"(?: width="[^"]*" height="(?P<height>[\d.]+)")?')
 
 
-def alone(one: Chart) -> str:
+def alone(figure: Chart) -> str:
     """The chart as an SVG file: light, and dark where the reader's system is.
 
     Its colours are written out, for what shows pictures seldom knows variables.
     """
-    inside = chart(one)
+    inside = chart(figure)
     top = TOP.match(inside)
     if top is None:
         return ""
     tall = float(top["height"]) if top["height"] else 300.0
     wide = WIDE - 2 * EDGE if top["height"] else tall
-    place = f'x="{EDGE}" y="{HEAD}" width="{wide:g}" height="{tall:g}"'
-    inside = f'<svg class="{top["looks"]}" {place}{inside[top.end() :]}'
+    index = f'x="{EDGE}" y="{HEAD}" width="{wide:g}" height="{tall:g}"'
+    inside = f'<svg class="{top["looks"]}" {index}{inside[top.end() :]}'
     whole = HEAD + tall + EDGE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="ragstone" viewBox="0 0 {WIDE} {whole:g}" '
         f'width="{WIDE}" height="{whole:g}"><style>{_style(inside)}</style>'
         f'<rect class="paper" width="{WIDE}" height="{whole:g}"/>'
-        f'<text class="title" x="{EDGE}" y="28">{html(one.title)}</text>{inside}</svg>\n'
+        f'<text class="title" x="{EDGE}" y="28">{html(figure.title)}</text>{inside}</svg>\n'
     )
 
 
@@ -94,17 +94,17 @@ def as_png(svg: str) -> bytes:
 
 def _style(inside: str) -> str:
     light, dark = _colours()
-    there = set(re.findall(r'class="([^"]*)"', inside))
-    known = {name for looks in there for name in looks.split()} | {"ragstone", "paper", "title"}
+    present = set(re.findall(r'class="([^"]*)"', inside))
+    known = {name for looks in present for name in looks.split()} | {"ragstone", "paper", "title"}
     rules = [
         (selector.strip(), body.strip())
         for selectors, _, body in (rule.partition("{") for rule in _rules().split("}"))
         for selector in selectors.split(",")
         if body and _classes(selector) <= known and "max-width" not in body
     ]
-    plain = "".join(f"{one}{{{_filled(body, light)}}}" for one, body in rules)
-    coloured = ((one, body) for one, body in rules if "var(" in body)
-    night = "".join(f"{one}{{{_filled(body, dark)}}}" for one, body in coloured)
+    plain = "".join(f"{rule}{{{_filled(body, light)}}}" for rule, body in rules)
+    coloured = ((rule, body) for rule, body in rules if "var(" in body)
+    night = "".join(f"{item}{{{_filled(body, dark)}}}" for item, body in coloured)
     family = f".ragstone text{{font-family:{FAMILY}}}"
     return f"{family}{plain}@media(prefers-color-scheme:dark){{{night}}}"
 
@@ -125,7 +125,7 @@ def _colours() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _tokens(block: str) -> dict[str, str]:
-    pairs = (one.partition(":") for one in block.rpartition("{")[2].split(";"))
+    pairs = (item.partition(":") for item in block.rpartition("{")[2].split(";"))
     return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs if value}
 
 
@@ -134,8 +134,8 @@ def _classes(selector: str) -> set[str]:
 
 
 def _filled(body: str, colours: dict[str, str]) -> str:
-    filled = re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], body)
-    pairs = (one.partition(":") for one in filled.split(";"))
+    filled = re.sub(r"var\(--([\w-]+)\)", lambda estimate: colours[estimate[1]], body)
+    pairs = (item.partition(":") for item in filled.split(";"))
     return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)
 
 
@@ -182,19 +182,19 @@ def write_charts(
     run = Run.of(run)
     pages = [("intervals", full_page(run)), ("faults", failures_page(failures(run)))]
     if other is not None or len(Groups(run.estimate_list).systems) > 1:
-        found = compare(run, other, baseline=baseline, margin=margin)
-        pages.insert(1, ("difference", comparison_page(found)))
+        collected = compare(run, other, baseline=baseline, margin=margin)
+        pages.insert(1, ("difference", comparison_page(collected)))
     figures = [
-        (f"{KINDS.get(type(one), kind)} {title}", one)
+        (f"{KINDS.get(type(drawing), kind)} {title}", drawing)
         for kind, page in pages
-        for title, one in drawings(page)
+        for title, drawing in drawings(page)
     ]
-    figures += [(f"runs {title}", one) for title, one in over_runs(run)]
+    figures += [(f"runs {title}", over_run) for title, over_run in over_runs(run)]
     files: list[Path] = []
     names: set[str] = set()
-    for title, one in figures:
+    for title, figure in figures:
         name = _file(title, names)
-        svg = alone(one)
+        svg = alone(figure)
         if png:
             write_result(Path(folder) / f"{name}.png", as_png(svg))
             files.append(Path(folder) / f"{name}.png")
@@ -205,37 +205,42 @@ def write_charts(
 
 def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
     """Every figure of a page with what tells it from the others: charts, and drawn columns."""
-    for one in page.sections:
-        for block in one.blocks:
-            yield from _of_block(block, _about(one))
+    for part in page.sections:
+        for block in part.blocks:
+            yield from _of_block(block, _about(part))
 
 
 def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
     """Each metric over the runs beside this one that have the same data, the oldest first."""
     beside = [
-        one for one in runs_in(run.path.parent)
-        if one.form and one.form.finished and one.form.data.source == run.form.data.source
+        item for item in runs_in(run.path.parent)
+        if item.form and item.form.finished and item.form.data.source == run.form.data.source
     ]  # fmt: skip
-    beside.sort(key=lambda one: (one.form.created if one.form else "", one.changed))
-    found: dict[str, list[tuple[str, Estimate]]] = {}
+    beside.sort(
+        key=lambda estimate: (estimate.form.created if estimate.form else "", estimate.changed)
+    )
+    collected: dict[str, list[tuple[str, Estimate]]] = {}
     for each in beside[-MOST_RUNS:] if run.form.data.source else ():
-        for one in Run(each.path).estimate_list:
-            if not one.group and one.value is not None:
-                found.setdefault(one.metric, []).append((each.path.name, one))
-    for metric, ones in found.items():
+        for estimate in Run(each.path).estimate_list:
+            if not estimate.group and estimate.value is not None:
+                collected.setdefault(estimate.metric, []).append((each.path.name, estimate))
+    for metric, ones in collected.items():
         if len(ones) > 1:
             level = f"{percent(ones[0][1].level)} intervals"
             rows = tuple(
-                (_cut(name), IntervalCell(one.value, one.low, one.high, scale_for(metric)))
-                for name, one in ones
+                (
+                    _cut(name),
+                    IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric)),
+                )
+                for name, estimate in ones
             )
             title = f"{short_name(metric)} {ARROWS[ones[0][1].better]} of all answers, {level}"
             yield metric, Forest(rows, f"{title}, the oldest run first")
 
 
-def _about(one: Section) -> str:
-    strong = [phrase.text for phrase in parts(one.title) if phrase.strong]
-    return single_line(" against ".join(strong) or plain(one.title))
+def _about(part: Section) -> str:
+    strong = [phrase.text for phrase in parts(part.title) if phrase.strong]
+    return single_line(" against ".join(strong) or plain(part.title))
 
 
 def _of_block(block: Block, about: str) -> Iterator[tuple[str, Chart]]:
@@ -271,12 +276,12 @@ def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Cha
 def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
     drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
     by_first = len({tuple(row.names[1:]) for row in rows}) > 1
-    found: dict[tuple[str, Scale | None], list[Row]] = {}
+    collected: dict[tuple[str, Scale | None], list[Row]] = {}
     for row in drawn:
-        found.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
+        collected.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
     return {
-        name if name else "" if not place else f"scale {place + 1}": ones
-        for place, ((name, _), ones) in enumerate(found.items())
+        name if name else "" if not index else f"scale {index + 1}": ones
+        for index, ((name, _), ones) in enumerate(collected.items())
     }
 
 
@@ -293,9 +298,9 @@ def _cell(row: Row, at: int) -> IntervalCell:
 
 
 def _drawn_name(row: Row) -> str:
-    found = [one for one in row.cells if isinstance(one, RowName) and one.text]
-    name = _cut(found[-1].text) if found else ""
-    return f"{name} {ARROWS[found[-1].better]}" if found and found[-1].better else name
+    collected = [cell for cell in row.cells if isinstance(cell, RowName) and cell.text]
+    name = _cut(collected[-1].text) if collected else ""
+    return f"{name} {ARROWS[collected[-1].better]}" if collected and collected[-1].better else name
 
 
 def _cut(name: str) -> str:
@@ -308,14 +313,14 @@ def _cut(name: str) -> str:
 
 
 def _arrow(rows: Sequence[Row]) -> str:
-    first = next((one for one in rows[0].cells if isinstance(one, RowName)), None)
+    first = next((cell for cell in rows[0].cells if isinstance(cell, RowName)), None)
     return f" {ARROWS[first.better]}" if first is not None and first.better else ""
 
 
-def _file(title: str, taken: set[str]) -> str:
+def _file(title: str, used: set[str]) -> str:
     name = "-".join(re.findall(r"[a-z0-9.]+", title.casefold()))[:LONGEST_FILE].strip("-.")
-    place, made = 2, name
-    while made in taken:
-        place, made = place + 1, f"{name}-{place}"
-    taken.add(made)
-    return made
+    index, metric = 2, name
+    while metric in used:
+        index, metric = index + 1, f"{name}-{index}"
+    used.add(metric)
+    return metric

@@ -38,30 +38,30 @@ SQUARE, PAD = 300, 34
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def chart(one: Chart) -> str:
+def chart(figure: Chart) -> str:
     """The SVG of a chart that is a block of its own."""
-    match one:
+    match figure:
         case Reliability():
-            return reliability(one)
+            return reliability(figure)
         case Waterfall():
-            return waterfall(one)
+            return waterfall(figure)
         case Series():
-            return series(one)
+            return series(figure)
         case Forest():
-            return forest(one)
+            return forest(figure)
         case Bars():
-            return bars(one)
+            return bars(figure)
 
 
-def strip(one: IntervalCell, height: int = LINE) -> str:
+def strip(cell: IntervalCell, height: int = LINE) -> str:
     """A value and its interval on a shared scale; empty if the scale does not have two ends.
 
-    The thin line is the interval, the thick line the one used to decide equivalence, and the grey
+    The thin line is the cell, the thick line the one used to decide equivalence, and the grey
     band the margin.
     """
-    if one.scale is None or not one.scale.drawable:
+    if cell.scale is None or not cell.scale.drawable:
         return ""
-    return _svg(_drawn(one, one.scale, height, 0.0), height, f"iv {one.tone}", _in_words(one))
+    return _svg(_drawn(cell, cell.scale, height, 0.0), height, f"iv {cell.tone}", _in_words(cell))
 
 
 def axis(
@@ -74,45 +74,45 @@ def axis(
     if not scale.drawable:
         return ""
     if scale.about_bar:
-        place = _share(scale.marks[0].at, scale)
-        return _svg(_text(f"{_figure(place)}%", 12, "bar", "middle"), 16, "axis")
-    shown = [scale.low, scale.high]
+        index = _share(scale.marks[0].at, scale)
+        return _svg(_text(f"{_figure(index)}%", 12, "bar", "middle"), 16, "axis")
+    listed = [scale.low, scale.high]
     inner = [scale.low + share * (scale.high - scale.low) for share in QUARTERS[1:-1]]
-    shown += inner if quarters and all(len(f"{at:g}") <= 4 for at in inner) else []
-    shown += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
+    listed += inner if quarters and all(len(f"{at:g}") <= 4 for at in inner) else []
+    listed += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
     body = ""
-    for at in sorted(set(shown)):
-        place = _share(at, scale)
-        anchor = "start" if place < 3 else "end" if place > 97 else "middle"
+    for at in sorted(set(listed)):
+        index = _share(at, scale)
+        anchor = "start" if index < 3 else "end" if index > 97 else "middle"
         value = at * 100 if percent else at
         word = f"{value:+g}" if signed and value else f"{value:g}"
-        body += _text(f"{_figure(place)}%", 12, word, anchor)
+        body += _text(f"{_figure(index)}%", 12, word, anchor)
     return _svg(body, 16, "axis")
 
 
-def bar(one: Bar, height: int = 14) -> str:
+def bar(stack: Bar, height: int = 14) -> str:
     """The parts of a bar side by side, with a thin gap between them; the title has their sizes."""
-    if one.whole <= 0:
+    if stack.whole <= 0:
         return ""
-    return _svg(_stacked(one, height, 0), height, "stack", _parts_in_words(one))
+    return _svg(_stacked(stack, height, 0), height, "stack", _parts_in_words(stack))
 
 
-def bars(one: Bars, height: int = 14) -> str:
+def bars(figure: Bars, height: int = 14) -> str:
     """Bars one below the other, each under its name and its parts in words."""
     body = ""
-    for place, (name, each) in enumerate(one.rows):
-        top = place * STEP
+    for index, (name, each) in enumerate(figure.rows):
+        top = index * STEP
         body += _text("0", top + 12, name, "start", "name")
         body += _text("100%", top + 12, _parts_in_words(each), "end")
         body += _stacked(each, height, top + 16) if each.whole > 0 else ""
-    text = "; ".join(f"{name}: {_parts_in_words(each)}" for name, each in one.rows)
-    return _svg(body, len(one.rows) * STEP, "stack", f"{one.title}: {text}")
+    text = "; ".join(f"{name}: {_parts_in_words(each)}" for name, each in figure.rows)
+    return _svg(body, len(figure.rows) * STEP, "stack", f"{figure.title}: {text}")
 
 
-def _stacked(one: Bar, height: int, top: int) -> str:
+def _stacked(stack: Bar, height: int, top: int) -> str:
     at, body = 0.0, ""
-    for part in one.parts:
-        wide = part.size / one.whole * 100
+    for part in stack.parts:
+        wide = part.size / stack.whole * 100
         shape = f'x="{_figure(at)}%" y="{top}" height="{height}" class="l{part.level}"'
         body += f'<rect {shape} width="{_figure(wide)}%"/>' if wide > 0 else ""
         body += "" if wide > 0 else _line(at, at, top, top + height, "none")
@@ -122,22 +122,22 @@ def _stacked(one: Bar, height: int, top: int) -> str:
     return body
 
 
-def _parts_in_words(one: Bar) -> str:
-    return ", ".join(f"{part.word} {part.size:,g}".strip() for part in one.parts)
+def _parts_in_words(stack: Bar) -> str:
+    return ", ".join(f"{part.word} {part.size:,g}".strip() for part in stack.parts)
 
 
-def forest(one: Forest) -> str:
+def forest(figure: Forest) -> str:
     """Intervals one below the other on a shared scale, each under its name."""
     step, body = STEP, ""
-    scales = [interval.scale for _, interval in one.rows if interval.scale is not None]
-    for place, (name, interval) in enumerate(one.rows):
-        top = place * step
+    scales = [cell.scale for _, cell in figure.rows if cell.scale is not None]
+    for index, (name, cell) in enumerate(figure.rows):
+        top = index * step
         body += _text("0", top + 12, name, "start", "name")
-        body += _text("100%", top + 12, _with_ends(interval), "end")
-        if interval.scale is not None and interval.scale.drawable:
-            tone = f' class="iv {interval.tone}"' if interval.tone else ' class="iv"'
-            body += f"<g{tone}>{_drawn(interval, interval.scale, LINE, top + 16)}</g>"
-    height = len(one.rows) * step
+        body += _text("100%", top + 12, _with_ends(cell), "end")
+        if cell.scale is not None and cell.scale.drawable:
+            tone = f' class="iv {cell.tone}"' if cell.tone else ' class="iv"'
+            body += f"<g{tone}>{_drawn(cell, cell.scale, LINE, top + 16)}</g>"
+    height = len(figure.rows) * step
     for scale in scales[:1]:
         middle = [mark.at for mark in scale.marks if mark.what == "zero"]
         for end, anchor in ((scale.low, "start"), *((at, "middle") for at in middle),
@@ -145,20 +145,20 @@ def forest(one: Forest) -> str:
             at = f"{_figure(_share(end, scale))}%"
             body += _text(at, height + 12, f"{end:g}", anchor)
         height += LINE
-    text = "; ".join(f"{name} {_in_words(interval)}" for name, interval in one.rows)
-    return _svg(body, height, "forest", f"{one.title}: {text}")
+    text = "; ".join(f"{name} {_in_words(cell)}" for name, cell in figure.rows)
+    return _svg(body, height, "forest", f"{figure.title}: {text}")
 
 
-def _with_ends(one: IntervalCell) -> str:
-    if one.value is None:
+def _with_ends(cell: IntervalCell) -> str:
+    if cell.value is None:
         return "–"
-    value = signed(one.value) if one.signed else number(one.value, percent=one.percent)
-    if one.low is None or one.high is None:
+    value = signed(cell.value) if cell.signed else number(cell.value, percent=cell.percent)
+    if cell.low is None or cell.high is None:
         return value
-    return f"{value} ({ends(one.low, one.high, percent=one.percent)})"
+    return f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})"
 
 
-def reliability(one: Reliability) -> str:
+def reliability(figure: Reliability) -> str:
     """The judge's probability against the share of yes from people, with that share's interval."""
     side = SQUARE - PAD - 10
 
@@ -175,139 +175,140 @@ def reliability(one: Reliability) -> str:
         body += _text(_figure(across(at)), SQUARE - 8, f"{at:g}", "middle")
         body += _text(str(PAD - 6), up(at) + 4, f"{at:g}", "end")
     body += _straight(across(0), across(1), up(0), up(1), "ref")
-    most = max((found.n for found in one.bins), default=1) or 1
-    for found in one.bins:
-        body += _straight(across(found.said), across(found.said), up(found.low), up(found.high),
+    most = max((bin.n for bin in figure.bins), default=1) or 1
+    for bin in figure.bins:
+        body += _straight(across(bin.said), across(bin.said), up(bin.low), up(bin.high),
                           "bar")  # fmt: skip
-        size = 2.5 + 4.5 * (found.n / most) ** 0.5
+        size = 2.5 + 4.5 * (bin.n / most) ** 0.5
         body += (
-            f'<circle class="dot" cx="{_figure(across(found.said))}" cy="{_figure(up(found.seen))}"'
+            f'<circle class="dot" cx="{_figure(across(bin.said))}" cy="{_figure(up(bin.seen))}"'
             f' r="{_figure(size)}"/>'
         )
     text = "; ".join(
-        f"said {number(found.said)}, seen {number(found.seen)} "
-        f"({ends(found.low, found.high)}), n {found.n:,}"
-        for found in one.bins
+        f"said {number(bin.said)}, seen {number(bin.seen)} ({ends(bin.low, bin.high)}), n {bin.n:,}"
+        for bin in figure.bins
     )
-    title = html(f"{one.title}: {text}")
+    title = html(f"{figure.title}: {text}")
     return (
         f'<svg class="chart reliability" viewBox="0 0 {SQUARE} {SQUARE}" role="img">'
         f"<title>{title}</title>{body}</svg>"
     )
 
 
-def waterfall(one: Waterfall, step: int = STEP) -> str:
+def waterfall(figure: Waterfall, step: int = STEP) -> str:
     """Bars from the whole downwards, each under its name and starting where the last one ended."""
-    left, body = one.whole, ""
-    scale = Scale(0, one.whole or 1)
-    for place, taken in enumerate(one.steps):
-        top = place * step
-        start, end = _share(left - taken.size, scale), _share(left, scale)
-        body += _text("0", top + 12, taken.name, "start", "name")
-        body += _text("100%", top + 12, f"{taken.size:,g}", "end")
+    left, body = figure.whole, ""
+    scale = Scale(0, figure.whole or 1)
+    for index, used in enumerate(figure.steps):
+        top = index * step
+        start, end = _share(left - used.size, scale), _share(left, scale)
+        body += _text("0", top + 12, used.name, "start", "name")
+        body += _text("100%", top + 12, f"{used.size:,g}", "end")
         body += _line(0, 100, top + 24, top + 24, "rail")
         shape = f'x="{_figure(start)}%" width="{_figure(end - start)}%" y="{top + 18}" height="12"'
-        body += f'<rect class="step {taken.tone}" {shape}/>' if end > start else ""
-        last = place == len(one.steps) - 1
+        body += f'<rect class="step {used.tone}" {shape}/>' if end > start else ""
+        last = index == len(figure.steps) - 1
         body += "" if last else _line(start, start, top + 30, top + step + 18, "drop")
-        left -= taken.size
-    text = ", ".join(f"{taken.name} {taken.size:,g}" for taken in one.steps)
-    said = f"{one.title}: of {one.whole:,g} {text}; {left:,g} are left"
-    return _svg(body, len(one.steps) * step, "waterfall", said)
+        left -= used.size
+    text = ", ".join(f"{step.name} {step.size:,g}" for step in figure.steps)
+    sentence = f"{figure.title}: of {figure.whole:,g} {text}; {left:,g} are left"
+    return _svg(body, len(figure.steps) * step, "waterfall", sentence)
 
 
-def series(one: Series, height: int = 150) -> str:
+def series(figure: Series, height: int = 150) -> str:
     """Values over time with a band of intervals, a reference value, a bar, and events."""
-    if not one.points:
+    if not figure.points:
         return ""
-    time = one.time or Scale(
-        min(point.at for point in one.points), max(point.at for point in one.points)
+    time = figure.time or Scale(
+        min(point.at for point in figure.points), max(point.at for point in figure.points)
     )
     time = time if time.drawable else Scale(time.low - 0.5, time.low + 0.5)
-    top = LINE if one.levels and one.events else 0
+    top = LINE if figure.levels and figure.events else 0
 
     def down(value: float) -> float:
-        return (100 - _share(value, one.scale)) / 100 * (height - 4) + 2 + top
+        return (100 - _share(value, figure.scale)) / 100 * (height - 4) + 2 + top
 
     def places(values: Iterable[tuple[float, float]]) -> str:
         return " ".join(f"{_figure(_share(at, time))},{_figure(down(v))}" for at, v in values)
 
     body = ""
-    for start, end in one.spans:
+    for start, end in figure.spans:
         left, right = _share(start, time), _share(end, time)
         wide = max(right - left, 0.3)
         body += f'<rect class="alarm" x="{_figure(min(left, 100 - wide))}%" '
         body += f'width="{_figure(wide)}%" y="{top}" height="{height}"/>'
-    for level in one.levels or (one.scale.low, one.scale.high):
+    for level in figure.levels or (figure.scale.low, figure.scale.high):
         body += _line(0, 100, down(level), down(level), "grid")
     whole = top + height
     body += (
         f'<svg x="0" y="0" width="100%" height="{whole}" viewBox="0 0 100 {whole}" '
         f'preserveAspectRatio="none">'
     )
-    for piece in _pieces(one):
+    for piece in _pieces(figure):
         upper = places((point.at, point.high) for point in piece)
         lower = places((point.at, point.low) for point in reversed(piece))
         middle = places((point.at, point.value) for point in piece)
         body += f'<polygon class="area" points="{upper} {lower}"/>'
         body += f'<polyline class="line" points="{middle}"/>'
     body += "</svg>"
-    for start, end in one.spans:
+    for start, end in figure.spans:
         left, right = _share(start, time), _share(end, time)
         body += _line(min(left, 99.7), max(right, left + 0.3), top + 1, top + 1, "stretch")
-    for piece in _pieces(one):
-        if len(piece) == 1 and one.gap is not None:
+    for piece in _pieces(figure):
+        if len(piece) == 1 and figure.gap is not None:
             at, value = _share(piece[0].at, time), down(piece[0].value)
             body += _line(at, at, down(piece[0].low), down(piece[0].high), "lone")
             body += f'<circle class="dot" cx="{_figure(at)}%" cy="{_figure(value)}" r="2"/>'
-    if one.base is not None:
-        body += _line(0, 100, down(one.base), down(one.base), "ref")
-    if one.bar is not None:
-        body += _line(0, 100, down(one.bar), down(one.bar), "limit")
-    body += _events(one, time, top, height)
+    if figure.base is not None:
+        body += _line(0, 100, down(figure.base), down(figure.base), "ref")
+    if figure.bar is not None:
+        body += _line(0, 100, down(figure.bar), down(figure.bar), "limit")
+    body += _events(figure, time, top, height)
     for level, off in (
-        [(level, 4) for level in one.levels]
-        or ((one.scale.low, -4), (one.scale.high, 10))
+        [(level, 4) for level in figure.levels]
+        or ((figure.scale.low, -4), (figure.scale.high, 10))
     ):  # fmt: skip
-        where = "-6" if one.levels else "100%"
+        where = "-6" if figure.levels else "100%"
         body += _text(where, down(level) + off, f"{level:g}", "end")
-    for at, word in one.ticks:
-        place = _share(at, time)
-        anchor = "start" if place < 4 else "end" if place > 96 else "middle"
-        body += _text(f"{_figure(place)}%", whole + 14, word, anchor)
-    first, last = one.points[0], one.points[-1]
-    text = f"{one.title}: {number(first.value)} at first, {number(last.value)} at last"
-    looks = "series timeline" if one.levels else "series"
-    tall = whole + (LINE if one.ticks else 0)
+    for at, word in figure.ticks:
+        index = _share(at, time)
+        anchor = "start" if index < 4 else "end" if index > 96 else "middle"
+        body += _text(f"{_figure(index)}%", whole + 14, word, anchor)
+    first, last = figure.points[0], figure.points[-1]
+    text = f"{figure.title}: {number(first.value)} at first, {number(last.value)} at last"
+    looks = "series timeline" if figure.levels else "series"
+    tall = whole + (LINE if figure.ticks else 0)
     return _svg(body, tall, looks, f"{text} ({ends(last.low, last.high)})")
 
 
-def _pieces(one: Series) -> list[list[SeriesPoint]]:
-    found: list[list[SeriesPoint]] = []
-    for point in one.points:
-        if not found or (one.gap is not None and point.at - found[-1][-1].at > one.gap):
-            found.append([])
-        found[-1].append(point)
-    return found
+def _pieces(figure: Series) -> list[list[SeriesPoint]]:
+    collected: list[list[SeriesPoint]] = []
+    for point in figure.points:
+        if not collected or (
+            figure.gap is not None and point.at - collected[-1][-1].at > figure.gap
+        ):
+            collected.append([])
+        collected[-1].append(point)
+    return collected
 
 
 CROWDED = 7.0
 """Percent of the width within which only one of two events is named."""
 
 
-def _events(one: Series, time: Scale, top: int, height: int) -> str:
+def _events(figure: Series, time: Scale, top: int, height: int) -> str:
     body, last = "", -CROWDED
-    for at, word in one.events:
-        place = _share(at, time)
-        body += _line(place, place, top, top + height, "event")
-        if one.levels and place - last < CROWDED:
+    for at, word in figure.events:
+        index = _share(at, time)
+        body += _line(index, index, top, top + height, "event")
+        if figure.levels and index - last < CROWDED:
             continue
-        last = place
-        if one.levels:
-            anchor = "start" if place < 3 else "end" if place > 97 else "middle"
+        last = index
+        if figure.levels:
+            anchor = "start" if index < 3 else "end" if index > 97 else "middle"
         else:
-            anchor = "end" if place > 80 else "start"
-        body += _text(f"{_figure(place)}%", top - 6 if top else 10, word, anchor, "name")
+            anchor = "end" if index > 80 else "start"
+        body += _text(f"{_figure(index)}%", top - 6 if top else 10, word, anchor, "name")
     return body
 
 
@@ -315,9 +316,9 @@ def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
     """Draw how often values fall into bins of equal width, the largest bin at full height."""
     wide, most = max(1, len(counts)), max(counts, default=0) or 1
     path = "".join(
-        f"M{_figure(place + 0.05)} {height - 1}v-{_figure((height - 2) * count / most)}"
+        f"M{_figure(index + 0.05)} {height - 1}v-{_figure((height - 2) * count / most)}"
         f"h.9V{height - 1}z"
-        for place, count in enumerate(counts)
+        for index, count in enumerate(counts)
         if count
     )
     body = (
@@ -332,9 +333,9 @@ def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
 def ticks(values: Sequence[tuple[float, bool]], scale: Scale, title: str, height: int = 22) -> str:
     """Many values on one line, a tick each; those that lead are emphasised."""
     body = _line(0, 100, height / 2, height / 2, "base")
-    for value, leads in sorted(values, key=lambda one: one[1]):
-        place = _share(value, scale)
-        body += _line(place, place, 4, height - 4, "at leads" if leads else "at")
+    for value, leads in sorted(values, key=lambda item: item[1]):
+        index = _share(value, scale)
+        body += _line(index, index, 4, height - 4, "at leads" if leads else "at")
     return _svg(body, height, "ticks", title)
 
 
@@ -358,9 +359,9 @@ def together(cells: Sequence[IntervalCell], title: str, height: int = LINE * 2) 
     """Several intervals one over the other on one scale, each in its tone."""
     step = height / max(1, len(cells))
     body = "".join(
-        f'<g class="iv {one.tone}">{_drawn(one, one.scale, int(step), place * step)}</g>'
-        for place, one in enumerate(cells)
-        if one.scale is not None and one.scale.drawable
+        f'<g class="iv {cell.tone}">{_drawn(cell, cell.scale, int(step), index * step)}</g>'
+        for index, cell in enumerate(cells)
+        if cell.scale is not None and cell.scale.drawable
     )
     return _svg(body, height, "together", title)
 
@@ -413,7 +414,7 @@ def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
     return _svg(body, LINE, "spark", title, str(wide))
 
 
-def _drawn(one: IntervalCell, scale: Scale, height: int, top: float) -> str:
+def _drawn(cell: IntervalCell, scale: Scale, height: int, top: float) -> str:
     middle = top + height / 2
     body = ""
     margin = sorted(mark.at for mark in scale.marks if mark.what == "margin")
@@ -424,14 +425,14 @@ def _drawn(one: IntervalCell, scale: Scale, height: int, top: float) -> str:
     body += _line(0, 100, middle, middle, "rail")
     for mark in scale.marks:
         body += _marked(mark, scale, height, top)
-    if one.low is not None and one.high is not None:
-        body += _line(_share(one.low, scale), _share(one.high, scale), middle, middle, "bar")
-    if one.core is not None:
-        low, high = (_share(end, scale) for end in one.core)
+    if cell.low is not None and cell.high is not None:
+        body += _line(_share(cell.low, scale), _share(cell.high, scale), middle, middle, "bar")
+    if cell.core is not None:
+        low, high = (_share(end, scale) for end in cell.core)
         body += _line(low, high, middle, middle, "core")
-    if one.value is not None:
-        place = _figure(_share(one.value, scale))
-        body += f'<circle class="dot" cx="{place}%" cy="{_figure(middle)}" r="4"/>'
+    if cell.value is not None:
+        index = _figure(_share(cell.value, scale))
+        body += f'<circle class="dot" cx="{index}%" cy="{_figure(middle)}" r="4"/>'
     return body
 
 
@@ -439,25 +440,25 @@ def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
     if mark.what == "margin" or not scale.low <= mark.at <= scale.high:
         return ""
     look = "limit" if mark.what == "bar" else "ref"
-    place = _share(mark.at, scale)
-    return _line(place, place, top, top + height, look)
+    index = _share(mark.at, scale)
+    return _line(index, index, top, top + height, look)
 
 
-def _in_words(one: IntervalCell) -> str:
-    if one.value is None:
+def _in_words(cell: IntervalCell) -> str:
+    if cell.value is None:
         return "no value"
-    value = number(one.value, percent=one.percent)
-    if one.low is None or one.high is None:
+    value = number(cell.value, percent=cell.percent)
+    if cell.low is None or cell.high is None:
         return f"{value}, no interval"
-    return f"{value}, interval {ends(one.low, one.high, percent=one.percent)}"
+    return f"{value}, interval {ends(cell.low, cell.high, percent=cell.percent)}"
 
 
 def _svg(body: str, height: float, looks: str, title: str = "", wide: str = "100%") -> str:
-    said = f"<title>{html(title)}</title>" if title else ""
+    text = f"<title>{html(title)}</title>" if title else ""
     role = 'role="img"' if title else 'aria-hidden="true"'
     looks = " ".join(f"chart {looks}".split())
     size = f'width="{wide}" height="{_figure(height)}"'
-    return f'<svg class="{looks}" {size} {role}>{said}{body}</svg>'
+    return f'<svg class="{looks}" {size} {role}>{text}{body}</svg>'
 
 
 def _line(left: float, right: float, top: float, bottom: float, look: str, unit: str = "%") -> str:
@@ -471,8 +472,8 @@ def _straight(left: float, right: float, top: float, bottom: float, look: str) -
 
 
 def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> str:
-    place = f'x="{left}" y="{_figure(top)}" text-anchor="{anchor}"'
-    return f'<text class="{look}" {place}>{html(word)}</text>'
+    index = f'x="{left}" y="{_figure(top)}" text-anchor="{anchor}"'
+    return f'<text class="{look}" {index}>{html(word)}</text>'
 
 
 def _share(value: float, scale: Scale) -> float:

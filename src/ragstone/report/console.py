@@ -60,17 +60,17 @@ def terminal(stream: TextIO | None = None) -> Console:
     without colours; ``COLUMNS``, ``NO_COLOR`` and ``FORCE_COLOR`` are obeyed.
     """
     stream = stream or sys.stdout
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given) > 0:
-        width: int | None = int(given)
+    arguments = os.environ.get("COLUMNS", "")
+    if arguments.isdecimal() and int(arguments) > 0:
+        width: int | None = int(arguments)
     else:
         width = None if stream.isatty() else PIPE_WIDTH
     return Terminal(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-def show(shown: RenderableType | Page, stream: TextIO | None = None) -> None:
+def show(listed: RenderableType | Page, stream: TextIO | None = None) -> None:
     """Print it; lines wider than the console run over instead of being cut off."""
-    terminal(stream).print(Shown(shown) if isinstance(shown, Page) else shown, crop=False)
+    terminal(stream).print(Shown(listed) if isinstance(listed, Page) else listed, crop=False)
 
 
 THEME = TerminalTheme(

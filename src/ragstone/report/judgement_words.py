@@ -32,8 +32,8 @@ def legend(names: Iterable[str]) -> list[Note]:
     for name in dict.fromkeys(names):
         members = name.split(",")
         if len(members) > 1:
-            said = zip(_short(members), members, strict=True)
-            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in said)))
+            text = zip(_short(members), members, strict=True)
+            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in text)))
     return notes
 
 
@@ -43,8 +43,8 @@ def _short(members: Sequence[str]) -> list[str]:
 
 
 def _without_provider(member: str) -> str:
-    before, found, model = member.strip().partition("#")
-    if not found:
+    before, collected, model = member.strip().partition("#")
+    if not collected:
         _, _, model = before.partition(":")
     return model.rpartition("/")[2] or member
 
@@ -87,20 +87,22 @@ def against(row: JudgementRow) -> tuple[Tone, str]:
 
 def speaking(kind: type[Kind]) -> Column | None:
     """The verdict column whose values count for or against a unit; None if the kind has none."""
-    return next((kind.columns[one] for one in kind.having("verdict") if kind.columns[one].tones),
+    return next((kind.columns[item] for item in kind.having("verdict") if kind.columns[item].tones),
                 None)  # fmt: skip
 
 
 def says(kind: type[Kind], ask: Ask | None = None) -> str:
     """The words shown before a judgement: as its ask declares, otherwise the name of the kind."""
     asks = kind.asks if ask is None else (ask,)
-    return next((one.says for one in asks if one.says is not None), kind.name)
+    return next((ask.says for ask in asks if ask.says is not None), kind.name)
 
 
 def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
     """The phrases of each column that has any: first the unit, then the verdicts, then the rest."""
-    own = [one for name, one in row.kind.columns.items() if name not in ("judge", "reason")]
-    for column in sorted(own, key=lambda one: FIRST.get(one.role, len(FIRST))):
+    fields = [
+        column for name, column in row.kind.columns.items() if name not in ("judge", "reason")
+    ]
+    for column in sorted(fields, key=lambda item: FIRST.get(item.role, len(FIRST))):
         if phrase := _phrase(row.kind, column, row.values.get(column.name)):
             yield column, phrase
 
@@ -109,12 +111,12 @@ def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
     if column.name in FROM_0 and kind is not Similarity and isinstance(value, int):
         value += 1
     pattern, look = _pattern(kind, column, value), _look(kind, column, value)
-    before, there, after = pattern.partition("{}")
-    if not there or column.role == "words":
-        said = f"{before}{_shown(value)}{after}" if there else before
-        return [Phrase(said, *look)] if said else []
+    before, present, after = pattern.partition("{}")
+    if not present or column.role == "words":
+        text = f"{before}{_shown(value)}{after}" if present else before
+        return [Phrase(text, *look)] if text else []
     around = [quiet(before), Phrase(_shown(value), *look), quiet(after)]
-    return [one for one in around if one.text]
+    return [item for item in around if item.text]
 
 
 def _pattern(kind: type[Kind], column: Column, value: object) -> str:

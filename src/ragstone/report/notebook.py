@@ -57,46 +57,46 @@ def brief(page: Page, rows: int = MOST_ROWS) -> Page:
     many tables, those that decide nothing go first. Many intervals are told and not drawn.
     """
     tables = page.tables
-    shown = _shown(tables, rows)
+    listed = _shown(tables, rows)
     rooms = _rooms(
-        [len(one.rows) if any(one is table for table in shown) else 0 for one in tables], rows
+        [len(item.rows) if any(item is table for table in listed) else 0 for item in tables], rows
     )
     sizes = dict(zip(map(id, tables), rooms, strict=True))
-    drawn = sum(rooms[at] * _intervals(one) for at, one in enumerate(tables)) <= MOST_DRAWN
+    drawn = sum(rooms[at] * _intervals(table) for at, table in enumerate(tables)) <= MOST_DRAWN
     sections, left_out = list[Section](), 0
-    for one in page.sections:
-        own = [block for block in one.blocks if isinstance(block, Table)]
-        without = [table for table in own if table.rows and not sizes[id(table)]]
+    for item in page.sections:
+        fields = [block for block in item.blocks if isinstance(block, Table)]
+        without = [table for table in fields if table.rows and not sizes[id(table)]]
         left_out += len(without)
-        kept = [block for block in one.blocks if not any(block is table for table in without)]
-        if not without or len(without) < len(own):
-            blocks = (part for block in kept for part in _cut(block, sizes, drawn=drawn))
-            sections.append(replace(one, blocks=tuple(blocks)))
+        columns = [block for block in item.blocks if not any(block is table for table in without)]
+        if not without or len(without) < len(fields):
+            blocks = (part for block in columns for part in _cut(block, sizes, drawn=drawn))
+            sections.append(replace(item, blocks=tuple(blocks)))
     if left_out:
         tables_left = "table" if left_out == 1 else "tables"
         more = section(Paragraphs((quiet(f"and {left_out:,} more {tables_left}"),)))
-        at = max((at for at, one in enumerate(sections) if _has_table(one)), default=-1)
+        at = max((at for at, part in enumerate(sections) if _has_table(part)), default=-1)
         sections.insert(at + 1, more)
     return replace(page, sections=tuple(sections))
 
 
-def _has_table(one: Section) -> bool:
-    return any(isinstance(block, Table) for block in one.blocks)
+def _has_table(part: Section) -> bool:
+    return any(isinstance(block, Table) for block in part.blocks)
 
 
 def _shown(tables: Sequence[Table], rows: int) -> list[Table]:
-    decide_first = sorted(tables, key=lambda one: min(map(_rank, one.rows), default=0))
-    shown = list[Table]()
-    for one in decide_first:
-        least = min(LEAST_ROWS, len(one.rows))
-        if least <= rows or not shown:
-            shown.append(one)
+    decide_first = sorted(tables, key=lambda item: min(map(_rank, item.rows), default=0))
+    listed = list[Table]()
+    for item in decide_first:
+        least = min(LEAST_ROWS, len(item.rows))
+        if least <= rows or not listed:
+            listed.append(item)
             rows -= least
-    return shown
+    return listed
 
 
-def _intervals(one: Table) -> int:
-    return sum(one.draws(at) for at in range(len(one.columns)))
+def _intervals(table: Table) -> int:
+    return sum(table.draws(at) for at in range(len(table.columns)))
 
 
 def _rooms(sizes: list[int], rows: int) -> list[int]:
@@ -117,27 +117,27 @@ def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Blo
     if not isinstance(block, Table):
         yield block
         return
-    kept = sizes[id(block)]
+    columns = sizes[id(block)]
     ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
-    chosen = {id(block.rows[at]) for at in ranked[:kept]}
-    told = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
+    chosen = {id(block.rows[at]) for at in ranked[:columns]}
+    lines = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
     groups = [
         Group(
             tuple(
                 replace(
                     row,
-                    detail=row.detail if id(row) in told else (),
+                    detail=row.detail if id(row) in lines else (),
                     cells=row.cells if drawn else tuple(map(_told, row.cells)),
                 )
-                for row in one.rows
+                for row in group.rows
                 if id(row) in chosen
             ),
-            one.title,
+            group.title,
         )
-        for one in block.groups
+        for group in block.groups
     ]
-    yield replace(block, groups=tuple(one for one in groups if one.rows))
-    if left := len(block.rows) - kept:
+    yield replace(block, groups=tuple(group for group in groups if group.rows))
+    if left := len(block.rows) - columns:
         rows = "row" if left == 1 else "rows"
         yield Paragraphs((quiet(f"and {left:,} more {rows}"),))
 

@@ -105,11 +105,11 @@ def ends(low: float | None, high: float | None, *, percent: bool = False) -> str
     return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
 
 
-def interval_of(one: Estimate, *, percent: bool = False) -> str:
+def interval_of(estimate: Estimate, *, percent: bool = False) -> str:
     """Both ends of the interval of an estimate, or why it has none."""
-    if one.low is None or one.high is None:
-        return "too few" if one.clusters < 2 else "no spread"
-    return ends(one.low, one.high, percent=percent)
+    if estimate.low is None or estimate.high is None:
+        return "too few" if estimate.clusters < 2 else "no spread"
+    return ends(estimate.low, estimate.high, percent=percent)
 
 
 def tight(value: float, places: int = 3, *, percent: bool = False) -> str:
@@ -187,15 +187,15 @@ def short_name(metric: str) -> str:
     '友好吗？ rated'
     """
     try:
-        made = read_metric(metric)
+        built = read_metric(metric)
     except RagstoneError:
         return metric
-    match made:
+    match built:
         case RubricScore():
-            return f"{_called(made.criterion, made.definition)} rated"
+            return f"{_called(built.criterion, built.definition)} rated"
         case AspectVerdict():
-            aspect = _called(made.aspect, made.definition)
-            return aspect if made.votes is None else f"{aspect}, {made.votes} votes"
+            aspect = _called(built.aspect, built.definition)
+            return aspect if built.votes is None else f"{aspect}, {built.votes} votes"
     return metric
 
 
@@ -226,10 +226,10 @@ def band(estimate: Estimate, suites: Sequence[str]) -> str:
     if estimate.value is None:
         return ""
     for suite in known_suites(suites):
-        for bands in (one for one in suite.bands if one.metric == estimate.metric):
+        for bands in (band for band in suite.bands if band.metric == estimate.metric):
             value = round(estimate.value, 4)
             return next((word for least, word in bands.words if value >= least), "")
-        for limit in (one for one in suite.limits if one.metric == estimate.metric):
+        for limit in (limit for limit in suite.limits if limit.metric == estimate.metric):
             return f"{limit.side} limit" if limit.exceeded(estimate.value) else ""
     return ""
 
@@ -237,10 +237,10 @@ def band(estimate: Estimate, suites: Sequence[str]) -> str:
 def bands_of(suite: Suite) -> Iterator[str]:
     """Yield a line for each of a suite's bands and limits."""
     scale = 100 if suite.percent else 1
-    for one in suite.bands:
-        text = ", ".join(f"{word} from {least * scale:g}" for least, word in one.words[:-1])
-        note = f"; {one.note}" if one.note else ""
-        yield f"{one.metric}: {text}, else {one.words[-1][1]}{note}"
+    for band in suite.bands:
+        text = ", ".join(f"{word} from {least * scale:g}" for least, word in band.words[:-1])
+        note = f"; {band.note}" if band.note else ""
+        yield f"{band.metric}: {text}, else {band.words[-1][1]}{note}"
     for limit in suite.limits:
         yield f"{limit.metric} {limit.side} {limit.bound * scale:g}: {limit.advice}"
 
@@ -248,7 +248,9 @@ def bands_of(suite: Suite) -> Iterator[str]:
 def in_percent(suites: Sequence[str]) -> bool:
     """Tell whether every requested suite shows its values in percent."""
     known = known_suites(suites)
-    return bool(suites) and len(known) == len(suites) and all(one.percent for one in known)
+    return (
+        bool(suites) and len(known) == len(suites) and all(estimate.percent for estimate in known)
+    )
 
 
 def known_suites(names: Sequence[str]) -> list[Suite]:
@@ -279,8 +281,8 @@ def interval_cell(
 
 def scale_for(metric: str) -> Scale | None:
     """A scale over the whole range of a metric; None for a metric that is not known here."""
-    found = scale_of(metric)
-    return None if found is None else Scale(found.low, found.high)
+    collected = scale_of(metric)
+    return None if collected is None else Scale(collected.low, collected.high)
 
 
 def method_notes(
@@ -315,15 +317,19 @@ NEEDED: dict[str, tuple[str, str]] = {
 """What pairs are needed for, as a table names it, and what the number means."""
 
 
-def needed_pairs(one: "Comparison") -> str:
+def needed_pairs(comparison: "Comparison") -> str:
     """Return how many pairs would settle a comparison, and for what; empty if unknown."""
-    return "" if one.n_needed is None else f"{one.n_needed:,} {NEEDED[one.needed_for][0]}"
+    return (
+        ""
+        if comparison.n_needed is None
+        else f"{comparison.n_needed:,} {NEEDED[comparison.needed_for][0]}"
+    )
 
 
 def needed_kinds(ones: Iterable["Comparison"]) -> list[str]:
     """Return the uses of the numbers of pairs that are shown."""
-    shown = {one.needed_for for one in ones if one.n_needed is not None}
-    return [kind for kind in NEEDED if kind in shown]
+    listed = {estimate.needed_for for estimate in ones if estimate.n_needed is not None}
+    return [kind for kind in NEEDED if kind in listed]
 
 
 def needed_notes(ones: Iterable["Comparison"]) -> list[str]:
@@ -335,13 +341,15 @@ FAR = 2
 """Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 
 
-def difference_cell(one: "Comparison", reach: float) -> IntervalCell:
+def difference_cell(comparison: "Comparison", reach: float) -> IntervalCell:
     """The difference with its interval, and inside it the one that equivalence is read from."""
-    low, high = one.equivalence_low, one.equivalence_high
+    low, high = comparison.equivalence_low, comparison.equivalence_high
     core = None if low is None or high is None else (low, high)
-    scale = difference_scale(reach, one.margin) if reach and _is_drawn(one) else None
-    tone = VERDICTS[one.verdict][1]
-    return IntervalCell(one.difference, one.low, one.high, scale, core, signed=True, tone=tone)
+    scale = difference_scale(reach, comparison.margin) if reach and _is_drawn(comparison) else None
+    tone = VERDICTS[comparison.verdict][1]
+    return IntervalCell(
+        comparison.difference, comparison.low, comparison.high, scale, core, signed=True, tone=tone
+    )
 
 
 def difference_scale(reach: float, margin: float | None) -> Scale:
@@ -354,9 +362,9 @@ def difference_scale(reach: float, margin: float | None) -> Scale:
 def reach_of(ones: Iterable["Comparison"]) -> float:
     """One, two or five times a power of ten that covers all drawn values; 0 if there are none."""
     largest = 0.0
-    for one in ones:
-        if _is_drawn(one):
-            ends = (one.difference, one.low, one.high, one.margin)
+    for estimate in ones:
+        if _is_drawn(estimate):
+            ends = (estimate.difference, estimate.low, estimate.high, estimate.margin)
             largest = max(largest, *(abs(end) for end in ends if end is not None))
     if largest == 0:
         return 0.0
@@ -364,9 +372,13 @@ def reach_of(ones: Iterable["Comparison"]) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
 
 
-def _is_drawn(one: "Comparison") -> bool:
-    ends = [abs(end) for end in (one.difference, one.low, one.high) if end is not None]
-    return one.difference is not None and max(ends) <= FAR
+def _is_drawn(comparison: "Comparison") -> bool:
+    ends = [
+        abs(end)
+        for end in (comparison.difference, comparison.low, comparison.high)
+        if end is not None
+    ]
+    return comparison.difference is not None and max(ends) <= FAR
 
 
 FAMILIES = {
@@ -392,20 +404,24 @@ class Groups:
     def systems(self) -> list[str]:
         """The systems, in the order of the data."""
         return list(
-            dict.fromkeys(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
+            dict.fromkeys(
+                estimate.group[SYSTEM] for estimate in self.estimates if SYSTEM in estimate.group
+            )
         )
 
     @property
     def whole(self) -> list[Estimate]:
         """One estimate for each metric and system, or over all rows if no system has a name."""
         group = {SYSTEM} if self.systems else set()
-        return [one for one in self.estimates if set(one.group) == group]
+        return [estimate for estimate in self.estimates if set(estimate.group) == group]
 
     @property
     def whole_and_all(self) -> list[Estimate]:
         """``whole``, and with several systems the estimates over the rows of all of them."""
         several = len(self.systems) > 1
-        together = [one for one in self.estimates if not one.group] if several else []
+        together = (
+            [estimate for estimate in self.estimates if not estimate.group] if several else []
+        )
         return [*self.whole, *together]
 
     @property
@@ -419,45 +435,49 @@ class Groups:
 
         A single system has no slices of its own: those of all rows are its.
         """
-        of_systems = [one for one in self.estimates if set(one.group) == {SYSTEM, field}]
-        return of_systems or [one for one in self.estimates if set(one.group) == {field}]
+        of_systems = [
+            estimate for estimate in self.estimates if set(estimate.group) == {SYSTEM, field}
+        ]
+        return of_systems or [
+            estimate for estimate in self.estimates if set(estimate.group) == {field}
+        ]
 
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by title of their section."""
-    found: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
-    for one in estimates:
-        found.setdefault(one.family, []).append(one)
-    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in found.items() if ones}
+    collected: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
+    for estimate in estimates:
+        collected.setdefault(estimate.family, []).append(estimate)
+    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in collected.items() if ones}
 
 
 def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by text form of their metric, in their order."""
-    found: dict[str, list[Estimate]] = {}
-    for one in estimates:
-        found.setdefault(one.metric, []).append(one)
-    return found
+    collected: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        collected.setdefault(estimate.metric, []).append(estimate)
+    return collected
 
 
-def same_mean(first: Estimate, one: Estimate) -> bool:
+def same_mean(first: Estimate, estimate: Estimate) -> bool:
     """Tell whether two means are over as many rows and equal but for the order of adding."""
-    known = first.value is not None and one.value is not None and first.n == one.n
-    return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
+    known = first.value is not None and estimate.value is not None and first.n == estimate.n
+    return known and isclose(first.value or 0, estimate.value or 0, abs_tol=1e-9)
 
 
 def as_one(ones: Sequence[Estimate]) -> Estimate | None:
     """All systems in one where none has a value, for the same reasons; otherwise None."""
-    if len(ones) < 2 or any(one.value is not None for one in ones):
+    if len(ones) < 2 or any(estimate.value is not None for estimate in ones):
         return None
-    if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
+    if len({tuple(sorted(estimate.reasons)) for estimate in ones}) > 1:
         return None
-    systems = [one for one in ones if SYSTEM in one.group] or ones
+    systems = [estimate for estimate in ones if SYSTEM in estimate.group] or ones
     reasons = Counter[str]()
-    for one in systems:
-        reasons.update(one.reasons)
+    for system in systems:
+        reasons.update(system.reasons)
     return replace(
         ones[0],
         reasons=dict(reasons),
-        n_undefined=sum(one.n_undefined for one in systems),
-        n_missing=sum(one.n_missing for one in systems),
+        n_undefined=sum(system.n_undefined for system in systems),
+        n_missing=sum(system.n_missing for system in systems),
     )

@@ -48,12 +48,12 @@ def quiet(text: str) -> Phrase:
 def parts(words: Words) -> tuple[Phrase, ...]:
     """The phrases of the words, one by one."""
     several = [words] if isinstance(words, str | Phrase) else words
-    return tuple(Phrase(one) if isinstance(one, str) else one for one in several)
+    return tuple(Phrase(item) if isinstance(item, str) else item for item in several)
 
 
 def plain(words: Words) -> str:
     """The words without their tones."""
-    return "".join(one.text for one in parts(words))
+    return "".join(part.text for part in parts(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +248,12 @@ class Row:
     @property
     def names(self) -> list[str]:
         """The names in the row: what it is about."""
-        return [one.text for one in self.cells if isinstance(one, RowName)]
+        return [cell.text for cell in self.cells if isinstance(cell, RowName)]
 
     @property
     def verdict(self) -> Verdict | None:
         """The decision about the row, if it has one."""
-        return next((one for one in self.cells if isinstance(one, Verdict)), None)
+        return next((cell for cell in self.cells if isinstance(cell, Verdict)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +291,9 @@ class Table:
         """Tell whether a column has anything that can be drawn."""
         cells = (row.cells[at] for row in self.rows)
         return any(
-            isinstance(one, Bar)
-            or (isinstance(one, IntervalCell) and one.scale is not None and one.scale.drawable)
-            for one in cells
+            isinstance(cell, Bar)
+            or (isinstance(cell, IntervalCell) and cell.scale is not None and cell.scale.drawable)
+            for cell in cells
         )
 
     def tells(self, at: int) -> bool:
@@ -494,4 +494,6 @@ class Page:
     @property
     def tables(self) -> list[Table]:
         """All tables in order."""
-        return [block for one in self.sections for block in one.blocks if isinstance(block, Table)]
+        return [
+            block for part in self.sections for block in part.blocks if isinstance(block, Table)
+        ]

@@ -94,11 +94,11 @@ def why_no_value(estimate: "Estimate") -> str:
     return f"{outcome} ({most_frequent(estimate.reasons)})" if estimate.reasons else outcome
 
 
-def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
+def most_frequent(reasons: Mapping[str, int], listed: int = 2) -> str:
     """The most frequent reasons in short form, and the number of further ones."""
     ranked = sorted(reasons, key=lambda reason: -reasons[reason])
-    more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
-    return "; ".join(short_words(reason) for reason in ranked[:shown]) + more
+    more = f" and {len(ranked) - listed} more" if len(ranked) > listed else ""
+    return "; ".join(short_words(reason) for reason in ranked[:listed]) + more
 
 
 def who_can(by: str) -> str:

@@ -53,9 +53,9 @@ def numbered_table(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.col(INDEX) + 1).rename({INDEX: NUMBER})
 
 
-def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
+def call_items(calls: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
     """One item for each request: its cost, what went wrong, and the reply as received."""
-    for call in found:
+    for call in calls:
         head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
         inner = []
         if prompts:
@@ -156,7 +156,7 @@ def _pretty(reply: str) -> str:
         return reply
     if not isinstance(value, dict):
         return reply
-    lines = (f"{name}: {json.dumps(one, ensure_ascii=False)}" for name, one in value.items())
+    lines = (f"{name}: {json.dumps(item, ensure_ascii=False)}" for name, item in value.items())
     return "\n".join(lines)
 
 
@@ -264,12 +264,12 @@ class Dossier:
         parts = {
             PLACES[unit]: [
                 {
-                    **numbered_row(one.own),
-                    **{kind: said.to_record() for kind, said in one.said.items()},
+                    **numbered_row(item.own),
+                    **{kind: text.to_record() for kind, text in item.said.items()},
                 }
-                for one in found
+                for item in part
             ]
-            for unit, found in self.parts.items()
+            for unit, part in self.parts.items()
         }
         return {
             "id": of.id,
@@ -308,13 +308,13 @@ def dossier(run: Readable, example: str) -> Dossier:
         UnknownName: The run has no such example; the error suggests similar ids.
     """
     some = run.excerpt([example])
-    found = _dossiers(some, [example])
-    if not found:
+    collected = _dossiers(some, [example])
+    if not collected:
         ids = run.examples(["id"])["id"]
         near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
         known = near or ids.head(NEAR).to_list()
         raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
-    return replace(found[example], calls=tuple(some.calls(example)))
+    return replace(collected[example], calls=tuple(some.calls(example)))
 
 
 def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
@@ -325,21 +325,21 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
     judged = {kind: _by_example(some.judgements(kind)) for kind in KINDS}
     placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
-    made = {*Claims.made_by, *Statements.made_by}
+    metric = {*Claims.made_by, *Statements.made_by}
     names = pl.col("metric", "status").cast(pl.String)
     scores = _by_example(some.scores().select("example_id", names, "value", "label", "reason"))
     none = pl.DataFrame()
-    found: dict[str, Dossier] = {}
-    for one in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
-        rows = {kind: _rows(frames.get(one.id), KINDS[kind]) for kind, frames in judged.items()}
-        found[one.id] = Dossier(
-            one,
-            _parts(one, rows),
-            {kind: said for kind, said in rows.items() if said and kind not in placed | made},
-            tuple(ExampleScore(*row) for row in scores.get(one.id, none).iter_rows()),
+    collected: dict[str, Dossier] = {}
+    for item in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
+        rows = {kind: _rows(frames.get(item.id), KINDS[kind]) for kind, frames in judged.items()}
+        collected[item.id] = Dossier(
+            item,
+            _parts(item, rows),
+            {kind: row for kind, row in rows.items() if row and kind not in placed | metric},
+            tuple(ExampleScore(*row) for row in scores.get(item.id, none).iter_rows()),
             calls=(),
         )
-    return found
+    return collected
 
 
 def asks_about(unit: Unit) -> list[Ask]:
@@ -367,18 +367,18 @@ def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ..
     return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
 
 
-def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...]]:
+def _parts(example: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...]]:
     return {
         "claim": _made(judged, "claim", Claims.made_by),
         "statement": _made(judged, "statement", Statements.made_by),
         "evidence": tuple(
             JudgedPart(at, text, {"text": text}, _said(judged, "evidence", {"index": at}))
-            for at, text in enumerate(one.evidence)
+            for at, text in enumerate(example.evidence)
         ),
         "context": tuple(
-            JudgedPart(context.rank, context.text, own, _said(judged, "context", own))
-            for context in one.contexts or ()
-            for own in (asdict(context),)
+            JudgedPart(context.rank, context.text, fields, _said(judged, "context", fields))
+            for context in example.contexts or ()
+            for fields in (asdict(context),)
         ),
     }
 
@@ -386,27 +386,31 @@ def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...
 def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
     return tuple(
         JudgedPart(
-            own["index"], own["text"], own, _said(judged, unit, own), own.get("reference", 0)
+            fields["index"],
+            fields["text"],
+            fields,
+            _said(judged, unit, fields),
+            fields.get("reference", 0),
         )
         for maker in makers
-        for own in (row.values for row in judged[maker])
+        for fields in (row.values for row in judged[maker])
     )
 
 
-def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, PartText]:
-    found: dict[str, PartText] = {}
+def _said(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> dict[str, PartText]:
+    collected: dict[str, PartText] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
-        known = [key for key in keys if key in own]
+        known = [key for key in keys if key in fields]
         rows = tuple(
             row
             for row in judged[ask.kind]
             if row.values.get("origin", unit) == unit
-            and all(row.values[key] == own[key] for key in known)
+            and all(row.values[key] == fields[key] for key in known)
         )
         several = len(known) < len(keys)
-        found[ask.kind] = PartText(rows if several else rows[:1], several)
-    return found
+        collected[ask.kind] = PartText(rows if several else rows[:1], several)
+    return collected
 
 
 FileFormat = Literal["csv", "jsonl", "parquet"]
@@ -442,7 +446,7 @@ def _estimates(run: Run) -> pl.DataFrame:
     from ragstone.analysis.calibration.checked_run import checked_against_people
 
     checked = checked_against_people(run.path, run.form)
-    means = [checked.corrected(one.metric, one.group) for one in run.estimate_list]
+    means = [checked.corrected(estimate.metric, estimate.group) for estimate in run.estimate_list]
     names = {"value": "corrected", "low": "corrected_low", "high": "corrected_high",
              "n_labels": "corrected_labels"}  # fmt: skip
     columns = {name: [mean and getattr(mean, of) for mean in means] for of, name in names.items()}
@@ -493,5 +497,5 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 def _json_text(column: pl.Series) -> pl.Series:
     values: Sequence[Any] = column.to_list()
-    texts = [None if one is None else json.dumps(one, ensure_ascii=False) for one in values]
+    texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
     return pl.Series(column.name, texts, dtype=pl.String)

@@ -105,23 +105,25 @@ def first_caution(run: Run, summary: "Summary") -> Words:
     if summary.possible and summary.missing == summary.possible:
         return (strong("Nothing could be scored:"), f" {_most_frequent_reason(run)}.")
     if lacking := run.too_much_missing:
-        metric, (missing, possible) = max(lacking.items(), key=lambda one: one[1][0] / one[1][1])
+        metric, (missing, possible) = max(lacking.items(), key=lambda item: item[1][0] / item[1][1])
         more = f", and over a tenth of {counted(len(lacking) - 1, 'other metric')}"
         return (
             strong(f"{short_name(metric)} lacks {missing:,} of {possible:,} scores"),
             f"{more if len(lacking) > 1 else ''}: {_most_frequent_reason(run)}."
             f"{'' if missing == possible else LEFT}",
         )
-    if own := {name: ones for name, ones in summary.themselves.items() if ones}:
-        (name, metrics), *others = own.items()
-        one = len(metrics) == 1
-        scores = "its score" if one else f"its {len(metrics)} scores"
-        are = "It is" if one else "They are"
-        more = f" So {'is that' if one else 'are those'} of {counted(len(others), 'other system')}."
+    if fields := {name: ones for name, ones in summary.themselves.items() if ones}:
+        (name, metrics), *others = fields.items()
+        item = len(metrics) == 1
+        scores = "its score" if item else f"its {len(metrics)} scores"
+        are = "It is" if item else "They are"
+        more = (
+            f" So {'is that' if item else 'are those'} of {counted(len(others), 'other system')}."
+        )
         return (
             strong(f"{' '.join(name.split())} is compared with itself."),
             f" Each of its answers is the reference, so {scores} against the reference "
-            f"{'says' if one else 'say'} nothing of it. {are} drawn pale and left out of "
+            f"{'says' if item else 'say'} nothing of it. {are} drawn pale and left out of "
             f"comparisons.{more if others else ''}",
         )
     notes = {Reason.read(note).code: note for note in run_notes(run)}
@@ -132,17 +134,17 @@ def first_caution(run: Run, summary: "Summary") -> Words:
 
 def _most_frequent_reason(run: Run) -> str:
     reasons = Counter[str]()
-    for one in run.estimate_list:
-        if not one.group and one.n_missing:
-            reasons.update(one.reasons)
+    for estimate in run.estimate_list:
+        if not estimate.group and estimate.n_missing:
+            reasons.update(estimate.reasons)
     return words(reasons.most_common(1)[0][0]).rstrip(".") if reasons else "no reason was given"
 
 
 def _outside(run: Run) -> Iterator[str]:
-    for one in run.estimate_list:
-        if not one.group and (count := one.reasons.get("out_of_range", 0)):
+    for estimate in run.estimate_list:
+        if not estimate.group and (count := estimate.reasons.get("out_of_range", 0)):
             lie = "score lies" if count == 1 else "scores lie"
             yield (
-                f"{one.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
+                f"{estimate.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
                 "metric of your own has its range in @metric(…, range=Range(0, 100))."
             )

@@ -28,7 +28,7 @@ TEXT, LINE = 160, 320
 MOST_LINES = 3
 
 
-def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
+def why(dossier: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
     """The judgements that lowered an example's scores: the first few, and a count of the rest.
 
     First come claims and statements that are contradicted, then those that are not supported or do
@@ -36,40 +36,40 @@ def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
     kind that the metrics use.
     """
     asks = frozenset[str]().union(*map(asks_of, metrics))
-    held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
-    lines = list(dict.fromkeys([*(line for _, line in held), *_others(found, asks)]))
+    held = sorted(_held(dossier, asks), key=lambda item: item[0] != "bad")
+    lines = list(dict.fromkeys([*(line for _, line in held), *_others(dossier, asks)]))
     lines = [shortened(line, LINE) for line in lines]
     if len(lines) > most:
         return [*lines[:most], f"and {len(lines) - most:,} more"]
     return lines
 
 
-def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
-    for (what, text), of_unit in groupby(_of_units(found, asks), key=lambda one: one[:2]):
+def _held(dossier: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for (what, text), of_unit in groupby(_of_units(dossier, asks), key=lambda item: item[:2]):
         verdicts = [(*against(row), row.reason) for _, _, row in of_unit]
-        held = sorted((one for one in verdicts if one[0]), key=lambda one: one[0] != "bad")
+        held = sorted((item for item in verdicts if item[0]), key=lambda item: item[0] != "bad")
         if held:
-            said = ", ".join(dict.fromkeys(verdict for _, verdict, _ in held))
+            sentence = ", ".join(dict.fromkeys(verdict for _, verdict, _ in held))
             reasons = dict.fromkeys(reason for _, _, reason in held)
-            yield held[0][0], _line(f"{what} {said}", text, *reasons)
+            yield held[0][0], _line(f"{what} {sentence}", text, *reasons)
 
 
-def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
+def _of_units(dossier: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
     for unit in PLACES:
-        for part in found.parts[unit]:
+        for part in dossier.parts[unit]:
             # The rank of a context; the others are counted from 1 too, as on every page.
             number = part.place if unit == "context" else part.place + 1
             what = unit if unit == "statement" else f"{unit} {number}"
             text = "" if unit == "context" else part.text or ""
-            for ask in (one for one in asks_about(unit) if one.name in asks):
+            for ask in (item for item in asks_about(unit) if item.name in asks):
                 yield from ((what, text, row) for row in part.rows(ask.kind))
 
 
-def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
-    of_units = [row for _, _, row in _of_units(found, asks) if speaking(row.kind) is None]
+def _others(dossier: Dossier, asks: frozenset[str]) -> Iterator[str]:
+    of_units = [row for _, _, row in _of_units(dossier, asks) if speaking(row.kind) is None]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
-        rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
-        for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
+        rows = () if KINDS[kind].derived else dossier.judgements.get(kind, ())
+        for row in (*rows, *(of_unit for of_unit in of_units if of_unit.kind.name == kind)):
             # That the reply is an answer lowers no score.
             answer = row.kind is Response and row.values.get(Response.decides) == "answer"
             if row.reason and not answer:
@@ -77,9 +77,9 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
 
 
 def _line(head: str, text: str, *reasons: str) -> str:
-    said = f": {shortened(text, TEXT)}" if text else ""
+    sentence = f": {shortened(text, TEXT)}" if text else ""
     why = "; ".join(words(reason) for reason in reasons if reason)
-    return f"{head}{said}{f'  ({why})' if why else ''}"
+    return f"{head}{sentence}{f'  ({why})' if why else ''}"
 
 
 MOST_RANKED = 5
@@ -157,10 +157,10 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
     aside = [name for name in _directed(run.estimate_list) if name not in metrics]
     examples = []
     for name, system, shortfall in worst.rows():
-        found = known[name]
+        collected = known[name]
         rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
-        reasons = why(found, *metrics) or why(found, *aside)
-        texts = found.example.question, found.example.answer
+        reasons = why(collected, *metrics) or why(collected, *aside)
+        texts = collected.example.question, collected.example.answer
         most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
         examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
     return RankedExamples(metrics, tuple(examples))
@@ -173,13 +173,13 @@ def shortfalls(run: Run, *, limit: int) -> pl.DataFrame:
 
 
 def _directed(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
-    return {one.metric: one for one in estimates if one.better != "0"}
+    return {estimate.metric: estimate for estimate in estimates if estimate.better != "0"}
 
 
 def _that_rank(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    known = {one.metric for one in estimates if one.n}
-    directed = {name: one for name, one in _directed(estimates).items() if name in known}
-    of_answers = [name for name, one in directed.items() if one.family != "retrieval"]
+    known = {estimate.metric for estimate in estimates if estimate.n}
+    directed = {name: item for name, item in _directed(estimates).items() if name in known}
+    of_answers = [name for name, item in directed.items() if item.family != "retrieval"]
     judged = [name for name in of_answers if not _of_wording(name)]
     return tuple(judged or of_answers or directed)
 
@@ -266,21 +266,21 @@ Failing = Mapping[int, Sequence[FailingExample]]
 
 def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
     """The worst examples of every requirement that does not pass."""
-    asked = {
-        place: one.worst[:limit]
-        for place, one in enumerate(result.requirements)
-        if one.decision != "pass"
+    labels = {
+        index: requirement.worst[:limit]
+        for index, requirement in enumerate(result.requirements)
+        if requirement.decision != "pass"
     }
-    names = dict.fromkeys(name for worst in asked.values() for name, _ in worst)
+    names = dict.fromkeys(name for worst in labels.values() for name, _ in worst)
     known = dossiers(run, names)
     return {
-        place: [_example(result.requirements[place], value, known[name]) for name, value in worst]
-        for place, worst in asked.items()
+        label: [_example(result.requirements[label], value, known[name]) for name, value in worst]
+        for label, worst in labels.items()
     }
 
 
-def _example(one: "Decided", value: float, found: Dossier) -> FailingExample:
-    reasons, of = tuple(why(found, one.metric)), found.example
+def _example(requirement: "Decided", value: float, dossier: Dossier) -> FailingExample:
+    reasons, of = tuple(why(dossier, requirement.metric)), dossier.example
     return FailingExample(of.id, value, of.question, of.answer, reasons)
 
 
@@ -307,11 +307,11 @@ def worst(
     Only examples with a value that could be better are listed. A metric without a better
     direction is left out unless it is named; then its highest values come first.
     """
-    better = {one.metric: one.better for one in run.estimate_list}
+    better = {estimate.metric: estimate.better for estimate in run.estimate_list}
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
     scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
     texts = run.examples(["id", "question", "answer"])
-    found: dict[str, list[WorstExample]] = {}
+    collected: dict[str, list[WorstExample]] = {}
     for name in chosen:
         scale, value = scale_of(name), pl.col("value")
         rows = scores.filter(pl.col("metric").cast(pl.String) == name)
@@ -323,12 +323,12 @@ def worst(
             texts, left_on="example_id", right_on="id", how="left", maintain_order="left"
         )
         columns = WorstExample.__dataclass_fields__
-        found[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
-    return found
+        collected[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
+    return collected
 
 
 def example_item(
-    one: FailingExample | WorstExample,
+    example: FailingExample | WorstExample,
     *,
     label: str | None = None,
     system: str = "",
@@ -338,22 +338,22 @@ def example_item(
     after = (quiet(f"  {system}"),) if system else ()
     return OutlineItem(
         (
-            strong(number(one.value)),
+            strong(number(example.value)),
             f" {label}" if label else "",
             "  ",
-            Phrase(one.example_id, "name"),
+            Phrase(example.example_id, "name"),
             *after,
         ),
-        texts_of(one, reasons),
+        texts_of(example, reasons),
     )
 
 
 def texts_of(
-    one: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
+    example: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
 ) -> tuple[OutlineItem, ...]:
     """Return its question, its answer and the reasons, cut to a few lines."""
-    said = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
-    return (*question_and_answer(one.question, one.answer), *said)
+    text = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
+    return (*question_and_answer(example.question, example.answer), *text)
 
 
 def question_and_answer(question: str | None, answer: str | None) -> tuple[OutlineItem, ...]:

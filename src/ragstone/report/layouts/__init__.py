@@ -59,11 +59,13 @@ EXCHANGE: dict[str, Callable[[Run], Report]] = {
 
 def reports_of(run: Run) -> list[str]:
     """The reports that a run was made for, and those of whose metrics it has every one."""
-    asked = {name.split("(")[0] for name in run.form.suites}
-    there = {*run.form.metrics}
-    made = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
+    labels = {name.split("(")[0] for name in run.form.suites}
+    present = {*run.form.metrics}
+    metric = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
     return [
-        name for name, ones in made.items() if ones <= there or (name in asked and ones & there)
+        name
+        for name, ones in metric.items()
+        if ones <= present or (name in labels and ones & present)
     ]
 
 
@@ -80,14 +82,16 @@ class LimitReached:
 def limits_reached(run: Run, suite: str) -> list[LimitReached]:
     """For each limit of a report's suite and each system, how many answers are beyond it."""
     layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
-    found = []
+    collected = []
     for limit in layout.limits:
         if data.has(limit.metric):
             scores = data.table.select("method").with_columns(data.scores(limit.metric)["value"])
             for system in data.methods:
-                own = scores.filter(pl.col("method") == system)["value"].drop_nulls()
-                found.append(LimitReached(limit, system, sum(map(limit.exceeded, own)), len(own)))
-    return found
+                fields = scores.filter(pl.col("method") == system)["value"].drop_nulls()
+                collected.append(
+                    LimitReached(limit, system, sum(map(limit.exceeded, fields)), len(fields))
+                )
+    return collected
 
 
 def report_as(run: Run, suite: str) -> Report:
@@ -110,8 +114,8 @@ def report_as(run: Run, suite: str) -> Report:
             f"The run has no score that a report of {suite} shows. First: "
             f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
         )
-    there = tuple(column for column in layout.behind if data.has(column.metric))
-    files = tuple(layout.files(replace(layout, behind=there), data))
+    present = tuple(column for column in layout.behind if data.has(column.metric))
+    files = tuple(layout.files(replace(layout, behind=present), data))
     return Report(files, tuple(_notes(layout, data)))
 
 
@@ -173,22 +177,22 @@ def check_target(out: Path, ending: str = ".csv") -> None:
         return
     if out.suffix or out.exists():
         kind = ending[1:].upper()
-        found = f"a report is written as {kind}" if out.suffix else "that is not a folder"
+        why = f"a report is written as {kind}" if out.suffix else "that is not a folder"
         raise InputError(
-            f"{out}: {found}. Name a folder for all its files, or a file that ends in {ending} for "
+            f"{out}: {why}. Name a folder for all its files, or a file that ends in {ending} for "
             "the first."
         )
 
 
 def as_asked(layout: Layout, run: Run) -> Layout:
     """The layout with the parameters that the run's suite was given, as in ``taxonomy(k=5)``."""
-    asked = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
-    suite = suite_named(asked[0] if asked else layout.suite)
+    labels = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
+    suite = suite_named(labels[0] if labels else layout.suite)
     renamed = dict(zip(SUITES[layout.suite].names, suite.names, strict=True))
 
     def as_given(columns: tuple[ReportColumn, ...]) -> tuple[ReportColumn, ...]:
-        named = {one: renamed.get(one.metric, one.metric) for one in columns}
-        return tuple(replace(one, metric=str(read_metric(text))) for one, text in named.items())
+        names = {column: renamed.get(column.metric, column.metric) for column in columns}
+        return tuple(replace(item, metric=str(read_metric(text))) for item, text in names.items())
 
     return replace(
         layout,
@@ -204,10 +208,10 @@ def _shown(layout: Layout, data: ReportData, metric: str) -> list[str]:
 
 
 def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
-    shown = {column.name: _shown(layout, data, column.metric) for column in layout.columns}
-    if lacking := [name for name, metrics in shown.items() if not metrics]:
+    listed = {column.name: _shown(layout, data, column.metric) for column in layout.columns}
+    if lacking := [name for name, metrics in listed.items() if not metrics]:
         yield f"nothing in the run for {', '.join(lacking)}: the cells are empty."
-    empty = [name for name, ones in shown.items() if ones and not any(map(data.valued, ones))]
+    empty = [name for name, ones in listed.items() if ones and not any(map(data.valued, ones))]
     if empty:
         yield f"no value of {', '.join(empty)}: undefined or missing for every answer."
     for name in filter(data.has, layout.metrics):

@@ -41,35 +41,36 @@ def as_every_eval_ever(run: Run) -> Report:
     scored = Scored(run)
     dataset = Path(run.form.data.source or "data").name.split(".")[0] or "data"
     examples: dict[str, list[Example]] = {}
-    for one in from_frame(run.examples()):
-        examples.setdefault(one.system, []).append(one)
+    for item in from_frame(run.examples()):
+        examples.setdefault(item.system, []).append(item)
     scores = {
         name: {row["example_id"]: row for row in _valued(scored, name)} for name in scored.metrics
     }
     files: list[OtherFile] = []
     for system, id in _model_ids(scored.systems).items():
-        place = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
+        index = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
         about = {"schema_version": VERSION, "evaluation_id": f"{dataset}/{id}/{_seconds(run)}"}
-        found = _estimates(run, system)
-        lines = list(_lines(about, id, dataset, examples[system], found, scores, scored))
+        collected = _estimates(run, system)
+        lines = list(_lines(about, id, dataset, examples[system], collected, scores, scored))
         samples = "".join(f"{_json(line)}\n" for line in lines).encode()
         record = {
             **about,
             **_origin(run, system, id),
             "evaluation_results": [
-                _result(run, scored, dataset, one, about["evaluation_id"]) for one in found
+                _result(run, scored, dataset, estimate, about["evaluation_id"])
+                for estimate in collected
             ],
         }
         if lines:
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
-                "file_path": f"{place}_samples.jsonl",
+                "file_path": f"{index}_samples.jsonl",
                 "hash_algorithm": "sha256",
                 "checksum": sha256(samples).hexdigest(),
                 "total_rows": len(lines),
             }
-        files.append(OtherFile(f"{place}.json", f"{_json(record, indent=1)}\n".encode()))
-        files += [OtherFile(f"{place}_samples.jsonl", samples)] if lines else []
+        files.append(OtherFile(f"{index}.json", f"{_json(record, indent=1)}\n".encode()))
+        files += [OtherFile(f"{index}_samples.jsonl", samples)] if lines else []
     return Report(tuple(files), ())
 
 
@@ -79,8 +80,8 @@ def _valued(scored: Scored, metric: str) -> Iterable[dict[str, Any]]:
 
 def _estimates(run: Run, system: str) -> list[Estimate]:
     return [
-        one for one in run.estimate_list
-        if dict(one.group) == {"system": system} and one.value is not None
+        estimate for estimate in run.estimate_list
+        if dict(estimate.group) == {"system": system} and estimate.value is not None
     ]  # fmt: skip
 
 
@@ -109,22 +110,28 @@ def _origin(run: Run, system: str, id: str) -> dict[str, Any]:
 
 
 def _result(
-    run: Run, scored: Scored, dataset: str, one: Estimate, evaluation: str
+    run: Run, scored: Scored, dataset: str, estimate: Estimate, evaluation: str
 ) -> dict[str, Any]:
-    counts = {"n": one.n, "n_undefined": one.n_undefined, "n_missing": one.n_missing,
-              "clusters": one.clusters, "worst": one.worst, "best": one.best}  # fmt: skip
+    counts = {
+        "n": estimate.n,
+        "n_undefined": estimate.n_undefined,
+        "n_missing": estimate.n_missing,
+        "clusters": estimate.clusters,
+        "worst": estimate.worst,
+        "best": estimate.best,
+    }
     details = {name: f"{count}" for name, count in counts.items() if count is not None}
-    details |= {f"label {word}": f"{count}" for word, count in one.labels.items()}
-    details |= {f"reason {words(why)}": f"{count}" for why, count in one.reasons.items()}
-    uncertainty: dict[str, Any] = {"num_samples": one.n}
-    if one.low is not None and one.high is not None:
+    details |= {f"label {word}": f"{count}" for word, count in estimate.labels.items()}
+    details |= {f"reason {words(why)}": f"{count}" for why, count in estimate.reasons.items()}
+    uncertainty: dict[str, Any] = {"num_samples": estimate.n}
+    if estimate.low is not None and estimate.high is not None:
         uncertainty["confidence_interval"] = {
-            "lower": one.low, "upper": one.high, "confidence_level": one.level,
-            "method": one.method or UNKNOWN,
+            "lower": estimate.low, "upper": estimate.high, "confidence_level": estimate.level,
+            "method": estimate.method or UNKNOWN,
         }  # fmt: skip
     return {
-        "evaluation_result_id": _result_id(evaluation, one.metric),
-        "evaluation_name": f"{dataset} {one.metric}",
+        "evaluation_result_id": _result_id(evaluation, estimate.metric),
+        "evaluation_name": f"{dataset} {estimate.metric}",
         "evaluation_timestamp": run.form.created,
         "source_data": {
             "dataset_name": dataset,
@@ -135,26 +142,26 @@ def _result(
                 "questions": str(run.form.data.questions),
             },
         },
-        "metric_config": _metric_config(scored, one),
-        "score_details": {"score": one.value, "details": details, "uncertainty": uncertainty},
+        "metric_config": _metric_config(scored, estimate),
+        "score_details": {"score": estimate.value, "details": details, "uncertainty": uncertainty},
     }
 
 
-def _metric_config(scored: Scored, one: Estimate) -> dict[str, Any]:
-    metric, scale = scored.metric(one.metric), scored.scale(one.metric)
-    name = one.metric if metric is None else metric.name
-    given = {} if metric is None else metric.parameters
+def _metric_config(scored: Scored, estimate: Estimate) -> dict[str, Any]:
+    metric, scale = scored.metric(estimate.metric), scored.scale(estimate.metric)
+    name = estimate.metric if metric is None else metric.name
+    arguments = {} if metric is None else metric.parameters
     config: dict[str, Any] = {
         "metric_id": f"ragstone.{name}",
-        "metric_name": one.metric,
+        "metric_name": estimate.metric,
         "metric_parameters": {
             key: value if isinstance(value, (str, bool, int, float)) else str(value)
-            for key, value in given.items()
+            for key, value in arguments.items()
         },
-        "lower_is_better": one.better == "-",
-        "additional_details": {"signature": one.signature, "family": one.family},
+        "lower_is_better": estimate.better == "-",
+        "additional_details": {"signature": estimate.signature, "family": estimate.family},
     }
-    if one.better == "0":
+    if estimate.better == "0":
         config["additional_details"]["direction"] = "neither higher nor lower is better"
     if scale.rate:
         config |= {"score_type": "binary", "metric_unit": "proportion"}
@@ -181,18 +188,18 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     outcomes = scores.get(OUTCOME, {})
     for example in examples:
-        asked = _asked(example)
-        for one in estimates:
-            row = scores[one.metric].get(example.id)
+        labels = _asked(example)
+        for estimate in estimates:
+            row = scores[estimate.metric].get(example.id)
             if row is None:
                 continue
-            correct, by = _correct(example.id, row["value"], one, outcomes, scored)
+            correct, by = _correct(example.id, row["value"], estimate, outcomes, scored)
             yield {
                 **about,
                 "model_id": id,
-                "evaluation_name": f"{dataset} {one.metric}",
-                "evaluation_result_id": _result_id(about["evaluation_id"], one.metric),
-                **asked,
+                "evaluation_name": f"{dataset} {estimate.metric}",
+                "evaluation_result_id": _result_id(about["evaluation_id"], estimate.metric),
+                **labels,
                 "evaluation": {"score": row["value"], "is_correct": correct},
                 "metadata": _metadata(example, row, by),
             }
@@ -205,7 +212,7 @@ def _asked(example: Example) -> dict[str, Any]:
     several = bool(before)
     turns = [*before, {"role": "user", "content": question}]
     turns += [] if answer is None else [{"role": "assistant", "content": answer}]
-    said = {
+    text = {
         "turn_idx": len(turns) - 1 if several else 0,
         "source": f"messages[{len(turns) - 1}].content" if several else "output.raw",
         "extracted_value": answer,
@@ -221,22 +228,22 @@ def _asked(example: Example) -> dict[str, Any]:
         "messages": [{"turn_idx": at, **turn} for at, turn in enumerate(turns)]
         if several
         else None,
-        "answer_attribution": [] if answer is None else [said],
+        "answer_attribution": [] if answer is None else [text],
     }
 
 
 def _correct(
     example: str,
     value: float,
-    one: Estimate,
+    estimate: Estimate,
     outcomes: Mapping[str, Mapping[str, Any]],
     scored: Scored,
 ) -> tuple[bool, str]:
     """The schema asks for yes or no, and for what says so."""
     if example in outcomes:
         return outcomes[example]["label"] == "correct", f"{OUTCOME} is correct"
-    scale = scored.scale(one.metric)
-    best = {"+": scale.high, "-": scale.low}.get(one.better)
+    scale = scored.scale(estimate.metric)
+    best = {"+": scale.high, "-": scale.low}.get(estimate.better)
     return best is not None and value == best, "the score is the best possible"
 
 

@@ -43,42 +43,46 @@ class _Task:
     results: dict[str, Example]
 
     def takes(self, example: Example) -> bool:
-        own = self.example
-        asked = (example.question, example.history, example.reference)
-        return example.system not in self.results and asked == (
-            own.question, own.history, own.reference,
+        fields = self.example
+        labels = (example.question, example.history, example.reference)
+        return example.system not in self.results and labels == (
+            fields.question, fields.history, fields.reference,
         )  # fmt: skip
 
 
 def as_inspectorraget(run: Run) -> Report:
     """One file with models, metrics, documents, tasks and results."""
     examples = from_frame(run.examples())
-    answered = [one for one in examples if one.answer is not None]
+    answered = [example for example in examples if example.answer is not None]
     scored = Scored(run)
-    metrics = [one for one in _metrics(run, scored) if one.values]
-    labels = {one.id: _labels(one) for one in answered}
-    names = _names(labels.values(), {one.name for one in metrics})
+    metrics = [metric for metric in _metrics(run, scored) if metric.values]
+    labels = {example.id: _labels(example) for example in answered}
+    names = _names(labels.values(), {metric.name for metric in metrics})
     tasks = _tasks(answered)
     documents = _documents(answered)
     results = [
-        _result(task, one, metrics, labels[one.id], names, documents)
+        _result(task, result, metrics, labels[result.id], names, documents)
         for task in tasks
-        for one in task.results.values()
+        for result in task.results.values()
     ]
-    declared = [*(one.entry() for one in metrics), *_of_people(labels.values(), names)]
-    listed = [_as_text_if_lacking(one, results) for one in declared]
+    declared = [*(metric.entry() for metric in metrics), *_of_people(labels.values(), names)]
+    listed = [_as_text_if_lacking(item, results) for item in declared]
     content = {
         "schema_version": VERSION,
         "name": run.path.name,
-        "models": [{"model_id": one, "name": one, "owner": UNKNOWN} for one in scored.systems],
+        "models": [
+            {"model_id": system, "name": system, "owner": UNKNOWN} for system in scored.systems
+        ],
         "metrics": listed,
-        "filters": sorted({name for one in answered for name in one.slices if name not in OWN}),
+        "filters": sorted(
+            {name for example in answered for name in example.slices if name not in OWN}
+        ),
         "documents": [
             {"document_id": id, "text": text}
             for (_, text), id in documents.items()
             if text is not None  # A context whose document is not there is shown as one.
         ],
-        "tasks": [_task(one, documents) for one in tasks],
+        "tasks": [_task(task, documents) for task in tasks],
         "results": results,
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
@@ -101,7 +105,7 @@ class _Metric:
 def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
     for name in scored.metrics:
         rows = scored.of(name).filter(pl.col("status") == "value")
-        found = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
+        collected = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
         words = _words(rows)
         scale = scored.scale(name)
         about: dict[str, Any] = {"type": "numerical", "aggregator": "average"}
@@ -114,7 +118,7 @@ def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
         about |= {"description": better} if better else {}
         yield _Metric(
             name, about, _judge(run, scored, name),
-            {id: str(label) if words else value for id, value, label in found},
+            {id: str(label) if words else value for id, value, label in collected},
         )  # fmt: skip
 
 
@@ -129,31 +133,31 @@ def _words(rows: pl.DataFrame) -> dict[str, float]:
 def _judge(run: Run, scored: Scored, name: str) -> str:
     metric = scored.metric(name)
     kinds = {ASKS[ask].kind for ask in metric.asks} if metric is not None else set()
-    judges = [one.name for one in run.form.judges if kinds & {*one.kinds}]
+    judges = [judge.name for judge in run.form.judges if kinds & {*judge.kinds}]
     return "+".join(judges) or "ragstone"
 
 
 def _labels(example: Example) -> Votes:
-    found: Votes = {}
+    collected: Votes = {}
     for row in rows_of(example.id, example.labels, "", None, {}):
         for name, value in row.labels.items() if row.unit is None else ():
             if isinstance(value, str) or (isinstance(value, (int, float)) and isfinite(value)):
-                found.setdefault(name, {})[row.annotator] = (
+                collected.setdefault(name, {})[row.annotator] = (
                     int(value) if isinstance(value, bool) else value
                 )
-    return found
+    return collected
 
 
 def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
-    there = dict.fromkeys(name for of in labels for name in of)
-    return {name: f"{name}{HUMAN}" if name in metrics else name for name in there}
+    present = dict.fromkeys(name for of in labels for name in of)
+    return {name: f"{name}{HUMAN}" if name in metrics else name for name in present}
 
 
 def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for label, name in names.items():
         values = [vote for of in labels for vote in of.get(label, {}).values()]
         entry: dict[str, Any] = {"name": name, "display_name": label, "author": "human"}
-        if all(isinstance(one, (int, float)) for one in values):
+        if all(isinstance(value, (int, float)) for value in values):
             low, high = min(values), max(values)
             yes_no = low >= 0 and high <= 1
             entry |= {"type": "numerical", "aggregator": "average",
@@ -161,12 +165,12 @@ def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]
         else:
             words = sorted(set(map(str, values)))
             entry["type"] = "text"
-            entry |= {"values": [{"value": one} for one in words]} if len(words) < FREE else {}
+            entry |= {"values": [{"value": word} for word in words]} if len(words) < FREE else {}
         yield entry
 
 
 def _lacking(name: str, results: Sequence[Mapping[str, Any]]) -> int:
-    return sum(name not in one["scores"] for one in results)
+    return sum(name not in result["scores"] for result in results)
 
 
 def _as_text_if_lacking(
@@ -180,41 +184,41 @@ def _as_text_if_lacking(
 def _tasks(examples: Sequence[Example]) -> list[_Task]:
     """A task a question; an answer again by the same system is one to a task of its own."""
     by_question: dict[str, list[_Task]] = {}
-    for one in examples:
-        tasks = by_question.setdefault(one.question_id, [])
-        task = next((task for task in tasks if task.takes(one)), None)
+    for example in examples:
+        tasks = by_question.setdefault(example.question_id, [])
+        task = next((task for task in tasks if task.takes(example)), None)
         if task is None:
             again = f" ({len(tasks) + 1})" if tasks else ""
-            task = _Task(f"{one.question_id}{again}", one, {})
+            task = _Task(f"{example.question_id}{again}", example, {})
             tasks.append(task)
-        task.results[one.system] = one
+        task.results[example.system] = example
     return [task for tasks in by_question.values() for task in tasks]
 
 
 def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[str, Any]:
-    own = task.example
-    turns = [*((turn.role, turn.text) for turn in own.history), ("user", own.question or "")]
-    retrieved = any(one.contexts is not None for one in task.results.values())
+    fields = task.example
+    turns = [*((turn.role, turn.text) for turn in fields.history), ("user", fields.question or "")]
+    retrieved = any(result.contexts is not None for result in task.results.values())
     kind = "qa" if retrieved else "generation"
-    asked: Any = own.question or ""
-    if own.history and retrieved:
+    labels: Any = fields.question or ""
+    if fields.history and retrieved:
         # What it calls rag is a conversation shown without its contexts.
-        asked = [{"speaker": role, "text": text} for role, text in turns]
-    elif own.history:
-        kind, asked = "rag", [{"role": role, "content": text} for role, text in turns]
-    shown = dict.fromkeys(
+        labels = [{"speaker": role, "text": text} for role, text in turns]
+    elif fields.history:
+        kind, labels = "rag", [{"role": role, "content": text} for role, text in turns]
+    listed = dict.fromkeys(
         documents[context.id, context.text]
-        for one in task.results.values()
-        for context in one.contexts or ()
+        for result in task.results.values()
+        for context in result.contexts or ()
     )
     return {
-        **{name: value for name, value in own.slices.items() if name not in OWN},
+        **{name: value for name, value in fields.slices.items() if name not in OWN},
         "task_id": task.id,
-        "question_id": own.question_id,
+        "question_id": fields.question_id,
         "task_type": kind,
-        "input": asked,
-        "contexts": [{"document_id": id} for id in shown],
-        "targets": [{"type": "text", "value": text} for text in own.reference],
+        "input": labels,
+        "contexts": [{"document_id": id} for id in listed],
+        "targets": [{"type": "text", "value": text} for text in fields.reference],
     }
 
 
@@ -227,9 +231,9 @@ def _result(
     documents: Mapping[tuple[str, str | None], str],
 ) -> dict[str, Any]:
     scores: dict[str, dict[str, Any]] = {
-        one.name: {one.judge: {"value": one.values[example.id]}}
-        for one in metrics
-        if example.id in one.values
+        metric.name: {metric.judge: {"value": metric.values[example.id]}}
+        for metric in metrics
+        if example.id in metric.values
     }
     for label, votes in labels.items():
         scores[names[label]] = {who: {"value": vote} for who, vote in votes.items()}
@@ -242,7 +246,7 @@ def _result(
     }
     if example.contexts is not None:
         result["contexts"] = [
-            _context(one, documents[one.id, one.text]) for one in example.contexts
+            _context(context, documents[context.id, context.text]) for context in example.contexts
         ]
     if example.slices != task.example.slices:
         result["slices"] = dict(example.slices)
@@ -253,8 +257,8 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
     """The id of each text: its own, or where several texts have it, one with a number behind."""
     ids: dict[tuple[str, str | None], str] = {}
     texts: dict[str, int] = {}
-    for one in examples:
-        for context in one.contexts or ():
+    for example in examples:
+        for context in example.contexts or ():
             if (context.id, context.text) not in ids:
                 texts[context.id] = count = texts.get(context.id, 0) + 1
                 again = f" ({count})" if count > 1 else ""
@@ -263,9 +267,9 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
 
 
 def _context(context: Context, document: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"document_id": document}
-    found |= {} if context.score is None else {"score": context.score}
-    return found | ({} if document == context.id else {"context_id": context.id})
+    collected: dict[str, Any] = {"document_id": document}
+    collected |= {} if context.score is None else {"score": context.score}
+    return collected | ({} if document == context.id else {"context_id": context.id})
 
 
 def _notes(
@@ -277,16 +281,18 @@ def _notes(
 ) -> Iterator[str]:
     if unanswered:
         yield f"{counted(unanswered, 'example')} without an answer left out."
-    texts = [one["name"] for one in metrics if _lacking(one["name"], results)
-             and one["type"] == "text"]  # fmt: skip
+    texts = [metric["name"] for metric in metrics if _lacking(metric["name"], results)
+             and metric["type"] == "text"]  # fmt: skip
     if texts:
         yield (
             f"many answers lack {', '.join(texts)}: InspectorRAGet shows these beside an answer "
             "and does not plot them."
         )
-    required = [one["name"] for one in metrics if one["type"] != "text"]
-    lacking = {one["task_id"] for one in results if any(n not in one["scores"] for n in required)}
-    if hidden := sum(one.id in lacking or len(one.results) < systems for one in tasks):
+    required = [metric["name"] for metric in metrics if metric["type"] != "text"]
+    lacking = {
+        result["task_id"] for result in results if any(n not in result["scores"] for n in required)
+    }
+    if hidden := sum(task.id in lacking or len(task.results) < systems for task in tasks):
         yield (
             f"InspectorRAGet leaves out {counted(hidden, 'task')} of {len(tasks):,}: it shows only "
             "those in which every model has every score that it plots."

@@ -41,8 +41,10 @@ class ReportData:
 
         And ``question_type``, null if an example has none.
         """
-        own = self.run.examples(["id", "question_id", "system", "question", "answer", "reference"])
-        return own.select(
+        fields = self.run.examples(
+            ["id", "question_id", "system", "question", "answer", "reference"]
+        )
+        return fields.select(
             pl.col("id").alias("example_id"),
             "question_id",
             pl.col("system").alias("method"),
@@ -68,9 +70,9 @@ class ReportData:
         return [
             text
             for text in self._scored.metrics
-            if (one := self._scored.metric(text)) is not None
-            and one.name == name
-            and one.parameters.keys() <= {"k"}
+            if (item := self._scored.metric(text)) is not None
+            and item.name == name
+            and item.parameters.keys() <= {"k"}
         ]
 
     def has(self, metric: str) -> bool:
@@ -79,15 +81,15 @@ class ReportData:
 
     def valued(self, metric: str) -> bool:
         """Tell whether any estimate of the metric has a value."""
-        there = (one for (name, _), one in self._estimates.items() if name == metric)
-        return any(one.value is not None for one in there)
+        present = (_estimate for (name, _), _estimate in self._estimates.items() if name == metric)
+        return any(item.value is not None for item in present)
 
     def scores(self, metric: str) -> pl.DataFrame:
         """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
         if not self.has(metric):
             return NOTHING.to_frame().clear(self.table.height)
-        found = self._scored.of(metric)
-        return found.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
+        collected = self._scored.of(metric)
+        return collected.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
 
     def estimate(self, metric: str, method: str) -> Estimate | None:
         """The estimate for a system; None if the run lacks the metric."""
@@ -95,18 +97,18 @@ class ReportData:
 
     def reasons(self, metric: str) -> pl.Series:
         """Return what the judges said for a metric, a text an example, a line a judgement."""
-        made = read_metric(metric)
-        kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in made.asks)
-        lines = [_lines(self.run.judgements(name), KINDS[name], made.topics) for name in kinds
+        built = read_metric(metric)
+        kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in built.asks)
+        lines = [_lines(self.run.judgements(name), KINDS[name], built.topics) for name in kinds
                  if not (KINDS[name].made or KINDS[name].derived)]  # fmt: skip
-        given = pl.concat(lines) if lines else LINES.to_frame()
+        arguments = pl.concat(lines) if lines else LINES.to_frame()
         numbered = pl.format("{}. {}", pl.int_range(1, pl.len() + 1), "line").str.join("\n")
         alone = pl.len() == 1
-        texts = given.group_by("example_id", maintain_order=True).agg(
+        texts = arguments.group_by("example_id", maintain_order=True).agg(
             pl.when(alone).then(pl.col("reason").first()).otherwise(numbered.first()).alias("said")
         )
-        own = self.table.select("example_id")
-        return own.join(texts, on="example_id", how="left", maintain_order="left")["said"]
+        fields = self.table.select("example_id")
+        return fields.join(texts, on="example_id", how="left", maintain_order="left")["said"]
 
     def coverage(self, metric: str) -> pl.Series:
         """The share of a composite's weight that is in each score; null if there is no score."""
@@ -116,29 +118,29 @@ class ReportData:
     @cached_property
     def _estimates(self) -> dict[tuple[str, str], Estimate]:
         return {
-            (one.metric, one.group["system"]): one
-            for one in self.run.estimate_list
-            if one.group.keys() == {"system"}
+            (estimate.metric, estimate.group["system"]): estimate
+            for estimate in self.run.estimate_list
+            if estimate.group.keys() == {"system"}
         }
 
     def _types(self) -> Iterator[str | None]:
         for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
-            places = {place: json.loads(texts[place]) for place in PLACES}
+            places = {index: json.loads(texts[index]) for index in PLACES}
             yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
 
 
 def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
-    wanted = [topic.name for topic in topics if topic.ask == kind.name]
+    target = [topic.name for topic in topics if topic.ask == kind.name]
     for name in kind.having("topic"):
-        rows = rows.filter(pl.col(name).is_in(wanted))
+        rows = rows.filter(pl.col(name).is_in(target))
     units = kind.having("unit", "vote")
-    said = rows.filter(pl.col("reason").is_not_null()).unique(
+    text = rows.filter(pl.col("reason").is_not_null()).unique(
         ["example_id", *kind.having("topic"), *units], keep="first", maintain_order=True
     )
     verdict = pl.col(kind.decides).cast(pl.String)
     spoken = pl.col("reason").map_elements(explain, return_dtype=pl.String)
     return (
-        said.sort(units, maintain_order=True)
+        text.sort(units, maintain_order=True)
         .select("example_id", reason=spoken, verdict=verdict)
         .select("example_id", "reason", line=pl.concat_str("verdict", "reason", separator=": "))
     )
@@ -232,9 +234,9 @@ def values(scores: pl.DataFrame, *, percent: bool) -> pl.Series:
     number = pl.col("value") * (100 if percent else 1)
     places = DECIMALS[percent]
     text = number.round(places).cast(pl.Decimal(38, places) if percent else pl.Float64)
-    there = pl.when(pl.col("status") == "value").then(text.cast(pl.String))
+    present = pl.when(pl.col("status") == "value").then(text.cast(pl.String))
     not_applicable = (pl.col("status") == "undefined") & (pl.col("reason") == NOT_RETRIEVED)
-    return scores.select(there.when(not_applicable).then(pl.lit("N/A"))).to_series()
+    return scores.select(present.when(not_applicable).then(pl.lit("N/A"))).to_series()
 
 
 def value_of(estimate: Estimate | None, *, percent: bool) -> str | None:
@@ -259,24 +261,24 @@ def number(value: float | None, *, percent: bool) -> str | None:
 
 def not_there(columns: Sequence[ReportColumn], data: ReportData, outcome: str) -> pl.Series:
     """For each example the names of the columns that are ``undefined``, or ``missing``."""
-    status = pl.DataFrame({one.name: data.scores(one.metric)["status"] for one in columns})
+    status = pl.DataFrame({column.name: data.scores(column.metric)["status"] for column in columns})
     names = pl.concat_list(
-        pl.when(pl.col(one.name) == outcome).then(pl.lit(one.name)) for one in columns
+        pl.when(pl.col(column.name) == outcome).then(pl.lit(column.name)) for column in columns
     )
     joined = names.list.drop_nulls().list.join(", ").replace("", None).alias(outcome)
     return status.select(joined).to_series()
 
 
-def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:
+def behind(name: str, estimate: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:
     """Return the columns behind a tool's own: n, interval, undefined and missing."""
-    if one is None:
+    if estimate is None:
         return dict.fromkeys(f"{name}_{part}" for part in ("n", "low", "high", *OUTCOMES))
     return {
-        f"{name}_n": one.n,
-        f"{name}_low": number(one.low, percent=percent),
-        f"{name}_high": number(one.high, percent=percent),
-        f"{name}_undefined": one.n_undefined,
-        f"{name}_missing": one.n_missing,
+        f"{name}_n": estimate.n,
+        f"{name}_low": number(estimate.low, percent=percent),
+        f"{name}_high": number(estimate.high, percent=percent),
+        f"{name}_undefined": estimate.n_undefined,
+        f"{name}_missing": estimate.n_missing,
     }
 
 
@@ -292,18 +294,18 @@ def shares(
         classes: All classes; those that were not given stay, with 0.
     """
     frame = pl.DataFrame({"word": words, "status": status, "cluster": cluster})
-    given = frame.filter(pl.col("word").is_not_null())
-    undefined, missing = (int((status == one).sum()) for one in ("undefined", "missing"))
-    for one in classes:
-        count = int((given["word"] == one).sum())
-        rows = given.select("cluster", value=(pl.col("word") == one).cast(pl.Float64))
+    arguments = frame.filter(pl.col("word").is_not_null())
+    undefined, missing = (int((status == item).sum()) for item in ("undefined", "missing"))
+    for word in classes:
+        count = int((arguments["word"] == word).sum())
+        rows = arguments.select("cluster", value=(pl.col("word") == word).cast(pl.Float64))
         mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
         interval = mean.interval
         yield (
             count,
             None if mean.value is None else f"{100 * mean.value:.1f}",
             {
-                "n": given.height,
+                "n": arguments.height,
                 "low": None if interval is None else f"{100 * interval.low:.1f}",
                 "high": None if interval is None else f"{100 * interval.high:.1f}",
                 "undefined": undefined,
@@ -320,9 +322,9 @@ def row_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 
 
 def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
-    own = [*layout.columns, *layout.reasons, *layout.behind]
-    cells = pl.DataFrame({one.name: _cells(one, data) for one in own})
-    shown = [*layout.columns, *layout.behind]
+    fields = [*layout.columns, *layout.reasons, *layout.behind]
+    cells = pl.DataFrame({item.name: _cells(item, data) for item in fields})
+    listed = [*layout.columns, *layout.behind]
     coverage = [data.coverage(name) for name in layout.metrics if _renormalises(name)][:1]
     advice = pl.Series("advice", list(_advice(layout, data)), pl.String)
     return cells.with_columns(
@@ -330,7 +332,7 @@ def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
         *data.table.select(
             "example_id", "question_id", "question", pl.col("method").alias("system")
         ),
-        *(not_there(shown, data, outcome) for outcome in OUTCOMES),
+        *(not_there(listed, data, outcome) for outcome in OUTCOMES),
         *coverage,
     )
 
@@ -342,14 +344,14 @@ def _cells(column: ReportColumn, data: ReportData) -> pl.Series:
 
 
 def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
-    shown = [*layout.columns, *layout.behind]
+    listed = [*layout.columns, *layout.behind]
     rows = []
     for system in data.methods:
-        found = {one: data.estimate(one.metric, system) for one in shown}
+        collected = {item: data.estimate(item.metric, system) for item in listed}
         row: dict[str, Any] = {"system": system}
-        row |= {one.name: value_of(found[one], percent=False) for one in shown}
-        for one in shown:
-            row |= behind(one.name, found[one], percent=False)
+        row |= {item.name: value_of(collected[item], percent=False) for item in listed}
+        for item in listed:
+            row |= behind(item.name, collected[item], percent=False)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -359,14 +361,14 @@ def _advice(layout: Layout, data: ReportData) -> Iterator[str | None]:
         (limit, data.scores(limit.metric)["value"]) for limit in layout.limits
     ]
     for at in range(data.table.height):
-        said = [
+        text = [
             f"{limit.name}: {limit.advice}"
-            for limit, found in limits
-            if found[at] is not None and limit.exceeded(found[at])
+            for limit, collected in limits
+            if collected[at] is not None and limit.exceeded(collected[at])
         ]
-        yield ". ".join(said) or None
+        yield ". ".join(text) or None
 
 
 def _renormalises(metric: str) -> bool:
-    made = read_metric(metric)
-    return isinstance(made, Composite) and made.missing == "renormalise"
+    built = read_metric(metric)
+    return isinstance(built, Composite) and built.missing == "renormalise"

@@ -87,9 +87,9 @@ def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 
 
 def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
-    shown = data.table.select("question_id", "question", "question_type", "method")
-    return shown.with_columns(
-        *(_cells(one, data, percent=layout.percent) for one in layout.columns),
+    listed = data.table.select("question_id", "question", "question_type", "method")
+    return listed.with_columns(
+        *(_cells(column, data, percent=layout.percent) for column in layout.columns),
         *(not_there(SCORED, data, outcome) for outcome in ("undefined", "missing")),
         data.coverage(SCORE),
     )
@@ -101,7 +101,7 @@ def _cells(column: ReportColumn, data: ReportData, *, percent: bool) -> pl.Serie
         return values(scores, percent=percent).alias(column.name)
     if column.metric != OUTCOME:
         return scores["label"].alias(column.name)
-    three = {word: CLASSES[shown] for word, shown in THREE.items()}
+    three = {word: CLASSES[listed] for word, listed in THREE.items()}
     return scores["label"].replace_strict(three, default=None).alias(column.name)
 
 
@@ -110,39 +110,41 @@ def _by_method(layout: Layout, data: ReportData, rows: pl.DataFrame) -> pl.DataF
         data.scores(SCORE)["value"], data.coverage(SCORE)
     )
     percent = layout.percent
-    found = []
+    collected = []
     for method, part in _parts(rows, "method"):
         of_score = scores.filter(pl.col("method") == method)
         best, worst = of_score["value"].max(), of_score["value"].min()
-        means = {one: data.estimate(one.metric, method) for one in METRICS}
-        first = next(one for one in METRICS if one.metric == SCORE)
+        means = {column: data.estimate(column.metric, method) for column in METRICS}
+        first = next(column for column in METRICS if column.metric == SCORE)
         row: dict[str, Any] = {
             "method": method,
             "ragas_score_average": value_of(means[first], percent=percent),
             "ragas_score_best": number(best, percent=percent),  # type: ignore[arg-type]
             "ragas_score_worst": number(worst, percent=percent),  # type: ignore[arg-type]
         }
-        others = [one for one in METRICS if one != first]
-        row |= {f"{one.name}_average": value_of(means[one], percent=percent) for one in others}
+        others = [column for column in METRICS if column != first]
+        row |= {
+            f"{other.name}_average": value_of(means[other], percent=percent) for other in others
+        }
         scored = data.has(OUTCOME)
         counted = _counts(part)
         row |= {f"{name}_answers_count": counted[name] if scored else None for name in CLASSES}
         row["n"] = part.height
-        for one in [first, *others]:
-            row |= behind(one.name, means[one], percent=percent)
+        for item in [first, *others]:
+            row |= behind(item.name, means[item], percent=percent)
         row |= {f"answers_{name}": count for name, count in _without(part).items()}
         coverage = of_score["weight_coverage"].mean()
         row["weight_coverage"] = None if coverage is None else round(coverage, 4)  # type: ignore[arg-type]
-        found.append(row)
-    return _frame(found)
+        collected.append(row)
+    return _frame(collected)
 
 
 def _shares(
     rows: pl.DataFrame, name: str, classes: dict[str, str]
 ) -> Iterator[dict[str, str | int | None]]:
-    found = shares(rows["word"], rows["status"], rows["cluster"], tuple(classes))
-    for word, (count, percentage, ours) in zip(classes.values(), found, strict=True):
-        yield {name: word, "count": count, "percentage": percentage, **ours}
+    collected = shares(rows["word"], rows["status"], rows["cluster"], tuple(classes))
+    for word, (count, percentage, counts) in zip(classes.values(), collected, strict=True):
+        yield {name: word, "count": count, "percentage": percentage, **counts}
 
 
 def _counts(rows: pl.DataFrame) -> dict[str, int]:
@@ -150,21 +152,21 @@ def _counts(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _without(rows: pl.DataFrame, *, n: bool = False) -> dict[str, int]:
-    found = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
-    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | found
+    collected = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
+    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | collected
 
 
 def _by_question_type(rows: pl.DataFrame) -> pl.DataFrame:
-    there = rows["question_type"].unique(maintain_order=True).to_list()
-    known = [one for one in TYPES if one in there]
-    others = sorted(one for one in there if one is not None and one not in TYPES)
-    found = []
-    for one in [*known, *others, *([None] if None in there else [])]:
-        part = rows.filter(pl.col("question_type").eq_missing(pl.lit(one)))
-        found.append(
-            {"question_type": one, "total": part.height, **_counts(part), **_without(part)}
+    present = rows["question_type"].unique(maintain_order=True).to_list()
+    known = [item for item in TYPES if item in present]
+    others = sorted(item for item in present if item is not None and item not in TYPES)
+    collected = []
+    for item in [*known, *others, *([None] if None in present else [])]:
+        part = rows.filter(pl.col("question_type").eq_missing(pl.lit(item)))
+        collected.append(
+            {"question_type": item, "total": part.height, **_counts(part), **_without(part)}
         )
-    return _frame(found)
+    return _frame(collected)
 
 
 def _wrong_answers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -260,7 +262,7 @@ RUBRIC = Layout(
         ReportColumn("context_precision_counted", "graded_relevance(max_grade=2)"),
         ReportColumn("context_recall_counted", "context_recall"),
     ),
-    reasons=tuple(ReportColumn(f"{one.name}_reasoning", one.metric, "reason") for one in RATED),
+    reasons=tuple(ReportColumn(f"{item.name}_reasoning", item.metric, "reason") for item in RATED),
 )
 
 
@@ -306,13 +308,13 @@ def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:
         for column in columns:
             for metric in data.forms(column.metric) or [column.metric]:
                 for system in data.methods:
-                    one = data.estimate(metric, system)
-                    counts = behind("", one, percent=False)
+                    item = data.estimate(metric, system)
+                    counts = behind("", item, percent=False)
                     yield {
                         "family": family,
                         "metric": column.name,
                         "k": read_metric(metric).parameters.get("k"),
-                        "value": None if one is None else number(one.value, percent=False),
+                        "value": None if item is None else number(item.value, percent=False),
                         **{name: counts[f"_{name}"] for name in BEHIND},
                         "system": system,
                     }
@@ -337,6 +339,6 @@ TRIAD = Layout(
     TRIAD_COLUMNS,
     row_files,
     reasons=tuple(
-        ReportColumn(f"{one.name}_reason", one.metric, "reason") for one in TRIAD_COLUMNS
+        ReportColumn(f"{item.name}_reason", item.metric, "reason") for item in TRIAD_COLUMNS
     ),
 )

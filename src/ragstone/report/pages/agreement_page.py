@@ -89,20 +89,20 @@ REASONS = {
 
 def agreement_page(result: LabelAgreement) -> Page:
     """Return the page: who labelled what, an overview, each label, faults in the labels."""
-    labels, found = result.labels, result.columns
-    compared = [one for one in found if one.n_shared]
-    alone = ", ".join(one.name for one in found if not one.n_shared)
-    measured = compared or found
-    people = list(dict.fromkeys(who.name for one in measured for who in one.annotators))
-    n = sum(who.n_labels for one in measured for who in one.annotators)
+    labels, collected = result.labels, result.columns
+    compared = [coefficient for coefficient in collected if coefficient.n_shared]
+    alone = ", ".join(coefficient.name for coefficient in collected if not coefficient.n_shared)
+    measured = compared or collected
+    people = list(dict.fromkeys(who.name for item in measured for who in item.annotators))
+    n = sum(who.n_labels for item in measured for who in item.annotators)
     sections = [section(Facts(tuple(label_facts(labels, people, n, result.broken))))]
     if len(compared) > 1:
         sections.append(section(_overview(compared)))
-    sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
+    sections += [Section(tuple(_blocks(item)), _title(item)) for item in compared]
     if alone:
         alone_said = quiet("labelled by one annotator only, so there is nothing to compare  ")
         sections.append(section(Paragraphs(((alone_said, alone),))))
-    if not found:
+    if not collected:
         nothing = "No label counts, so there is nothing to compare."
         sections.append(section(Paragraphs((nothing,))))
     if compared:
@@ -113,75 +113,79 @@ def agreement_page(result: LabelAgreement) -> Page:
     )
 
 
-def _overview(found: Sequence[ColumnAgreement]) -> Table:
-    scale = _scale([one.coefficients["krippendorff_alpha"] for one in found])
+def _overview(collected: Sequence[ColumnAgreement]) -> Table:
+    scale = _scale([column.coefficients["krippendorff_alpha"] for column in collected])
     columns = (
         Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
-        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=found[0].level),
+        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=collected[0].level),
     )  # fmt: skip
     rows = [
         Row((
-            RowName(one.name),
-            Count(one.n_shared),
-            Count(one.n_annotators),
-            *(Number(one.coefficients[name].value) for name in BESIDE),
-            _drawn(one.coefficients["krippendorff_alpha"], scale),
+            RowName(column.name),
+            Count(column.n_shared),
+            Count(column.n_annotators),
+            *(Number(column.coefficients[name].value) for name in BESIDE),
+            _drawn(column.coefficients["krippendorff_alpha"], scale),
         ))
-        for one in found
+        for column in collected
     ]  # fmt: skip
     return table(columns, rows)
 
 
-def _title(one: ColumnAgreement) -> Words:
-    shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
-    parts = [f"{one.scale} · {counted(one.n_items, 'item')}, {shared} labelled by two or more"]
-    parts += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
-    parts += [f"{one.n_divided:,} divided"]
-    parts += [counted(len(one.ties), "tie")] if one.ties else []
-    return (strong(one.name), "  ", quiet(" · ".join(parts)))
+def _title(column: ColumnAgreement) -> Words:
+    shared = "all" if column.n_shared == column.n_items else f"{column.n_shared:,}"
+    parts = [
+        f"{column.scale} · {counted(column.n_items, 'item')}, {shared} labelled by two or more"
+    ]
+    parts += [counted(column.n_clusters, "cluster")] if column.n_clusters < column.n_shared else []
+    parts += [f"{column.n_divided:,} divided"]
+    parts += [counted(len(column.ties), "tie")] if column.ties else []
+    return (strong(column.name), "  ", quiet(" · ".join(parts)))
 
 
-def _blocks(one: ColumnAgreement) -> Iterator[Block]:
-    yield _coefficients(one)
-    if one.n_clusters < FEW:
-        n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
+def _blocks(column: ColumnAgreement) -> Iterator[Block]:
+    yield _coefficients(column)
+    if column.n_clusters < FEW:
+        n = counted(column.n_clusters, "cluster" if column.n_clusters < column.n_shared else "item")
         rough = Phrase(f"Only {n}, so the intervals are rough.", "caution")
         yield Paragraphs((rough,))
-    if one.n_annotators > 1:
-        yield _annotators(one)
-    if one.uses:
-        yield _uses(one)
-    if one.dividing:
-        items = [_dividing(item) for item in one.dividing]
-        left = one.n_divided - len(one.dividing)
+    if column.n_annotators > 1:
+        yield _annotators(column)
+    if column.uses:
+        yield _uses(column)
+    if column.dividing:
+        items = [_dividing(item) for item in column.dividing]
+        left = column.n_divided - len(column.dividing)
         items += [OutlineItem(quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
         yield Outline(tuple(items), "most disagreement")
 
 
-def _coefficients(one: ColumnAgreement) -> Table:
-    shown = _shown(one)
-    scale = _scale(shown.values())
+def _coefficients(column: ColumnAgreement) -> Table:
+    listed = _shown(column)
+    scale = _scale(listed.values())
     rows = []
-    for name, value in shown.items():
+    for name, value in listed.items():
         reason = REASONS.get(value.reason or "", value.reason or "")
         cell: Cell = Why("undefined", reason) if value.value is None else _drawn(value, scale)
         rows.append(Row((RowName(COEFFICIENTS[name][0]), cell)))
-    return table((Heading("agreement"), Heading("value", level=one.level)), rows)
+    return table((Heading("agreement"), Heading("value", level=column.level)), rows)
 
 
-def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
+def _shown(column: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
     return {
-        name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
+        name: value
+        for name, value in column.coefficients.items()
+        if value.reason != "nominal_scale"
     }
 
 
-def _annotators(one: ColumnAgreement) -> Table:
-    differing = any(annotator.difference is not None for annotator in one.annotators)
+def _annotators(column: ColumnAgreement) -> Table:
+    differing = any(annotator.difference is not None for annotator in column.annotators)
     columns = [Heading("annotator"), Heading("labels"), Heading("compared")]
-    columns += [Heading("like the others", level=one.level)]
+    columns += [Heading("like the others", level=column.level)]
     columns += [Heading("difference")] if differing else []
     rows = []
-    for who in one.annotators:
+    for who in column.annotators:
         cells: list[Cell] = [RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n)]
         cells.append(interval_cell(who.agreement, who.interval, Scale(0, 1)))
         cells += [Number(who.difference, 2, sign="+")] if differing else []
@@ -189,9 +193,9 @@ def _annotators(one: ColumnAgreement) -> Table:
     return table(columns, rows)
 
 
-def _uses(one: ColumnAgreement) -> Table:
+def _uses(column: ColumnAgreement) -> Table:
     rows = []
-    for use in one.uses:
+    for use in column.uses:
         instead = list(use.instead.items())[:SHOWN_INSTEAD]
         again = None if use.agreement is None else use.agreement * 100
         rows.append(
@@ -219,38 +223,40 @@ def _dividing(item: Disagreement) -> OutlineItem:
         for annotator, note in item.notes.items()
     )
     decided = () if item.decided is None else (quiet("  decided: "), strong(item.decided))
-    said = (f"{item.example_id}{unit}", "  ", Phrase(votes, "name"), *decided)
-    return OutlineItem(said, notes)
+    text = (f"{item.example_id}{unit}", "  ", Phrase(votes, "name"), *decided)
+    return OutlineItem(text, notes)
 
 
-def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    several = any(one.n_annotators > 1 for one in found)
-    uses = any(one.uses for one in found)
-    there = {
+def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    several = any(column.n_annotators > 1 for column in columns)
+    uses = any(column.uses for column in columns)
+    present = {
         "items": True,
         **dict.fromkeys(("labels", "compared", "like the others"), several),
-        "difference": any(who.difference is not None for one in found for who in one.annotators),
+        "difference": any(
+            who.difference is not None for column in columns for who in column.annotators
+        ),
         **dict.fromkeys(("given", "again"), uses),
     }
-    yield from (Note(word, LEGEND[word]) for word, shown in there.items() if shown)
+    yield from (Note(word, LEGEND[word]) for word, coefficient in present.items() if coefficient)
 
 
-def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    shown = {name for one in found for name in _shown(one)}
-    yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in shown)
-    one = found[0]
+def _small_print(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    listed = {name for column in columns for name in _shown(column)}
+    yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in listed)
+    item = columns[0]
     yield Note(
         "intervals",
-        f"{one.resamples:,} bootstrap samples of items, or of whole questions and examples "
-        f"(seed {one.seed}); Wilson for single annotators and where all agree",
+        f"{item.resamples:,} bootstrap samples of items, or of whole questions and examples "
+        f"(seed {item.seed}); Wilson for single annotators and where all agree",
     )
 
 
-def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
-    return interval_cell(one.value, one.interval, scale)
+def _drawn(coefficient: AgreementCoefficient, scale: Scale) -> IntervalCell:
+    return interval_cell(coefficient.value, coefficient.interval, scale)
 
 
 def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
-    least = [one.value for one in ones if one.value is not None]
-    least += [one.interval.low for one in ones if one.interval is not None]
+    least = [coefficient.value for coefficient in ones if coefficient.value is not None]
+    least += [coefficient.interval.low for coefficient in ones if coefficient.interval is not None]
     return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)

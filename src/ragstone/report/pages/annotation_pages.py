@@ -53,19 +53,19 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
     columns = [Heading("queue", key=True), Heading("asks"), Heading("source"), Heading("labelled"),
                Heading("of"), Heading("people")]  # fmt: skip
     rows = [
-        Row((RowName(one.form.name), _asks(one.form), one.form.source, Count(one.labelled),
-             Count(one.items), Count(len(one.people))))
-        for one in queues
+        Row((RowName(queue.form.name), _asks(queue.form), queue.form.source, Count(queue.labelled),
+             Count(queue.items), Count(len(queue.people))))
+        for queue in queues
     ]  # fmt: skip
     empty = Paragraphs((quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one."),))
-    said = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
+    text = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
     return Page(
         "annotate",
         store,
-        (*said, section(table(columns, rows) if rows else empty)),
+        (*text, section(table(columns, rows) if rows else empty)),
         record=lambda: {
             "store": store,
-            "queues": [_record(one) | {"people": len(one.people)} for one in queues],
+            "queues": [_record(queue) | {"people": len(queue.people)} for queue in queues],
         },
     )
 
@@ -75,7 +75,7 @@ def progress_page(
 ) -> Page:
     """Return the page: how far a queue is, who did what, the last changes, new links by person."""
     form = work.form
-    said = [
+    text = [
         tuple(queue_sentence(work)),
         *([lacking] if (lacking := lacking_sentence(work)) else []),
     ]
@@ -87,48 +87,73 @@ def progress_page(
     columns = [Heading("person", key=True), Heading("labelled"), Heading("discarded"),
                Heading("skipped"), Heading("left"), Heading("an hour"), Heading()]  # fmt: skip
     rows = [
-        Row((RowName(one.name), Count(one.saved), Count(one.discarded), Count(one.skipped),
-             Count(one.left), Number(one.pace, places=0), quiet(_about(one.role, one.revoked))))
-        for one in work.people
-    ]  # fmt: skip
+        Row(
+            (
+                RowName(person.name),
+                Count(person.saved),
+                Count(person.discarded),
+                Count(person.skipped),
+                Count(person.left),
+                Number(person.pace, places=0),
+                quiet(_about(person.role, person.revoked)),
+            )
+        )
+        for person in work.people
+    ]
     log = [Heading("when (UTC)", key=True), Heading("who"), Heading("what"), Heading("about")]
     changes = [
-        Row((RowName(one.at[:19].replace("T", " ")), one.person or "–",
-             EVENTS.get(one.what, one.what), one.about))
-        for one in events[-SHOWN_EVENTS:]
+        Row((RowName(event.at[:19].replace("T", " ")), event.person or "–",
+             EVENTS.get(event.what, event.what), event.about))
+        for event in events[-SHOWN_EVENTS:]
     ]  # fmt: skip
     new = [Note(who, (f"/a/{token}",)) for who, token in (links or {}).items()]
     begins = quiet(f"Links begin with the address that `{command('annotate', form.name)}` prints.")
-    given = [section(Facts(tuple(new)), Paragraphs((begins,)), title="New links")] if new else []
+    arguments = (
+        [section(Facts(tuple(new)), Paragraphs((begins,)), title="New links")] if new else []
+    )
     return Page(
         "annotate",
         form.name,
         (
-            section(Paragraphs(tuple(said))),
+            section(Paragraphs(tuple(text))),
             section(Facts(tuple(facts))),
-            *given,
+            *arguments,
             *([section(table(columns, rows))] if rows else []),
             section(table(log, changes), title="Last changes"),
         ),
-        record=lambda: _record(work)
-        | {
-            "people": [
-                {"person": one.name, "role": one.role, "labelled": one.saved,
-                 "discarded": one.discarded, "skipped": one.skipped, "left": one.left,
-                 "an_hour": one.pace, "revoked": one.revoked}
-                for one in work.people
-            ],
-            "links": dict(links or {}),
-            "events": [
-                {"at": one.at, "person": one.person, "what": one.what, "about": one.about}
-                for one in events
-            ],
-        },
-    )  # fmt: skip
+        record=lambda: (
+            _record(work)
+            | {
+                "people": [
+                    {
+                        "person": person.name,
+                        "role": person.role,
+                        "labelled": person.saved,
+                        "discarded": person.discarded,
+                        "skipped": person.skipped,
+                        "left": person.left,
+                        "an_hour": person.pace,
+                        "revoked": person.revoked,
+                    }
+                    for person in work.people
+                ],
+                "links": dict(links or {}),
+                "events": [
+                    {
+                        "at": event.at,
+                        "person": event.person,
+                        "what": event.what,
+                        "about": event.about,
+                    }
+                    for event in events
+                ],
+            }
+        ),
+    )
 
 
 def _asks(form: QueueForm) -> str:
-    return ", ".join(one.label for one in form.asked)
+    return ", ".join(label.label for label in form.asked)
 
 
 def _about(role: str, revoked: str | None) -> str:
@@ -141,7 +166,7 @@ def _record(work: QueueWork) -> dict[str, object]:
     return {
         "queue": form.name,
         "source": form.source,
-        "asks": [one.label for one in form.asked],
+        "asks": [label.label for label in form.asked],
         "labelled": work.labelled,
         "finished": work.finished,
         "items": work.items,
@@ -171,11 +196,11 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
     sections = [section(Facts(tuple(facts)))]
     if labels.completeness:
         sections.append(section(_by_annotator(labels.completeness)))
-    if gaps := [one for one in labels.completeness if one.given < one.asked]:
-        shown = [_gaps(gaps[:SHOWN_GAPS])]
+    if gaps := [item for item in labels.completeness if item.given < item.asked]:
+        listed = [_gaps(gaps[:SHOWN_GAPS])]
         more = len(gaps) - SHOWN_GAPS
         left = [Paragraphs((quiet(f"and {more:,} more (--json)"),))] if more > 0 else []
-        sections.append(section(*shown, *left))
+        sections.append(section(*listed, *left))
 
     def record() -> dict[str, Any]:
         return {
@@ -184,10 +209,10 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
             "annotators": list(labels.annotators),
             "adjudicators": list(labels.adjudicators),
             "adjudication": asdict(labels.adjudication),
-            "completeness": [one.to_dict() for one in labels.completeness],
+            "completeness": [item.to_dict() for item in labels.completeness],
             "discarded": labels.discarded,
             "set_aside": labels.set_aside,
-            "broken_rules": [one.to_dict() for one in broken],
+            "broken_rules": [item.to_dict() for item in broken],
             "notes": list(labels.notes),
             "out": out,
         }
@@ -201,10 +226,10 @@ def label_facts(
     """Yield where labels come from, how many count, who gave them, and what does not count."""
     names = list(map(annotator_name, annotators))
     more = len(names) - SHOWN_ANNOTATORS
-    shown = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
+    listed = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
     counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
     yield Note("labels", strong(labels.source))
-    yield Note("", f"{counts}: {', '.join(shown)}" if names else counts)
+    yield Note("", f"{counts}: {', '.join(listed)}" if names else counts)
     if labels.adjudicators:
         yield Note("adjudicated", _adjudicated(labels))
     for word, left, why in (
@@ -214,21 +239,23 @@ def label_facts(
         if left:
             reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
             yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
-    for rule, several in groupby(sorted(broken, key=lambda one: one.rule), lambda one: one.rule):
+    for rule, several in groupby(
+        sorted(broken, key=lambda item: item.rule), lambda item: item.rule
+    ):
         ones = list(several)
         where = ", ".join(
-            f"{one.example_id} ({annotator_name(one.annotator)})" for one in ones[:SHOWN_BROKEN]
+            f"{item.example_id} ({annotator_name(item.annotator)})" for item in ones[:SHOWN_BROKEN]
         )
         rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
-        said = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
-        yield Note(rule.replace("_", " "), Phrase(said, "caution"))
+        text = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
+        yield Note(rule.replace("_", " "), Phrase(text, "caution"))
 
 
 def _adjudicated(labels: LabelTable) -> str:
-    found = labels.adjudication
+    collected = labels.adjudication
     who = ", ".join(map(annotator_name, labels.adjudicators))
-    same = f"; as the majority {found.as_majority:,} of {found.compared:,} times"
-    return f"{counted(found.n, 'label')} by {who}{same if found.compared else ''}"
+    same = f"; as the majority {collected.as_majority:,} of {collected.compared:,} times"
+    return f"{counted(collected.n, 'label')} by {who}{same if collected.compared else ''}"
 
 
 def annotator_name(name: str) -> str:
@@ -236,22 +263,22 @@ def annotator_name(name: str) -> str:
     return name or "(no name)"
 
 
-def _by_annotator(found: Sequence[Completeness]) -> Table:
+def _by_annotator(gaps: Sequence[Completeness]) -> Table:
     sums: dict[str, list[int]] = {}
-    for one in found:
-        sums.setdefault(one.annotator, [0, 0])
-        sums[one.annotator][0] += one.given
-        sums[one.annotator][1] += one.asked
-    most = max(asked for _, asked in sums.values())
+    for gap in gaps:
+        sums.setdefault(gap.annotator, [0, 0])
+        sums[gap.annotator][0] += gap.given
+        sums[gap.annotator][1] += gap.asked
+    most = max(sum for _, sum in sums.values())
     rows = [
         Row((
             RowName(annotator_name(annotator)),
-            Count(given, strong=True),
-            Count(asked),
-            percent(given * 100 // asked / 100, 0),  # 100 % is nothing open
-            Bar((BarPart(given, GIVEN), BarPart(asked - given, OPEN)), most),
+            Count(arguments, strong=True),
+            Count(sum),
+            percent(arguments * 100 // sum / 100, 0),  # 100 % is nothing open
+            Bar((BarPart(arguments, GIVEN), BarPart(sum - arguments, OPEN)), most),
         ))
-        for annotator, (given, asked) in sums.items()
+        for annotator, (arguments, sum) in sums.items()
     ]  # fmt: skip
     heads = ("given", "of", "complete", "")
     return table((Heading("annotator", key=True), *map(Heading, heads)), rows)
@@ -260,12 +287,12 @@ def _by_annotator(found: Sequence[Completeness]) -> Table:
 def _gaps(gaps: Sequence[Completeness]) -> Table:
     rows = [
         Row((
-            RowName(one.label),
-            annotator_name(one.annotator),
-            Count(one.asked - one.given, strong=True),
-            Count(one.asked),
+            RowName(item.label),
+            annotator_name(item.annotator),
+            Count(item.asked - item.given, strong=True),
+            Count(item.asked),
         ))
-        for one in sorted(gaps, key=lambda one: one.given - one.asked)
+        for item in sorted(gaps, key=lambda item: item.given - item.asked)
     ]  # fmt: skip
     heads = ("annotator", "open", "of")
     return table((Heading("still to fill in", key=True), *map(Heading, heads)), rows)
@@ -312,8 +339,8 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
     if out is not None:
         yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:
-            asked = (strong(str(guideline_file(out))), "  questions and hard cases for annotators")
-            yield Note("guideline", asked)
+            labels = (strong(str(guideline_file(out))), "  questions and hard cases for annotators")
+            yield Note("guideline", labels)
 
 
 def _way(sample: Sample) -> str:
@@ -334,42 +361,42 @@ def _way(sample: Sample) -> str:
 
 def _asked(sheet: LabelSheet) -> list[str]:
     units: dict[str, list[str]] = {}
-    for one in sheet.asked:
-        units.setdefault(one.label, []).append(one.unit)
+    for item in sheet.asked:
+        units.setdefault(item.label, []).append(item.unit)
     return [f"{label} (of each {' and '.join(of)})" for label, of in units.items()]
 
 
 def _strata(sample: Sample) -> Table:
-    most = max(one.there for one in sample.strata)
+    most = max(item.there for item in sample.strata)
     rows = [
         Row((
-            RowName(one.name),
-            Count(one.there),
-            Count(one.drawn, strong=True),
-            Number(one.probability),
-            Bar((BarPart(one.drawn, DRAWN), BarPart(one.there - one.drawn, LEFT)), most),
+            RowName(item.name),
+            Count(item.there),
+            Count(item.drawn, strong=True),
+            Number(item.probability),
+            Bar((BarPart(item.drawn, DRAWN), BarPart(item.there - item.drawn, LEFT)), most),
         ))
-        for one in sample.strata[:SHOWN_STRATA]
+        for item in sample.strata[:SHOWN_STRATA]
     ]  # fmt: skip
     return table(("stratum", "size", "drawn", "probability", ""), rows)
 
 
 def _widths(sample: Sample) -> Table:
-    taken, *others = sample.widths
-    rows = [Row((RowName(taken.by), Number(taken.width, strong=True), "drawn"))]
+    used, *others = sample.widths
+    rows = [Row((RowName(used.by), Number(used.width, strong=True), "drawn"))]
     rows += [
-        Row((RowName(one.by), Number(one.width, strong=True),
-             quiet(f"{one.width / taken.width:.2f} ×")))
-        for one in others
+        Row((RowName(other.by), Number(other.width, strong=True),
+             quiet(f"{other.width / used.width:.2f} ×")))
+        for other in others
     ]  # fmt: skip
     return table((f"of {sample.rows.height:,} labels", "expected width", ""), rows)
 
 
 def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
     names = sample.settings.annotators
-    given = list(sample.rows["annotators"])
-    counts = Counter(name for ones in given for name in ones)
-    shared = sum(len(ones) == len(names) > 1 for ones in given)
+    arguments = list(sample.rows["annotators"])
+    counts = Counter(name for ones in arguments for name in ones)
+    shared = sum(len(ones) == len(names) > 1 for ones in arguments)
     to_fill = Counter(sheet.frame["annotator"].to_list())
     heads = ("annotator", "examples", "shared by all", "rows")
     rows = [

@@ -85,38 +85,38 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
 """The measures of a judge against people, in the order of the page."""
 
 
-def calibration_page(found: "Calibration") -> Page:
+def calibration_page(calibration: "Calibration") -> Page:
     """Return the page: who is compared, three estimates of each metric, their agreement."""
     sections = [
-        *_not_random(found),
-        section(_header(found)),
-        *([section(_estimates(found))] if found.estimates else []),
-        *([section(_agreement(found))] if found.checks else []),
-        *_reliability(found.checks),
-        section(Paragraphs(tuple(line for check in found.checks for line in _biases(check)))),
-        small_print(_small_print(found)),
+        *_not_random(calibration),
+        section(_header(calibration)),
+        *([section(_estimates(calibration))] if calibration.estimates else []),
+        *([section(_agreement(calibration))] if calibration.checks else []),
+        *_reliability(calibration.checks),
+        section(Paragraphs(tuple(line for check in calibration.checks for line in _biases(check)))),
+        small_print(_small_print(calibration)),
     ]
-    return Page("calibrate", found.run, tuple(sections), record=found.to_dict)
+    return Page("calibrate", calibration.run, tuple(sections), record=calibration.to_dict)
 
 
-def interval_of(found: Found | None) -> IntervalCell:
+def interval_of(measure: Found | None) -> IntervalCell:
     """A measure with its interval, as numbers without a drawing."""
-    if found is None:
+    if measure is None:
         return IntervalCell(None, None, None, strong=False)
-    return interval_cell(found.value, found.interval, stands_out=False)
+    return interval_cell(measure.value, measure.interval, stands_out=False)
 
 
-def _not_random(found: "Calibration") -> Iterator[Section]:
-    if not found.not_random:
+def _not_random(calibration: "Calibration") -> Iterator[Section]:
+    if not calibration.not_random:
         return
     same: dict[str, dict[str, None]] = {}
-    for one in found.not_random:
-        where = f"{one.metric} ({', '.join(one.group.values()) or 'all'})"
-        same.setdefault("; ".join(map(words, one.differences)), {})[where] = None
+    for item in calibration.not_random:
+        where = f"{item.metric} ({', '.join(item.group.values()) or 'all'})"
+        same.setdefault("; ".join(map(words, item.differences)), {})[where] = None
     text = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
     follows = (
         f"Corrected anyway, because of {argument('assume_random', True)}."
-        if found.assume_random
+        if calibration.assume_random
         else f"So these are not corrected. {call('draw_sample')} draws a random sample to label; "
         f"{argument('assume_random', True)} corrects anyway."
     )
@@ -124,38 +124,38 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
     yield section(Paragraphs((first, follows)))
 
 
-def _header(found: "Calibration") -> Facts:
-    passport = found.passport
+def _header(calibration: "Calibration") -> Facts:
+    passport = calibration.passport
     judges = ", ".join(passport.judge.judges) or "nobody"
     labelled = counted(passport.n_examples, "example")
     return Facts((
-        Note("run", strong(found.run)),
+        Note("run", strong(calibration.run)),
         Note("judge", (strong(judges), quiet(f"  {passport.id}"))),
         Note("people", f"{labelled}, {counted(passport.annotators, 'annotator')}"),
     ))  # fmt: skip
 
 
-def _estimates(found: "Calibration") -> Table:
+def _estimates(calibration: "Calibration") -> Table:
     columns = (
         Heading("corrected by people", key=True),
         Heading(),
-        Heading("value", level=found.level),
+        Heading("value", level=calibration.level),
         Heading("labels"),
         Heading("worth"),
         Heading("method", drop=1),
     )
-    return table(columns, [row for one in found.estimates for row in _ways(one)])
+    return table(columns, [row for estimate in calibration.estimates for row in _ways(estimate)])
 
 
-def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
-    name = RowName(", ".join([one.metric, *one.group.values()]), strong=True)
-    scale = scale_for(one.metric)
+def _ways(estimate: "CorrectedEstimate") -> Iterator[Row]:
+    name = RowName(", ".join([estimate.metric, *estimate.group.values()]), strong=True)
+    scale = scale_for(estimate.metric)
     judge = interval_cell(
-        one.judge.value, one.judge.interval, scale, tone="quiet", stands_out=False
+        estimate.judge.value, estimate.judge.interval, scale, tone="quiet", stands_out=False
     )
-    known: Cell = Why("unknown", "no score") if one.judge.value is None else judge
+    known: Cell = Why("unknown", "no score") if estimate.judge.value is None else judge
     yield Row((name, RowName("judge"), known, "", "", ""))
-    for word, part in (("labels", one.labels), ("corrected", one.corrected)):
+    for word, part in (("labels", estimate.labels), ("corrected", estimate.corrected)):
         last = word == "corrected"
         why = (part.reason or "no score").replace("_", " ")
         drawn = interval_cell(
@@ -179,14 +179,14 @@ def _worth(part: "Corrected", *, strong: bool = False) -> Number:
     return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
 
 
-def _agreement(found: "Calibration") -> Table:
-    shown = [word for word, of in FIGURES.items()
-             if any((one := of(check)) is not None and one.value is not None
-                    for check in found.checks)]  # fmt: skip
-    heads = [Heading(word, level=found.level if word == "κ" else None) for word in shown]
+def _agreement(calibration: "Calibration") -> Table:
+    listed = [word for word, of in FIGURES.items()
+             if any((item := of(check)) is not None and item.value is not None
+                    for check in calibration.checks)]  # fmt: skip
+    heads = [Heading(word, level=calibration.level if word == "κ" else None) for word in listed]
     rows = []
-    for check in found.checks:
-        figures = [_figure(word, FIGURES[word](check)) for word in shown]
+    for check in calibration.checks:
+        figures = [_figure(word, FIGURES[word](check)) for word in listed]
         below: list[Words] = []
         if check.threshold is not None:
             below.append(quiet(f"threshold {_threshold(check.threshold)}"))
@@ -197,20 +197,20 @@ def _agreement(found: "Calibration") -> Table:
     return table((Heading("judge against people", key=True), Heading("n"), *heads), rows)
 
 
-def _figure(word: str, found: Found | None) -> Cell:
+def _figure(word: str, measure: Found | None) -> Cell:
     if word != "κ":
-        return Number(None if found is None else found.value)
-    value, interval = (None, None) if found is None else (found.value, found.interval)
+        return Number(None if measure is None else measure.value)
+    value, interval = (None, None) if measure is None else (measure.value, measure.interval)
     scale = Scale(-1, 1, (Mark(0, "chance"),))
     return interval_cell(value, interval, scale, stands_out=False)
 
 
-def _threshold(found: Threshold) -> str:
-    reason = str(found.reason).replace("_", " ")
-    if found.value is None:
+def _threshold(threshold: Threshold) -> str:
+    reason = str(threshold.reason).replace("_", " ")
+    if threshold.value is None:
         return reason
-    worth = reason if found.cross_validated is None else number(found.cross_validated)
-    return f"≥ {number(found.value)} ({found.criterion} {worth})"
+    worth = reason if threshold.cross_validated is None else number(threshold.cross_validated)
+    return f"≥ {number(threshold.value)} ({threshold.criterion} {worth})"
 
 
 def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
@@ -223,26 +223,26 @@ def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
 def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
     """The bins of a reliability diagram; none if the judge gave no probabilities."""
     drawn = []
-    for one in () if check.error is None else check.error.bins:
-        seen = one.positives.value
+    for bin in () if check.error is None else check.error.bins:
+        seen = bin.positives.value
         if seen is not None:
-            interval = one.positives.interval
+            interval = bin.positives.interval
             low, high = (seen, seen) if interval is None else (interval.low, interval.high)
-            drawn.append(Bin(one.mean_probability, seen, low, high, one.positives.n))
+            drawn.append(Bin(bin.mean_probability, seen, low, high, bin.positives.n))
     return tuple(drawn)
 
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:
     for bias in check.bias:
-        found = bias.of
-        if found.interval is None or found.interval.low <= 0 <= found.interval.high:
+        collected = bias.of
+        if collected.interval is None or collected.interval.low <= 0 <= collected.interval.high:
             continue
-        way = "more often than people" if found.value > 0 else "less often than people"
+        way = "more often than people" if collected.value > 0 else "less often than people"
         yield (
             strong(f"{check.kind}.{check.column}"),
-            f" where {bias.by} is {_named(found.group)}: the judge says so {way}, by ",
-            Phrase(number(abs(found.value)), "bad"),
-            quiet(f" [{ends(*_size(found.interval))}], n {found.n:,}"),
+            f" where {bias.by} is {_named(collected.group)}: the judge says so {way}, by ",
+            Phrase(number(abs(collected.value)), "bad"),
+            quiet(f" [{ends(*_size(collected.interval))}], n {collected.n:,}"),
         )
 
 
@@ -255,61 +255,65 @@ def _named(group: object) -> str:
     return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
-def _small_print(found: "Calibration") -> Iterator[Note]:
-    passport = found.passport
+def _small_print(calibration: "Calibration") -> Iterator[Note]:
+    passport = calibration.passport
     for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
-        said = "; ".join(f"{one.what} {_known(one)}" for one in rates)
-        yield Note(word, f"share of verdicts that changed: {said}" if rates else "not measured")
+        text = "; ".join(f"{rate.what} {_known(rate)}" for rate in rates)
+        yield Note(word, f"share of verdicts that changed: {text}" if rates else "not measured")
     order = passport.order
-    said = "not measured" if order is None else f"decided {_known(order)} of the pairs"
-    yield Note("order", said)
-    parts = [part for one in found.estimates for part in (one.labels, one.corrected)]
+    text = "not measured" if order is None else f"decided {_known(order)} of the pairs"
+    yield Note("order", text)
+    parts = [
+        part for estimate in calibration.estimates for part in (estimate.labels, estimate.corrected)
+    ]
     yield from method_notes(part.interval.method for part in parts if part.interval)
-    for flag, about in _flagged(found.estimates).items():
+    for flag, about in _flagged(calibration.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
         yield Note("caution", Phrase(warned, "caution"))
     worth = "worth: independent labels that would give as narrow an interval without a judge"
     yield Note("reading", worth)
-    yield from (Note("reading", line) for line in _reading(found.checks))
+    yield from (Note("reading", line) for line in _reading(calibration.checks))
 
 
 def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
-    unequal = [one for one in checks if one.effective < one.n - SLACK]
+    unequal = [check for check in checks if check.effective < check.n - SLACK]
     if unequal:
-        worth = ", ".join(f"{one.n:,} count as {one.effective:,.0f}" for one in unequal)
+        worth = ", ".join(f"{check.n:,} count as {check.effective:,.0f}" for check in unequal)
         yield (
             f"labels drawn with unequal probabilities, weighted by the inverse: {worth} drawn at "
             "random"
         )
-    errors = [one.error for one in checks if one.error is not None and one.error.value is not None]
-    chances = [one.by_chance for one in errors if one.by_chance is not None]
+    errors = [
+        check.error for check in checks if check.error is not None and check.error.value is not None
+    ]
+    chances = [error.by_chance for error in errors if error.by_chance is not None]
     if chances:
         yield (
             "ECE: mean gap between stated probability and share of yes; by chance alone a "
             f"perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
         )
-    if any(one.threshold is not None for one in checks):
+    if any(check.threshold is not None for check in checks):
         yield "threshold: in brackets its value on labels not used to choose it (cross-validated)"
 
 
 def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
-    estimates = [one for one in estimates if one.corrected.interval is not None]
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in estimates:
-        for flag in one.corrected.flags:
-            group = ", ".join(one.group.values()) or "all"
-            found.setdefault(flag, {}).setdefault(one.metric, []).append(group)
+    estimates = [estimate for estimate in estimates if estimate.corrected.interval is not None]
+    collected: dict[str, dict[str, list[str]]] = {}
+    for estimate in estimates:
+        for flag in estimate.corrected.flags:
+            group = ", ".join(estimate.group.values()) or "all"
+            collected.setdefault(flag, {}).setdefault(estimate.metric, []).append(group)
     where = {}
-    for flag, about in found.items():
+    for flag, about in collected.items():
         each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
         every = sum(map(len, about.values())) == len(estimates) > 1
         where[flag] = "all of them" if every else "; ".join(each)
     return where
 
 
-def passport_page(found: "Calibration") -> Page:
+def passport_page(calibration: "Calibration") -> Page:
     """The passport of a judge: what was measured about it, to keep with the numbers."""
-    passport = found.passport
+    passport = calibration.passport
     judge = passport.judge
     void = (
         f"{passport.id}, checked on {passport.date}. Void once a model, a prompt or the plan "
@@ -332,12 +336,12 @@ def passport_page(found: "Calibration") -> Page:
         ("injected instructions", passport.injection),
     )
     changed = [Note(word, _rates(rates)) for word, rates in steady]
-    whole = [one for one in found.estimates if not one.group]
+    whole = [estimate for estimate in calibration.estimates if not estimate.group]
     sections = [section(Paragraphs((void,)), Facts(tuple(facts)))]
     if whole:
-        sections.append(Section((_three_ways(whole, found.level),), "Corrected by people"))
-    if found.checks:
-        sections.append(Section((_unit_by_unit(found),), "Against people, unit by unit"))
+        sections.append(Section((_three_ways(whole, calibration.level),), "Corrected by people"))
+    if calibration.checks:
+        sections.append(Section((_unit_by_unit(calibration),), "Against people, unit by unit"))
         worth = (
             "Worth: the equivalent number of labels drawn at random. Labels drawn with unequal "
             "probabilities are weighted by the inverse."
@@ -354,18 +358,18 @@ def _three_ways(estimates: "Sequence[CorrectedEstimate]", level: float) -> Table
     heads = [Heading(word, level=level) for word in ("judge", "labels alone", "corrected")]
     rows = [
         Row((
-            RowName(one.metric),
-            *(interval_of(way) for way in (one.judge, one.labels, one.corrected)),
-            Count(one.corrected.n_labels),
-            _worth(one.corrected),
+            RowName(estimate.metric),
+            *(interval_of(way) for way in (estimate.judge, estimate.labels, estimate.corrected)),
+            Count(estimate.corrected.n_labels),
+            _worth(estimate.corrected),
         ))
-        for one in estimates
+        for estimate in estimates
     ]  # fmt: skip
     return table((Heading("metric"), *heads, Heading("labels"), Heading("worth")), rows)
 
 
-def _unit_by_unit(found: "Calibration") -> Table:
-    heads = [Heading(word, level=found.level) for word in FIGURES]
+def _unit_by_unit(calibration: "Calibration") -> Table:
+    heads = [Heading(word, level=calibration.level) for word in FIGURES]
     rows = [
         Row((
             RowName(f"{check.kind}.{check.column}"),
@@ -373,16 +377,16 @@ def _unit_by_unit(found: "Calibration") -> Table:
             Number(check.effective, 0),
             *(interval_of(of(check)) for of in FIGURES.values()),
         ))
-        for check in found.checks
+        for check in calibration.checks
     ]  # fmt: skip
     return table((Heading("label"), Heading("n"), Heading("worth"), *heads), rows)
 
 
 def _rates(rates: "Sequence[FlipRate]") -> str:
     parts = []
-    for one in rates:
-        between = "" if one.low is None or one.high is None else f" ({ends(one.low, one.high)})"
-        parts.append(f"{one.what} {_known(one)}{between}, n {one.n:,}")
+    for rate in rates:
+        between = "" if rate.low is None or rate.high is None else f" ({ends(rate.low, rate.high)})"
+        parts.append(f"{rate.what} {_known(rate)}{between}, n {rate.n:,}")
     return "; ".join(parts) or "not measured"
 
 

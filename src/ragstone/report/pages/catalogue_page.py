@@ -69,11 +69,11 @@ class MetricEntry:
 
 def catalogue() -> list[MetricEntry]:
     """One entry for each metric, in the order of a report, user-defined ones last."""
-    types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
+    types = [*metric_types().values(), *(type(own_metric) for own_metric in own_metrics().values())]
     order = list(FAMILIES)
     return sorted(
         (entry(kind) for kind in types),
-        key=lambda one: order.index(one.family) if one.family in order else len(order),
+        key=lambda item: order.index(item.family) if item.family in order else len(order),
     )
 
 
@@ -133,11 +133,11 @@ def named_suite(name: str) -> Suite:
 
 
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
-    made = _made(kind)
-    if not isinstance(made, Metric):
+    metric = _made(kind)
+    if not isinstance(metric, Metric):
         return frozenset(), ()
-    terms = getattr(made, "terms", ())
-    parts = [parse_metric(name) for name, _ in terms] if terms else [made]
+    terms = getattr(metric, "terms", ())
+    parts = [parse_metric(name) for name, _ in terms] if terms else [metric]
     asks = frozenset[str]().union(*(part.asks for part in parts))
     return asks, tuple(dict.fromkeys(name for part in parts for name in part.requires))
 
@@ -161,8 +161,8 @@ def catalogue_page() -> Page:
     """All metrics by family: the better direction, the range, the judgements, who gives them."""
     entries = catalogue()
     families: dict[str, list[MetricEntry]] = {}
-    for one in entries:
-        families.setdefault(one.family, []).append(one)
+    for entry in entries:
+        families.setdefault(entry.family, []).append(entry)
     groups = tuple(
         Group(tuple(map(_row, ones)), FAMILIES.get(family, family.capitalize()))
         for family, ones in families.items()
@@ -174,24 +174,24 @@ def catalogue_page() -> Page:
     )
     return Page(
         "metrics", "", (section(Table(columns, groups), Paragraphs((more,))),),
-        record=lambda: [one.to_dict() for one in entries],
+        record=lambda: [entry.to_dict() for entry in entries],
     )  # fmt: skip
 
 
-def metric_page(one: MetricEntry) -> Page:
+def metric_page(entry: MetricEntry) -> Page:
     """One metric in full."""
     facts = [
-        Note("metric", (strong(one.name), f"  {one.family}")),
-        Note("range", f"{_range(one)}, {BETTER[one.better]}"),
-        Note("judgements", ", ".join(one.judgements) or "none"),
-        *(Note("filled by", who_can(by)) for by in one.filled_by),
-        *([Note("requires", ", ".join(one.requires))] if one.requires else []),
-        *(Note("parameters", f"{name} = {value!r}") for name, value in one.parameters.items()),
-        *(Note("aliases", words(alias_note(alias) or alias)) for alias in one.aliases),
+        Note("metric", (strong(entry.name), f"  {entry.family}")),
+        Note("range", f"{_range(entry)}, {BETTER[entry.better]}"),
+        Note("judgements", ", ".join(entry.judgements) or "none"),
+        *(Note("filled by", who_can(by)) for by in entry.filled_by),
+        *([Note("requires", ", ".join(entry.requires))] if entry.requires else []),
+        *(Note("parameters", f"{name} = {value!r}") for name, value in entry.parameters.items()),
+        *(Note("aliases", words(alias_note(alias) or alias)) for alias in entry.aliases),
     ]
-    lines = tuple(OutlineItem(line) for line in one.docstring.split("\n"))
+    lines = tuple(OutlineItem(line) for line in entry.docstring.split("\n"))
     sections = (section(Facts(tuple(facts)), Outline(lines)),)
-    return Page("metrics", one.name, sections, record=one.to_dict)
+    return Page("metrics", entry.name, sections, record=entry.to_dict)
 
 
 def suite_page(listed: Sequence[Suite]) -> Page:
@@ -222,17 +222,17 @@ def _suite_record(suite: Suite) -> dict[str, Any]:
     }
 
 
-def _row(one: MetricEntry) -> Row:
-    name = RowName(one.name, one.better)
-    cells = (name, _range(one), ", ".join(one.judgements) or "–", quiet(_short(one)))
-    return Row(cells, (quiet(one.about),))
+def _row(entry: MetricEntry) -> Row:
+    name = RowName(entry.name, entry.better)
+    cells = (name, _range(entry), ", ".join(entry.judgements) or "–", quiet(_short(entry)))
+    return Row(cells, (quiet(entry.about),))
 
 
-def _range(one: MetricEntry) -> str:
-    low, high = one.range
-    return f"{low:g} or {high:g}" if one.rate else f"{low:g} to {high:g}"
+def _range(entry: MetricEntry) -> str:
+    low, high = entry.range
+    return f"{low:g} or {high:g}" if entry.rate else f"{low:g} to {high:g}"
 
 
-def _short(one: MetricEntry) -> str:
-    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one.filled_by)
+def _short(entry: MetricEntry) -> str:
+    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in entry.filled_by)
     return " and ".join(first) or "the data"

@@ -76,54 +76,58 @@ NARROW_HEAD = 11
 """The width to which the heads of counts are wrapped."""
 
 
-def comparison_page(found: Comparisons) -> Page:
+def comparison_page(comparisons: Comparisons) -> Page:
     """The header, a table for each pair of systems, the ranking, and the small print."""
-    sections = [section(_comparison_header(found))]
-    for (a, b), ones in found.between().items():
-        tested = [one for one in ones if one.verdict != "same"]
-        tables = (_pair_table(tested, found),) if tested else ()
-        below = tuple(filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, found))))
+    sections = [section(_comparison_header(comparisons))]
+    for (a, b), ones in comparisons.between().items():
+        tested = [pair for pair in ones if pair.verdict != "same"]
+        tables = (_pair_table(tested, comparisons),) if tested else ()
+        below = tuple(
+            filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, comparisons)))
+        )
         paragraphs = (Paragraphs(below),) if below else ()
         sections.append(Section((*tables, *paragraphs), _title(a, b, ones)))
-    if ranked := _ranked(found):
+    if ranked := _ranked(comparisons):
         about = quiet(
             "  Bradley-Terry: probability of winning against a system of average strength"
         )
-        sections.append(Section((_ranking(ranked, found),), (strong("Ranking"), about)))
-    sections.append(small_print(_comparison_small_print(found)))
-    title = " against ".join(found.runs)
-    return Page("compare", title, tuple(sections), notes=found.notes, record=found.to_dict)
+        sections.append(Section((_ranking(ranked, comparisons),), (strong("Ranking"), about)))
+    sections.append(small_print(_comparison_small_print(comparisons)))
+    title = " against ".join(comparisons.runs)
+    return Page(
+        "compare", title, tuple(sections), notes=comparisons.notes, record=comparisons.to_dict
+    )
 
 
-def _comparison_header(found: Comparisons) -> Facts:
-    pairs = counted(len(found.between()), "pair")
-    metrics = counted(len({one.metric for one in found.comparisons}), "metric")
-    cluster = "" if found.cluster == "question_id" else f"; clusters by {found.cluster}"
+def _comparison_header(comparisons: Comparisons) -> Facts:
+    pairs = counted(len(comparisons.between()), "pair")
+    metrics = counted(len({pair.metric for pair in comparisons.comparisons}), "metric")
+    cluster = "" if comparisons.cluster == "question_id" else f"; clusters by {comparisons.cluster}"
     margin = (
         quiet(f"none given, so nothing can be called equivalent: {argument('margin', 'X')}")
-        if found.margin is None
-        else f"±{found.margin:g}, in the unit of each metric"
+        if comparisons.margin is None
+        else f"±{comparisons.margin:g}, in the unit of each metric"
     )
-    what = (strong(" against ".join(found.runs)), f"  {pairs} of systems · {metrics}")
+    what = (strong(" against ".join(comparisons.runs)), f"  {pairs} of systems · {metrics}")
     return Facts((
         Note("compared", what),
-        Note("numbers", whose_numbers(found.checked)),
+        Note("numbers", whose_numbers(comparisons.checked)),
         Note("paired", f"question by question{cluster}"),
         Note("margin", margin),
     ))  # fmt: skip
 
 
-def corrected_lines(ones: Iterable[Comparison], found: Comparisons) -> Iterator[str]:
+def corrected_lines(ones: Iterable[Comparison], comparisons: Comparisons) -> Iterator[str]:
     """The means of two systems that labels corrected, a line a metric."""
-    for one in ones:
-        means = {system: found.corrected(one, system) for system in (one.a, one.b)}
-        if shown := [f"{name} {with_interval(mean)}" for name, mean in means.items() if mean]:
-            name = row_name(one.metric, one.relevance_by)
-            yield f"{name} corrected by people, over all answers: {', '.join(shown)}"
+    for pair in ones:
+        means = {system: comparisons.corrected(pair, system) for system in (pair.a, pair.b)}
+        if listed := [f"{name} {with_interval(mean)}" for name, mean in means.items() if mean]:
+            name = row_name(pair.metric, pair.relevance_by)
+            yield f"{name} corrected by people, over all answers: {', '.join(listed)}"
 
 
 def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
-    counts = Counter[str](one.verdict for one in ones)
+    counts = Counter[str](pair.verdict for pair in ones)
     parts: list[str | Phrase] = []
     for verdict, (word, tone) in VERDICTS.items():
         if counts[verdict]:
@@ -133,72 +137,74 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
 
 def _same(ones: Sequence[Comparison]) -> str:
     names = [
-        row_name(one.metric, one.relevance_by)
-        + (f" ({', '.join(one.slice.values())})" if one.slice else "")
-        for one in ones
-        if one.verdict == "same"
+        row_name(pair.metric, pair.relevance_by)
+        + (f" ({', '.join(pair.slice.values())})" if pair.slice else "")
+        for pair in ones
+        if pair.verdict == "same"
     ]
     same = "Not tested because inputs, judge and prompts are the same on every pair"
     return f"{same}, {counted(len(names), 'row')}: {', '.join(names)}" if names else ""
 
 
-def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
-    sliced = any(one.slice for one in ones)
+def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> Table:
+    sliced = any(pair.slice for pair in ones)
     needed = needed_kinds(ones)
     columns = [
         Heading("metric", key=True),
         *([Heading("slice")] if sliced else []),
         Heading("a", drop=3),
         Heading("b", drop=3),
-        Heading("a - b", level=found.level),
+        Heading("a - b", level=comparisons.level),
         Heading("rel.", drop=1),
         Heading("win", drop=1),
         Heading("d", drop=1),
-        Heading(f"p {ADJUSTED[found.adjust][0]}"),
+        Heading(f"p {ADJUSTED[comparisons.adjust][0]}"),
         Heading("w/t/l", drop=2),
         Heading("verdict"),
         *(Heading(fill(NEEDED[kind][0], NARROW_HEAD)) for kind in needed),
     ]
     reach = reach_of(ones)
-    by_metric = list(dict.fromkeys(one.metric for one in ones))
-    ordered = sorted(ones, key=lambda one: by_metric.index(one.metric))
-    cells = (_cells(one, reach, needed, sliced=sliced) for one in ordered)
+    by_metric = list(dict.fromkeys(pair.metric for pair in ones))
+    ordered = sorted(ones, key=lambda pair: by_metric.index(pair.metric))
+    cells = (_cells(item, reach, needed, sliced=sliced) for item in ordered)
     return table(columns, [Row(tuple(row)) for row in cells])
 
 
-def _cells(one: Comparison, reach: float, needed: Sequence[str], *, sliced: bool) -> Iterator[Cell]:
-    word, tone = VERDICTS[one.verdict]
-    yield RowName(row_name(one.metric, one.relevance_by), one.better)
+def _cells(
+    pair: Comparison, reach: float, needed: Sequence[str], *, sliced: bool
+) -> Iterator[Cell]:
+    word, tone = VERDICTS[pair.verdict]
+    yield RowName(row_name(pair.metric, pair.relevance_by), pair.better)
     if sliced:
         yield (
             RowName("all", strong=True)
-            if one.slice is None
-            else RowName(", ".join(one.slice.values()))
+            if pair.slice is None
+            else RowName(", ".join(pair.slice.values()))
         )
-    yield Number(one.value_a)
-    yield Number(one.value_b)
-    yield difference_cell(one, reach)
-    yield Number(one.relative_change, 1, sign="+", unit=" %")
-    yield Number(None if one.win_rate is None else one.win_rate.value * 100, 0, unit=" %")
-    yield Number(one.effect_size, 2, sign="+")
-    yield P(one.p_adjusted)
-    yield f"{one.wins}/{one.ties}/{one.losses}"
-    few = f"{counted(one.n_pairs, 'pair')} only" if one.caution else ""
-    yield Verdict(one.verdict, word, tone, few)
+    yield Number(pair.value_a)
+    yield Number(pair.value_b)
+    yield difference_cell(pair, reach)
+    yield Number(pair.relative_change, 1, sign="+", unit=" %")
+    yield Number(None if pair.win_rate is None else pair.win_rate.value * 100, 0, unit=" %")
+    yield Number(pair.effect_size, 2, sign="+")
+    yield P(pair.p_adjusted)
+    yield f"{pair.wins}/{pair.ties}/{pair.losses}"
+    few = f"{counted(pair.n_pairs, 'pair')} only" if pair.caution else ""
+    yield Verdict(pair.verdict, word, tone, few)
     for kind in needed:
-        yield Count(one.n_needed) if one.n_needed and one.needed_for == kind else ""
+        yield (Count(pair.n_needed) if pair.n_needed and pair.needed_for == kind else "")
 
 
-def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
-    systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
-    by = {one.metric: one.relevance_by for one in found.comparisons}
+def _ranking(ranked: Sequence[Sequence[Ranked]], comparisons: Comparisons) -> Table:
+    systems = list(dict.fromkeys(pair.system for ones in ranked for pair in ones))
+    by = {pair.metric: pair.relevance_by for pair in comparisons.comparisons}
     columns = [
         Heading("metric"),
-        *(Heading(name, level=found.level, peer=True) for name in systems),
+        *(Heading(name, level=comparisons.level, peer=True) for name in systems),
     ]
     rows = []
     for ones in ranked:
-        of = {one.system: one for one in ones}
+        of = {pair.system: pair for pair in ones}
         rows.append(
             Row(
                 (
@@ -210,36 +216,36 @@ def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
     return table(columns, rows)
 
 
-def _chance(one: Ranked) -> Cell:
-    if one.win_probability is None:
-        return f"won {percent(one.win_share, 0)}"
-    return IntervalCell(one.win_probability, one.win_low, one.win_high, strong=False)
+def _chance(ranking: Ranked) -> Cell:
+    if ranking.win_probability is None:
+        return f"won {percent(ranking.win_share, 0)}"
+    return IntervalCell(ranking.win_probability, ranking.win_low, ranking.win_high, strong=False)
 
 
-def _ranked(found: Comparisons) -> list[list[Ranked]]:
+def _ranked(comparisons: Comparisons) -> list[list[Ranked]]:
     by_name: dict[str, list[Ranked]] = {}
-    for one in found.ranking:
-        by_name.setdefault(one.metric, []).append(one)
-    return [ones for ones in by_name.values() if any(one.win_share != 0.5 for one in ones)]
+    for rank in comparisons.ranking:
+        by_name.setdefault(rank.metric, []).append(rank)
+    return [ones for ones in by_name.values() if any(pair.win_share != 0.5 for pair in ones)]
 
 
-def _comparison_small_print(found: Comparisons) -> Iterator[Note]:
-    alpha = percent(1 - found.level)
-    yield from method_notes((one.method for one in found.comparisons), OF_DIFFERENCES)
-    for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
+def _comparison_small_print(comparisons: Comparisons) -> Iterator[Note]:
+    alpha = percent(1 - comparisons.level)
+    yield from method_notes((pair.method for pair in comparisons.comparisons), OF_DIFFERENCES)
+    for test in dict.fromkeys(pair.test for pair in comparisons.comparisons if pair.test):
         word, about = TESTS[test]
-        text = about.format(flips=found.resamples, seed=found.seed)
+        text = about.format(flips=comparisons.resamples, seed=comparisons.seed)
         yield Note("tests", (strong(word), f"  {text}"))
-    word, about = ADJUSTED[found.adjust]
-    text = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'comparison')}"
+    word, about = ADJUSTED[comparisons.adjust]
+    text = f"  {about.format(alpha=alpha)}; over {counted(comparisons.family, 'comparison')}"
     yield Note("adjusted", (strong(word), text))
-    yield from _reading(found, alpha)
-    for reason, metrics in _reasons(found.comparisons).items():
+    yield from _reading(comparisons, alpha)
+    for reason, metrics in _reasons(comparisons.comparisons).items():
         yield Note("note", f"{reason}: {', '.join(metrics)}")
 
 
-def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
-    ones = found.comparisons
+def _reading(comparisons: Comparisons, alpha: str) -> Iterator[Note]:
+    ones = comparisons.comparisons
     yield Note("reading", "↑ more is better, ↓ less is better, · neither")
     yield Note("reading", "a and b are means over their pairs", needs="a")
     wins = "w/t/l: pairs on which a wins, both tie, a loses"
@@ -249,16 +255,16 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
         "d: the mean difference divided by the standard deviation of the differences (Cohen's d_z)"
     )
     yield Note("reading", sizes, needs="rel.")
-    if found.margin is not None:
+    if comparisons.margin is not None:
         yield Note(
             "reading",
             f"equivalent: inside the margin by two one-sided tests, p ≤ {alpha} after the same "
             "adjustment, of differences and equivalence together",
         )
-    if any(one.caution for one in ones):
+    if any(pair.caution for pair in ones):
         yield Note("reading", "N pairs only: so few pairs make a rough verdict")
     yield from (Note("reading", line) for line in needed_notes(ones))
-    if any(one.n_needed_reason == NARROW for one in ones):
+    if any(pair.n_needed_reason == NARROW for pair in ones):
         yield Note(
             "reading",
             "cannot tell without a number: half the interval is narrower than the margin already, "
@@ -266,16 +272,16 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
         )
 
 
-def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
-    for one in comparisons:
-        if one.slice is None:
-            for reason in one.reasons if one.verdict != "same" else ():
-                found.setdefault(words(reason), {})[one.metric] = None
+def _reasons(comparisons: Iterable[Comparison], listed: int = 6) -> dict[str, list[str]]:
+    collected: dict[str, dict[str, None]] = {}
+    for pair in comparisons:
+        if pair.slice is None:
+            for reason in pair.reasons if pair.verdict != "same" else ():
+                collected.setdefault(words(reason), {})[pair.metric] = None
     metrics_of = {}
-    for reason, metrics in found.items():
-        more = [f"{len(metrics) - shown} more"] if len(metrics) > shown else []
-        metrics_of[reason] = [*list(metrics)[:shown], *more]
+    for reason, metrics in collected.items():
+        more = [f"{len(metrics) - listed} more"] if len(metrics) > listed else []
+        metrics_of[reason] = [*list(metrics)[:listed], *more]
     return metrics_of
 
 
@@ -286,60 +292,60 @@ SHORT = 16
 """The longest name of starting weights that can be the head of a column."""
 
 
-def weights_page(found: FittedWeights) -> Page:
+def weights_page(weights: FittedWeights) -> Page:
     """Return the page: the weights, how well they predict people, and which to keep."""
     sections = (
-        section(Facts(tuple(_weights_header(found)))),
-        section(_weights(found)),
-        section(_fits(found)),
-        section(Facts(tuple(_settled(found)))),
-        small_print(_weights_small_print(found)),
+        section(Facts(tuple(_weights_header(weights)))),
+        section(_weights(weights)),
+        section(_fits(weights)),
+        section(Facts(tuple(_settled(weights)))),
+        small_print(_weights_small_print(weights)),
     )
-    return Page("weights", found.run, sections, record=found.to_dict)
+    return Page("weights", weights.run, sections, record=weights.to_dict)
 
 
-def _weights_header(found: FittedWeights) -> Iterator[Note]:
-    questions, people = found.n_questions, counted(found.n_annotators, "annotator")
-    ties = f"; {counted(found.n_ties, 'tie')}" if found.n_ties else ""
+def _weights_header(weights: FittedWeights) -> Iterator[Note]:
+    questions, people = weights.n_questions, counted(weights.n_annotators, "annotator")
+    ties = f"; {counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
     on = f" on {counted(questions, 'question')}, by {people}{ties}"
-    yield Note("people", (strong(counted(found.n, _noun(found))), on))
-    yield Note("from", found.source)
-    yield Note("scores", found.run)
+    yield Note("people", (strong(counted(weights.n, _noun(weights))), on))
+    yield Note("from", weights.source)
+    yield Note("scores", weights.run)
 
 
-def _weights(found: FittedWeights) -> Table:
-    fitted = found.fitted.composite is not None
-    start = found.start_name if len(found.start_name) < SHORT else "start"
+def _weights(weights: FittedWeights) -> Table:
+    fitted = weights.fitted.composite is not None
+    start = weights.start_name if len(weights.start_name) < SHORT else "start"
     rows = []
-    for one in found.weights:
-        tone: Tone = "" if one.fitted > 0 else "quiet"
-        weight = Number(one.fitted if fitted else None, 2, tone=tone, strong=one.fitted > 0)
-        folds = quiet(f"{one.least:.2f} – {one.most:.2f}" if fitted else "–")
-        before = Number(one.start, 2, tone="quiet")
-        rows.append(Row((RowName(one.metric), before, weight, folds, _bar(one))))
+    for item in weights.weights:
+        tone: Tone = "" if item.fitted > 0 else "quiet"
+        weight = Number(item.fitted if fitted else None, 2, tone=tone, strong=item.fitted > 0)
+        folds = quiet(f"{item.least:.2f} – {item.most:.2f}" if fitted else "–")
+        before = Number(item.start, 2, tone="quiet")
+        rows.append(Row((RowName(item.metric), before, weight, folds, _bar(item))))
     return table(("metric", start, "fitted", "across folds", ""), rows)
 
 
-def _bar(one: Weight) -> Bar:
-    sure = min(one.fitted, one.least)
-    beyond = max(one.most - one.fitted, 0.0)
-    parts = (BarPart(sure, SURE), BarPart(one.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
+def _bar(weight: Weight) -> Bar:
+    sure = min(weight.fitted, weight.least)
+    beyond = max(weight.most - weight.fitted, 0.0)
+    parts = (BarPart(sure, SURE), BarPart(weight.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
     return Bar(parts, 1.0)
 
 
-def _fits(found: FittedWeights) -> Table:
-    ends = [end for fit in (found.start, found.fitted) for end in (fit.concordance, fit.low)]
+def _fits(weights: FittedWeights) -> Table:
+    ends = [end for fit in (weights.start, weights.fitted) for end in (fit.concordance, fit.low)]
     above = all(end >= 0.5 for end in ends if end is not None)
     scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))
-    start = "equal weights" if found.start_name == EQUAL else "starting weights"
-    rows = [_fit(start, found.start, scale), _fit("fitted weights", found.fitted, scale)]
-    gain = IntervalCell(found.gain, found.gain_low, found.gain_high)
+    start = "equal weights" if weights.start_name == EQUAL else "starting weights"
+    rows = [_fit(start, weights.start, scale), _fit("fitted weights", weights.fitted, scale)]
+    gain = IntervalCell(weights.gain, weights.gain_low, weights.gain_high)
     rows.append(Row((RowName("gain", strong=True), gain, "")))
-    loss = "log loss" if found.sort == Sort.PREFERENCE else "squared error"
+    loss = "log loss" if weights.sort == Sort.PREFERENCE else "squared error"
     columns = (
         Heading("on held-out\nquestions"),
-        Heading(loss, level=found.level),
-        Heading("concordance", level=found.level),
+        Heading(loss, level=weights.level),
+        Heading("concordance", level=weights.level),
     )
     return table(columns, rows)
 
@@ -349,26 +355,26 @@ def _fit(name: str, fit: Fit, scale: Scale) -> Row:
     return Row((RowName(name), IntervalCell(fit.loss, None, None, strong=False), order))
 
 
-def _settled(found: FittedWeights) -> Iterator[Note]:
-    kept = found.kept == "fitted"
-    tone: Tone = "good" if kept else "caution"
-    word = "the fitted weights" if kept else "the starting weights"
-    yield Note("keep", (strong(word, tone), f": {words(found.why)}."))
-    given = (argument("run", found.run), argument("metrics", found.composite))
-    yield Note("use", call("rescore", *given))
+def _settled(weights: FittedWeights) -> Iterator[Note]:
+    columns = weights.kept == "fitted"
+    tone: Tone = "good" if columns else "caution"
+    word = "the fitted weights" if columns else "the starting weights"
+    yield Note("keep", (strong(word, tone), f": {words(weights.why)}."))
+    arguments = (argument("run", weights.run), argument("metrics", weights.composite))
+    yield Note("use", call("rescore", *arguments))
 
 
-def _weights_small_print(found: FittedWeights) -> Iterator[Note]:
-    if found.n_left_out:
-        lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
-        said = f"{counted(found.n_left_out, _noun(found))} without a score: {lacking}"
-        yield Note("left out", said)
+def _weights_small_print(weights: FittedWeights) -> Iterator[Note]:
+    if weights.n_left_out:
+        lacking = ", ".join(f"{name} {count:,}" for name, count in weights.left_out.items())
+        text = f"{counted(weights.n_left_out, _noun(weights))} without a score: {lacking}"
+        yield Note("left out", text)
     yield from (
-        Note("excluded", f"{name}: {words(reason)}") for name, reason in found.excluded.items()
+        Note("excluded", f"{name}: {words(reason)}") for name, reason in weights.excluded.items()
     )
     yield Note("concordance", "share of pairs that the composite orders as people do")
-    yield Note("folds", f"{found.folds} of whole questions, seed {found.seed}")
+    yield Note("folds", f"{weights.folds} of whole questions, seed {weights.seed}")
 
 
-def _noun(found: FittedWeights) -> str:
-    return "pair" if found.sort == Sort.PREFERENCE else "rating"
+def _noun(weights: FittedWeights) -> str:
+    return "pair" if weights.sort == Sort.PREFERENCE else "rating"

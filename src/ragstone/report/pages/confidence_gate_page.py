@@ -62,54 +62,56 @@ WRONG = {"max_false_pass": ("unfaithful", "passes"), "max_false_block": ("faithf
 """Of each promise: the answers it is about, and the way they must seldom go."""
 
 
-def gate_calibration_page(found: GateCalibration, title: str = "", out: Path | None = None) -> Page:
+def gate_calibration_page(
+    calibration: GateCalibration, title: str = "", out: Path | None = None
+) -> Page:
     """Return the page: thresholds, promises, where the answers go, other promises."""
-    gate = found.gate
+    gate = calibration.gate
     body: list[Section] = [
-        section(Facts(tuple(_thresholds(found, out)))),
+        section(Facts(tuple(_thresholds(calibration, out)))),
         section(_shares(gate.shares), title=strong("Where the labelled answers go")),
-        section(_others(found.others, gate), title=strong("Other promises")),
+        section(_others(calibration.others, gate), title=strong("Other promises")),
     ]
-    if found.risk_coverage.area is not None:
-        covered = _covered(found.risk_coverage)
+    if calibration.risk_coverage.area is not None:
+        covered = _covered(calibration.risk_coverage)
         body.append(section(covered, title=strong("If only the surest answers passed")))
-    body.append(small_print(_small_print(found)))
-    return Page("guard calibrate", title, tuple(body), record=found.to_dict)
+    body.append(small_print(_small_print(calibration)))
+    return Page("guard calibrate", title, tuple(body), record=calibration.to_dict)
 
 
 def gate_refusal_page(error: PromiseRefused, title: str) -> Page:
     """Why the labels cannot carry the promise, the tightest they can, and what is needed."""
     first, *lines = error.text.splitlines()
-    facts = [Note(name, said.strip()) for name, _, said in
+    facts = [Note(name, text.strip()) for name, _, text in
              (line.strip().partition("  ") for line in lines)]  # fmt: skip
     banner = Banner("NO PROMISE", "caution", (first,))
     return Page("guard calibrate", title, (section(banner, Facts(tuple(facts))),),
                 record=lambda: _refused(error))  # fmt: skip
 
 
-def gate_check_page(found: GateCheck, title: str = "") -> Page:
+def gate_check_page(check: GateCheck, title: str = "") -> Page:
     """Return the page: do new labels bear the promises out, and where do their answers go."""
-    word, _, tone = STATES[found.state]
-    lines = tuple(_told(one, found.gate.confidence) for one in found.promises)
-    drifted = [words(why) for why in found.standing.void]
-    n = sum(one.answers for one in found.shares if one.of == "all")
+    word, _, tone = STATES[check.state]
+    lines = tuple(_told(promise, check.gate.confidence) for promise in check.promises)
+    drifted = [words(why) for why in check.standing.void]
+    n = sum(share.answers for share in check.shares if share.of == "all")
     same = "distributed as those of the gate's labels were, as far as these show"
     facts = [
-        Note("labels", _labels(n, None, found.unscored, found)),
-        *_left_open(found),
+        Note("labels", _labels(n, None, check.unscored, check)),
+        *_left_open(check),
         Note("scores", "; ".join(drifted) or same),
     ]
     body = [
         section(Banner(word, tone, lines), Facts(tuple(facts))),
-        section(_checked(found), title=strong("Promises")),
-        section(_shares(found.shares), title=strong("Where the new answers go")),
+        section(_checked(check), title=strong("Promises")),
+        section(_shares(check.shares), title=strong("Where the new answers go")),
     ]
     return Page("guard check", title, tuple(body), f"{word}: {' '.join(lines)}",
-                record=found.to_dict)  # fmt: skip
+                record=check.to_dict)  # fmt: skip
 
 
-def _thresholds(found: GateCalibration, out: Path | None) -> Iterator[Note]:
-    gate = found.gate
+def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[Note]:
+    gate = calibration.gate
     yield Note("pass", (strong(f"from {_score(gate.pass_at)} on", "good"),))
     if gate.block_below is not None:
         yield Note("block", (strong(f"below {_score(gate.block_below)}", "bad"),))
@@ -117,8 +119,8 @@ def _thresholds(found: GateCalibration, out: Path | None) -> Iterator[Note]:
     yield Note("promise", _promise("max_false_pass", gate.false_pass, gate))
     if gate.false_block is not None:
         yield Note("promise", _promise("max_false_block", gate.false_block, gate))
-    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, found))
-    yield from _left_open(found)
+    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, calibration))
+    yield from _left_open(calibration)
     if gate.judge.name:
         yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
     else:
@@ -139,43 +141,45 @@ def _promise(promise: str, risk: ShownRisk, gate: Gate) -> tuple[Any, ...]:
     )
 
 
-def _labels(n: int, clusters: int | None, unscored: int, found: GateCalibration | GateCheck) -> str:
-    said = counted(n, "answer")
+def _labels(
+    n: int, clusters: int | None, unscored: int, calibration: GateCalibration | GateCheck
+) -> str:
+    text = counted(n, "answer")
     if clusters is not None and clusters < n:
-        said += f" in {counted(clusters, 'cluster')}"
+        text += f" in {counted(clusters, 'cluster')}"
     if unscored:
-        said += f", {unscored:,} without a score"
-    if found.unlabelled:
-        said += f"; {found.unlabelled:,} without a label or an answer left out"
-    if found.surplus:
-        said += f"; {surplus_words(found.surplus)}"
-    return said
+        text += f", {unscored:,} without a score"
+    if calibration.unlabelled:
+        text += f"; {calibration.unlabelled:,} without a label or an answer left out"
+    if calibration.surplus:
+        text += f"; {surplus_words(calibration.surplus)}"
+    return text
 
 
-def _left_open(found: GateCalibration | GateCheck) -> Iterator[Note]:
+def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[Note]:
     ends = [
-        f"of {WORDS[one.promise].of} answers {percent(one.worst)} {WORDS[one.promise].goes} if "
-        f"these are as bad as can be, {percent(one.best)} if as good"
-        for one in found.if_open
+        f"of {WORDS[item.promise].of} answers {percent(item.worst)} {WORDS[item.promise].goes} if "
+        f"these are as bad as can be, {percent(item.best)} if as good"
+        for item in calibration.if_open
     ]
     if ends:
-        left = f"people left {counted(found.unlabelled, 'answer')} open"
-        said = f"{'; '.join(ends).capitalize()}: believe a promise only if chance left them open"
-        yield Note("caution", f"{left}. {said}")
+        left = f"people left {counted(calibration.unlabelled, 'answer')} open"
+        text = f"{'; '.join(ends).capitalize()}: believe a promise only if chance left them open"
+        yield Note("caution", f"{left}. {text}")
 
 
 def _shares(shares: Sequence[GateShare]) -> Table:
     rows = []
     for of in ("unfaithful", "faithful", "all"):
-        these = {one.way: one for one in shares if one.of == of}
+        these = {share.way: share for share in shares if share.of == of}
         whole = these["pass"].total
         bar = Bar(tuple(BarPart(these[way].answers, LEVELS[way], way) for way in WAYS_OUT), whole)
         cells: list[Cell] = [RowName(of), bar]
         for way in WAYS_OUT:
-            one = these[way]
+            item = these[way]
             cells.append(
-                Why("undefined") if one.share is None
-                else IntervalCell(one.share, one.low, one.high, percent=True)
+                Why("undefined") if item.share is None
+                else IntervalCell(item.share, item.low, item.high, percent=True)
             )  # fmt: skip
         rows.append(Row((*cells, f"{whole:,}")))
     heads = [
@@ -187,15 +191,15 @@ def _shares(shares: Sequence[GateShare]) -> Table:
 
 def _others(others: Sequence[OtherPromise], gate: Gate) -> Table:
     rows = []
-    for one in others:
-        mine = one.max_false_pass == gate.max_false_pass
-        name = RowName(f"at most {percent(one.max_false_pass)}", strong=mine)
-        if one.pass_at is None:
+    for other in others:
+        mine = other.max_false_pass == gate.max_false_pass
+        name = RowName(f"at most {percent(other.max_false_pass)}", strong=mine)
+        if other.pass_at is None:
             rows.append(Row((name, Why("unknown", "the labels cannot carry it"), None, None)))
         else:
             rows.append(
-                Row((name, Number(one.pass_at), Number(one.faithful, percent=True),
-                     Number(one.answers, percent=True)))
+                Row((name, Number(other.pass_at), Number(other.faithful, percent=True),
+                     Number(other.answers, percent=True)))
             )  # fmt: skip
     heads = [Heading("false passes"), Heading("pass from"), Heading("faithful that pass, %"),
              Heading("all that pass, %")]  # fmt: skip
@@ -213,21 +217,21 @@ def _covered(curve: RiskCoverage) -> Table:
     return table(["surest", "pass from", "unfaithful among them, %"], rows)
 
 
-def _checked(found: GateCheck) -> Table:
+def _checked(check: GateCheck) -> Table:
     rows = []
     # Both ends of the interval are one-sided bounds.
-    level = 2 * found.gate.confidence - 1
-    for one in found.promises:
-        of, goes = WRONG[one.promise]
-        _, word, tone = STATES[one.state]
-        risk = one.risk
+    level = 2 * check.gate.confidence - 1
+    for promise in check.promises:
+        of, goes = WRONG[promise.promise]
+        _, word, tone = STATES[promise.state]
+        risk = promise.risk
         share = (
             Why("undefined", f"no {of} answer with a score") if risk.rate is None
             else IntervalCell(risk.rate, risk.low, risk.high, percent=True)
         )  # fmt: skip
         rows.append(
             Row((RowName(f"{of} that {goes}"), Number(risk.promised, percent=True), share,
-                 f"{risk.hits:,} of {risk.clusters:,}", Verdict(one.state, word, tone)))
+                 f"{risk.hits:,} of {risk.clusters:,}", Verdict(promise.state, word, tone)))
         )  # fmt: skip
     heads = [
         Heading("questions with an answer"), Heading("at most, %"),
@@ -236,23 +240,23 @@ def _checked(found: GateCheck) -> Table:
     return table(heads, rows)
 
 
-def _told(one: CheckedPromise, confidence: float) -> str:
-    of, goes = WRONG[one.promise]
-    risk = one.risk
+def _told(promise: CheckedPromise, confidence: float) -> str:
+    of, goes = WRONG[promise.promise]
+    risk = promise.risk
     seen = (
         f"{risk.hits:,} of {counted(risk.clusters, 'question')} with {_an(of)} answer "
         f"{'has' if risk.hits == 1 else 'have'} one that {goes}"
     )
-    told = {
+    lines = {
         "holds": f"at {percent(confidence)} confidence at most {percent(risk.high, 1)} do",
         "broken": f"at {percent(confidence)} confidence at least {percent(risk.low, 1)} do",
-        "cannot_tell": f"too few to tell: it takes {one.needed or 0:,} if no more go wrong",
+        "cannot_tell": f"too few to tell: it takes {promise.needed or 0:,} if no more go wrong",
     }
-    return f"{seen}; {told[one.state]}; {percent(risk.promised)} was promised."
+    return f"{seen}; {lines[promise.state]}; {percent(risk.promised)} was promised."
 
 
-def _small_print(found: GateCalibration) -> Iterator[Note]:
-    gate, curve = found.gate, found.risk_coverage
+def _small_print(calibration: GateCalibration) -> Iterator[Note]:
+    gate, curve = calibration.gate, calibration.risk_coverage
     yield Note(
         "promise",
         f"With other labels of the same sort, at least {percent(gate.confidence)} of such gates "

@@ -51,44 +51,47 @@ READING = (
 )
 
 
-def conversations_page(found: "Conversations", *, limit: int | None = None) -> Page:
+def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> Page:
     """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
-    if not found:
-        sections: list[Section] = [section(Paragraphs((none_sentence(found),)))]
+    if not conversations:
+        sections: list[Section] = [section(Paragraphs((none_sentence(conversations),)))]
     else:
         sections = [
-            section(Paragraphs((sentence(found),))),
-            *conversation_sections(found),
-            *_worst(found, SHOWN if limit is None else limit),
-            small_print(_small_print(found)),
+            section(Paragraphs((sentence(conversations),))),
+            *conversation_sections(conversations),
+            *_worst(conversations, SHOWN if limit is None else limit),
+            small_print(_small_print(conversations)),
         ]
     return Page(
-        "conversations", str(found.run), tuple(sections),
-        record=lambda: {"run": str(found.run), **found.to_dict()},
+        "conversations", str(conversations.run), tuple(sections),
+        record=lambda: {"run": str(conversations.run), **conversations.to_dict()},
     )  # fmt: skip
 
 
-def sentence(found: "ConversationFigures") -> str:
+def sentence(conversations: "ConversationFigures") -> str:
     """Return how many conversations there are, and what share of them was resolved."""
-    total = sum(one.n for one in found.counts)
-    there = [one for one in found.counts if one.n]
-    least, most = min(one.shortest for one in there), max(one.longest for one in there)
+    total = sum(count.n for count in conversations.counts)
+    present = [count for count in conversations.counts if count.n]
+    least, most = (
+        min(figure.shortest for figure in present),
+        max(figure.longest for figure in present),
+    )
     turns = f"{least}" if least == most else f"{least} to {most}"
-    said = f"{counted(total, 'conversation')} of {turns} turns."
+    text = f"{counted(total, 'conversation')} of {turns} turns."
     shares = [
-        one.value for one in found.figures
-        if one.figure == "resolved" and one.metric is None and one.value is not None
+        figure.value for figure in conversations.figures
+        if figure.figure == "resolved" and figure.metric is None and figure.value is not None
     ]  # fmt: skip
     if not shares:
-        return said
+        return text
     ends = list(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
-    return f"{said} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
+    return f"{text} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
 
 
-def none_sentence(found: "ConversationFigures") -> str:
+def none_sentence(conversations: "ConversationFigures") -> str:
     """Why there is no conversation."""
-    if found.counts:
-        single = sum(one.single for one in found.counts)
+    if conversations.counts:
+        single = sum(count.single for count in conversations.counts)
         return f"There is no conversation: {counted(single, 'session')} of a single turn."
     return (
         "No example names its session. It is read from a field such as session_id or "
@@ -96,36 +99,36 @@ def none_sentence(found: "ConversationFigures") -> str:
     )
 
 
-def conversation_sections(found: "ConversationFigures") -> list[Section]:
+def conversation_sections(conversations: "ConversationFigures") -> list[Section]:
     """The table of the systems' conversations, and that of the metrics."""
     blocks: list[Block] = []
-    if any(one.figure == "resolved" for one in found.figures):
-        blocks.append(_resolved(found.counts, found.figures))
-    elif found.unresolved:
-        blocks.append(Paragraphs((f"Resolved: {words(found.unresolved)}.",)))
-    if any(one.metric and one.figure != "resolved" for one in found.figures):
-        blocks.append(_metrics(found.figures))
+    if any(figure.figure == "resolved" for figure in conversations.figures):
+        blocks.append(_resolved(conversations.counts, conversations.figures))
+    elif conversations.unresolved:
+        blocks.append(Paragraphs((f"Resolved: {words(conversations.unresolved)}.",)))
+    if any(figure.metric and figure.figure != "resolved" for figure in conversations.figures):
+        blocks.append(_metrics(conversations.figures))
     return [Section(tuple(blocks), "Conversations")]
 
 
 def _resolved(
     counts: "Sequence[ConversationCounts]", figures: "Sequence[ConversationFigure]"
 ) -> Block:
-    shares = [one for one in figures if one.figure == "resolved"]
-    better = {one.metric: one.better for one in figures if one.figure != "resolved"}
+    shares = [figure for figure in figures if figure.figure == "resolved"]
+    better = {figure.metric: figure.better for figure in figures if figure.figure != "resolved"}
     columns = (
         Heading("system", key=True), Heading("conversations"), Heading("turns", drop=1),
         Heading("resolved if"), Heading("resolved", level=shares[0].level), Heading("n"),
         Heading("undef."), Heading("missing"),
     )  # fmt: skip
     rows = []
-    for one in counts:
-        turns = str(one.shortest) if one.shortest == one.longest else (
-            f"{one.shortest}–{one.longest}"
+    for count in counts:
+        turns = str(count.shortest) if count.shortest == count.longest else (
+            f"{count.shortest}–{count.longest}"
         )  # fmt: skip
-        for share in (share for share in shares if share.system == one.system):
+        for share in (share for share in shares if share.system == count.system):
             cells: tuple[Cell, ...] = (
-                RowName(one.system), Count(one.n), turns, _condition(share, better),
+                RowName(count.system), Count(count.n), turns, _condition(share, better),
                 _value(share, WHOLE), *_counts(share),
             )  # fmt: skip
             rows.append(Row(cells, tuple(_below(share))))
@@ -147,10 +150,14 @@ def _metrics(figures: "Sequence[ConversationFigure]") -> Block:
         Heading("n"), Heading("undef."), Heading("missing"),
     )  # fmt: skip
     rows = []
-    metrics = list(dict.fromkeys(one.metric for one in figures))
-    means = [one for one in figures if one.figure == "mean_of_turns"]
-    worst_of = {(one.metric, one.system): one for one in figures if one.figure == "worst_turn"}
-    for mean in sorted(means, key=lambda one: metrics.index(one.metric)):
+    metrics = list(dict.fromkeys(figure.metric for figure in figures))
+    means = [figure for figure in figures if figure.figure == "mean_of_turns"]
+    worst_of = {
+        (figure.metric, figure.system): figure
+        for figure in figures
+        if figure.figure == "worst_turn"
+    }
+    for mean in sorted(means, key=lambda figure: metrics.index(figure.metric)):
         worst = worst_of.get((mean.metric, mean.system))
         metric = mean.metric or ""
         scale = scale_for(metric)
@@ -163,27 +170,33 @@ def _metrics(figures: "Sequence[ConversationFigure]") -> Block:
     return table(columns, rows)
 
 
-def _counts(one: "ConversationFigure") -> tuple[Cell, ...]:
-    return Count(one.n), Count(one.n_undefined, "undefined"), Count(one.n_missing, "missing")
+def _counts(figure: "ConversationFigure") -> tuple[Cell, ...]:
+    return (
+        Count(figure.n),
+        Count(figure.n_undefined, "undefined"),
+        Count(figure.n_missing, "missing"),
+    )
 
 
-def _value(one: "ConversationFigure", scale: Scale | None) -> Cell:
-    if one.value is None:
-        return Why("missing" if one.n_missing else "undefined")
-    return IntervalCell(one.value, one.low, one.high, scale)
+def _value(figure: "ConversationFigure", scale: Scale | None) -> Cell:
+    if figure.value is None:
+        return Why("missing" if figure.n_missing else "undefined")
+    return IntervalCell(figure.value, figure.low, figure.high, scale)
 
 
-def _below(one: "ConversationFigure") -> Iterator[Words]:
-    if one.n_missing and one.worst is not None and one.best is not None:
-        yield Phrase(f"{ends(*sorted((one.worst, one.best)))} worst–best", "missing")
+def _below(figure: "ConversationFigure") -> Iterator[Words]:
+    if figure.n_missing and figure.worst is not None and figure.best is not None:
+        yield Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing")
 
 
-def _worst(found: "Conversations", limit: int) -> Iterator[Section]:
-    named = dict.fromkeys(one.metric for one in found.figures if one.figure == "worst_turn")
-    if not limit or len(named) != 1:
+def _worst(conversations: "Conversations", limit: int) -> Iterator[Section]:
+    names = dict.fromkeys(
+        figure.metric for figure in conversations.figures if figure.figure == "worst_turn"
+    )
+    if not limit or len(names) != 1:
         return
-    for metric in filter(None, named):
-        ranked = found.worst(metric).head(limit)
+    for metric in filter(None, names):
+        ranked = conversations.worst(metric).head(limit)
         rows = [
             Row((
                 RowName(row["session"]), RowName(row["system"]), Count(row["turns"]),
@@ -205,6 +218,6 @@ def _ending(resolved: float | None) -> str:
     return "" if resolved is None else "yes" if resolved else "no"
 
 
-def _small_print(found: "Conversations") -> Iterator[Note]:
-    yield from (Note(name, said) for name, said in READING)
-    yield from method_notes((one.method for one in found.figures), ROWS)
+def _small_print(conversations: "Conversations") -> Iterator[Note]:
+    yield from (Note(name, text) for name, text in READING)
+    yield from method_notes((figure.method for figure in conversations.figures), ROWS)

@@ -71,30 +71,38 @@ MOST_EXAMPLES, LONGEST = 5, 300
 
 def list_page(run: Path, corrections: Sequence[Correction], example: str | None = None) -> Page:
     """Every correction of a run, or of one example, the newest first."""
-    shown = [one for one in corrections if example in (None, one.example)]
+    listed = [correction for correction in corrections if example in (None, correction.example)]
     columns = [Heading("example", key=True), Heading("judgement"), Heading("was"), Heading("is"),
                Heading("by"), Heading("why"), Heading("when (UTC)")]  # fmt: skip
-    if shown:
-        body = section(table(columns, [Row(tuple(_listed(one))) for one in shown]))
+    if listed:
+        body = section(table(columns, [Row(tuple(_listed(estimate))) for estimate in listed]))
     else:
         body = section(Paragraphs((quiet("Nothing was corrected: ragstone correct RUN EXAMPLE "
                                          "shows what can be."),)))  # fmt: skip
-    return Page("corrections", str(run), (body,),
-                record=lambda: {"overrules": [one.to_dict() for one in shown]})  # fmt: skip
+    return Page(
+        "corrections",
+        str(run),
+        (body,),
+        record=lambda: {"overrules": [estimate.to_dict() for estimate in listed]},
+    )
 
 
-def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
+def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> Page:
     """Return the page of what can be corrected of an example."""
     columns = [Heading("judgement", key=True), Heading("says"), Heading("judge"),
                Heading("examples"), Heading("version")]  # fmt: skip
     rows = [
-        Row((
-            RowName(judgement_name(one.ask, one.unit)), Phrase(said(one.values), "text"),
-            one.judge or "–",
-            f"{len(one.examples):,}", quiet(one.version),
-        ))
-        for one in found
-    ]  # fmt: skip
+        Row(
+            (
+                RowName(judgement_name(judgement.ask, judgement.unit)),
+                Phrase(said(judgement.values), "text"),
+                judgement.judge or "–",
+                f"{len(judgement.examples):,}",
+                quiet(judgement.version),
+            )
+        )
+        for judgement in judgements
+    ]
     body: Table | Paragraphs = (
         table(columns, rows)
         if rows
@@ -104,20 +112,23 @@ def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
         "corrections",
         f"{run}  {example}",
         (section(body),),
-        record=lambda: {"example": example, "judgements": [_judgement(one) for one in found]},
+        record=lambda: {
+            "example": example,
+            "judgements": [_judgement(judgement) for judgement in judgements],
+        },
     )
 
 
 def done_page(run: Run, done: CorrectionResult) -> Page:
     """Return the page of a correction: the judgement, the examples and estimates it changed."""
-    one = done.correction
-    back = one.undone is not None
-    was, now = (one.said, one.was) if back else (one.was, one.said)
-    by = one.author if one.undone is None else one.undone.author
+    item = done.correction
+    back = item.undone is not None
+    was, now = (item.said, item.was) if back else (item.was, item.said)
+    by = item.author if item.undone is None else item.undone.author
     facts = [
         Note(
             "judgement",
-            (strong(judgement_name(one.ask, one.unit)), quiet(f"  of {one.example}")),
+            (strong(judgement_name(item.ask, item.unit)), quiet(f"  of {item.example}")),
         ),
         Note("was", (Phrase(said(was), "text"),)),
         Note("is", (Phrase(said(now), "text"),)),
@@ -154,29 +165,34 @@ def _value(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _listed(one: Correction) -> Iterator[Cell]:
-    yield RowName(one.example)
-    yield judgement_name(one.ask, one.unit)
-    yield Phrase(said({name: one.was.get(name) for name in one.said} if one.was else {}), "text")
-    if one.undone is None:
-        yield Phrase(said(one.said), "text")
+def _listed(correction: Correction) -> Iterator[Cell]:
+    yield RowName(correction.example)
+    yield judgement_name(correction.ask, correction.unit)
+    yield Phrase(
+        said(
+            {name: correction.was.get(name) for name in correction.said} if correction.was else {}
+        ),
+        "text",
+    )
+    if correction.undone is None:
+        yield Phrase(said(correction.said), "text")
     else:
-        yield quiet(f"{said(one.said)}, taken back by {one.undone.author}")
-    yield one.author
-    yield Phrase(one.reason, "text")
-    yield quiet(one.at[:16].replace("T", " "))
+        yield quiet(f"{said(correction.said)}, taken back by {correction.undone.author}")
+    yield correction.author
+    yield Phrase(correction.reason, "text")
+    yield quiet(correction.at[:16].replace("T", " "))
 
 
-def _judgement(one: Judgement) -> dict[str, Any]:
+def _judgement(judgement: Judgement) -> dict[str, Any]:
     return {
-        "ask": one.ask,
-        "kind": one.kind,
-        "unit": one.unit,
-        "values": dict(one.values),
-        "judge": one.judge,
-        "version": one.version,
-        "examples": list(one.examples),
-        "overrule": one.correction and one.correction.to_dict(),
+        "ask": judgement.ask,
+        "kind": judgement.kind,
+        "unit": judgement.unit,
+        "values": dict(judgement.values),
+        "judge": judgement.judge,
+        "version": judgement.version,
+        "examples": list(judgement.examples),
+        "overrule": judgement.correction and judgement.correction.to_dict(),
     }
 
 
@@ -186,15 +202,19 @@ def _examples(ids: Sequence[str]) -> str:
 
 
 def _changed(run: Run) -> Iterator[tuple[Estimate, Estimate]]:
-    alone = {one.metric: one for one in run.without_corrections().estimate_list if not one.group}
+    alone = {
+        estimate.metric: estimate
+        for estimate in run.without_corrections().estimate_list
+        if not estimate.group
+    }
     for now in run.estimate_list:
         was = alone.get(now.metric)
         if not now.group and was is not None and _counts(was) != _counts(now):
             yield was, now
 
 
-def _counts(one: Estimate) -> tuple[float | None, int, int, int]:
-    return one.value, one.n, one.n_undefined, one.n_missing
+def _counts(estimate: Estimate) -> tuple[float | None, int, int, int]:
+    return estimate.value, estimate.n, estimate.n_undefined, estimate.n_missing
 
 
 def _estimates(changed: Sequence[tuple[Estimate, Estimate]]) -> Table:
@@ -210,7 +230,7 @@ Items = Iterator[OutlineItem]
 Outlined = tuple[OutlineItem, ...]
 
 
-def example_page(found: Dossier, *, prompts: bool = False) -> Page:
+def example_page(dossier: Dossier, *, prompts: bool = False) -> Page:
     """The page of a dossier, in reading order: question, contexts, answer, judgements."""
     parts: tuple[tuple[str, Callable[[Dossier], Items]], ...] = (
         ("Contexts", _contexts),
@@ -221,23 +241,23 @@ def example_page(found: Dossier, *, prompts: bool = False) -> Page:
         ("Other judgements", _others),
         ("Labels of people", _labels),
     )
-    sections = [section(Facts(tuple(_opening(found.example))))]
+    sections = [section(Facts(tuple(_opening(dossier.example))))]
     for title, items_of in parts:
-        if items := tuple(items_of(found)):
+        if items := tuple(items_of(dossier)):
             sections.append(_titled(Outline(items), title))
-    if calls := tuple(call_items(found.calls, prompts=prompts)):
+    if calls := tuple(call_items(dossier.calls, prompts=prompts)):
         sections.append(_titled(Outline(calls), "Questions to models"))
-    if found.scores:
-        sections.append(_titled(_scores(found.scores), "Scores"))
-    if panels := legend(_judges(found)):
+    if dossier.scores:
+        sections.append(_titled(_scores(dossier.scores), "Scores"))
+    if panels := legend(_judges(dossier)):
         sections.append(small_print(panels))
-    return Page("show", found.example.id, tuple(sections), record=found.to_dict)
+    return Page("show", dossier.example.id, tuple(sections), record=dossier.to_dict)
 
 
-def _judges(found: Dossier) -> Iterator[str]:
-    for part in (one for parts in found.parts.values() for one in parts):
-        yield from (row.judge for said in part.said.values() for row in said.rows)
-    yield from (row.judge for rows in found.judgements.values() for row in rows)
+def _judges(dossier: Dossier) -> Iterator[str]:
+    for part in (part for parts in dossier.parts.values() for part in parts):
+        yield from (row.judge for text in part.said.values() for row in text.rows)
+    yield from (row.judge for rows in dossier.judgements.values() for row in rows)
 
 
 def _titled(block: Block, title: str) -> Section:
@@ -254,13 +274,13 @@ def _opening(example: Example) -> Iterator[Note]:
     yield Note("question", strong(example.question or "–"))
 
 
-def _contexts(found: Dossier) -> Items:
-    contexts = found.example.contexts
+def _contexts(dossier: Dossier) -> Items:
+    contexts = dossier.example.contexts
     if contexts is None:
         yield OutlineItem(quiet("this system does not retrieve"))
     elif not contexts:
         yield OutlineItem(quiet("it retrieved nothing"))
-    for context, part in zip(contexts or (), found.parts["context"], strict=True):
+    for context, part in zip(contexts or (), dossier.parts["context"], strict=True):
         score = "" if context.score is None else f"  score {number(context.score)}"
         head, inner = _said("context", part)
         text = "(no text)" if context.text is None else context.text
@@ -275,10 +295,10 @@ def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phras
     head: list[Phrase] = []
     below: list[OutlineItem] = []
     for ask in asks_about(unit):
-        said = part.said[ask.kind]
-        for row in said.rows:
+        text = part.said[ask.kind]
+        for row in text.rows:
             lead = says(row.kind, ask)
-            if said.several and references > 1:
+            if text.several and references > 1:
                 lead = f"reference {row.values['reference'] + 1} {lead}"
             if lead:
                 below.append(OutlineItem(judged(row, lead)))
@@ -293,44 +313,44 @@ def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> Outli
     return OutlineItem((text, *head) if head else text, below, lead=lead)
 
 
-def _answer(found: Dossier) -> Items:
-    answer = found.example.answer
+def _answer(dossier: Dossier) -> Items:
+    answer = dossier.example.answer
     yield OutlineItem(Phrase("–" if answer is None else answer, "text"))
-    yield from _whole(found, with_answer=True)
+    yield from _whole(dossier, with_answer=True)
 
 
-def _claims(found: Dossier) -> Items:
-    references = len(found.example.reference)
-    for claim in found.parts["claim"]:
+def _claims(dossier: Dossier) -> Items:
+    references = len(dossier.example.reference)
+    for claim in dossier.parts["claim"]:
         yield _unit("claim", claim, f"{claim.place + 1:>2}", references)
 
 
-def _reference(found: Dossier) -> Items:
-    references = found.example.reference
+def _reference(dossier: Dossier) -> Items:
+    references = dossier.example.reference
     for at, text in enumerate(references):
         inner = [
             OutlineItem(judged(row, says(row.kind)))
-            for kind, rows in found.judgements.items()
+            for kind, rows in dossier.judgements.items()
             for row in rows
             if "reference" in _about(KINDS[kind]) and row.values["reference"] == at
         ]
-        statements = (one for one in found.parts["statement"] if one.reference == at)
-        inner += [_unit("statement", one, "·") for one in statements]
+        statements = (part for part in dossier.parts["statement"] if part.reference == at)
+        inner += [_unit("statement", statement, "·") for statement in statements]
         lead = f"{at + 1:>2}" * (len(references) > 1)
         yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=lead)
 
 
-def _evidence(found: Dossier) -> Items:
-    for evidence in found.parts["evidence"]:
+def _evidence(dossier: Dossier) -> Items:
+    for evidence in dossier.parts["evidence"]:
         yield _unit("evidence", evidence, f"{evidence.place + 1:>2}")
 
 
-def _others(found: Dossier) -> Items:
-    yield from _whole(found, with_answer=False)
+def _others(dossier: Dossier) -> Items:
+    yield from _whole(dossier, with_answer=False)
 
 
-def _whole(found: Dossier, *, with_answer: bool) -> Items:
-    for kind, rows in found.judgements.items():
+def _whole(dossier: Dossier, *, with_answer: bool) -> Items:
+    for kind, rows in dossier.judgements.items():
         about = _about(KINDS[kind])
         if "reference" not in about and ("answer" in about or KINDS[kind].made) is with_answer:
             yield from (OutlineItem(judged(row, says(row.kind))) for row in rows)
@@ -340,13 +360,13 @@ def _about(kind: type[Kind]) -> set[Unit]:
     return {ask.over.unit for ask in kind.asks if ask.over is not None}
 
 
-def _labels(found: Dossier) -> Items:
-    for name, value in found.example.labels.items():
+def _labels(dossier: Dossier) -> Items:
+    for name, value in dossier.example.labels.items():
         yield OutlineItem((strong(name), f"  {_plain(value)}"))
 
 
 def _scores(scores: Sequence[ExampleScore]) -> Table:
-    return table((Heading(), Heading(), Heading()), [_score(one) for one in scores])
+    return table((Heading(), Heading(), Heading()), [_score(score) for score in scores])
 
 
 def _score(score: ExampleScore) -> Row:
@@ -371,64 +391,61 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
 
 
 def _of_run(run: Run, some: Mapping[str, int]) -> Page:
-    found = ranked(run, **some)
-    examples = [_ranked_item(at, one) for at, one in enumerate(found.examples, 1)]
-    none = "no example could be better" if found.metrics else "no metric says which are worse"
+    collected = ranked(run, **some)
+    examples = [_ranked_item(at, example) for at, example in enumerate(collected.examples, 1)]
+    none = "no example could be better" if collected.metrics else "no metric says which are worse"
     items = tuple(examples) or (OutlineItem(quiet(none)),)
-    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(found.metrics) or "–"))
-    known = {"ranked_by": {"rule": RULE, "metrics": list(found.metrics)},
-             "worst": [asdict(one) for one in found.examples]}  # fmt: skip
+    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(collected.metrics) or "–"))
+    known = {"ranked_by": {"rule": RULE, "metrics": list(collected.metrics)},
+             "worst": [asdict(example) for example in collected.examples]}  # fmt: skip
     listed = Section((Outline(items),), (strong("Worst examples"),))
     return _page(run, [listed, small_print(ranking)], known, None)
 
 
 def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
-    found = worst(run, metrics=metrics, **some)
+    collected = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
-    dossiers_of = dossiers(run, {one.example_id for rows in found.values() for one in rows})
+    dossiers_of = dossiers(run, {row.example_id for rows in collected.values() for row in rows})
     reasons = {
-        name: [why(dossiers_of[one.example_id], name) for one in rows]
-        for name, rows in found.items()
+        name: [why(dossiers_of[row.example_id], name) for row in rows]
+        for name, rows in collected.items()
     }
     sections = []
-    for name, rows in found.items():
+    for name, rows in collected.items():
         items = tuple(
-            example_item(one, label=one.label, system=one.system, reasons=why_low)
-            for one, why_low in zip(rows, reasons[name], strict=True)
+            example_item(row, label=row.label, system=row.system, reasons=why_low)
+            for row, why_low in zip(rows, reasons[name], strict=True)
         )
         items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
         arrow = ARROWS[estimates[name][0].better]
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrow}"))))
     listed = {
         name: [
-            asdict(one) | {"reasons": said} for one, said in zip(rows, reasons[name], strict=True)
+            asdict(row) | {"reasons": text} for row, text in zip(rows, reasons[name], strict=True)
         ]
-        for name, rows in found.items()
+        for name, rows in collected.items()
     }
     return _page(run, sections, {"worst_by_metric": listed}, metrics)
 
 
 def _page(
-    run: Run,
-    sections: Sequence[Section],
-    known: Mapping[str, Any],
-    metrics: Sequence[str] | None,
+    run: Run, sections: Sequence[Section], known: Mapping[str, Any], metrics: Sequence[str] | None
 ) -> Page:
     # Half a second to import, which no other page of this file needs.
     from ragstone.analysis.calibration.checked_run import checked_against_people
 
     checked = checked_against_people(run.path, run.form)
     means = tuple(_corrected(run.estimate_list, checked, metrics))
-    shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE"))]
-    shown += [section(Paragraphs(means))] if means else []
-    shown += sections
+    listed = [section(header(run, Groups(run.estimate_list), "EXAMPLE"))]
+    listed += [section(Paragraphs(means))] if means else []
+    listed += sections
     more = (
         f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
         f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
     )
-    shown.append(section(Paragraphs(tuple(map(quiet, more)))))
+    listed.append(section(Paragraphs(tuple(map(quiet, more)))))
     return Page(
-        "show", str(run.path), tuple(shown),
+        "show", str(run.path), tuple(listed),
         record=lambda: {
             "run": named(run.path),
             "signature": run.signature,
@@ -444,32 +461,34 @@ def _corrected(
     estimates: Sequence[Estimate], checked: "CheckedRun", metrics: Sequence[str] | None
 ) -> Iterator[str]:
     for metric, ones in by_metric(estimates).items():
-        shown = [
-            f"{', '.join(one.group.values()) or 'all'} {number(one.value)}, {corrected(mean)}"
-            for one in ones
-            if one.value is not None and (mean := checked.corrected(metric, one.group))
+        listed = [
+            f"{', '.join(mean.group.values()) or 'all'} {number(mean.value)}, {corrected(labels)}"
+            for mean in ones
+            if mean.value is not None and (labels := checked.corrected(metric, mean.group))
         ]
-        if shown and (metrics is None or metric in metrics):
-            yield f"{short_name(metric)}: {'; '.join(shown)}"
+        if listed and (metrics is None or metric in metrics):
+            yield f"{short_name(metric)}: {'; '.join(listed)}"
 
 
-def _ranked_item(place: int, one: RankedExample) -> OutlineItem:
+def _ranked_item(index: int, example: RankedExample) -> OutlineItem:
     low = ", ".join(
         f"{score.metric} {number(score.value)}" + (f" {score.label}" if score.label else "")
-        for score in one.low
+        for score in example.low
     )
     head = (
-        Phrase(one.example_id, "name", strong=True),
-        quiet(f"  {one.system}"),
-        f"  {number(one.shortfall)} below the best",
+        Phrase(example.example_id, "name", strong=True),
+        quiet(f"  {example.system}"),
+        f"  {number(example.shortfall)} below the best",
         quiet(f": {low}" if low else ""),
     )
-    return OutlineItem(head, texts_of(one, one.reasons), lead=f"{place:>2}")
+    return OutlineItem(head, texts_of(example, example.reasons), lead=f"{index:>2}")
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:
-    whole = max(estimates, key=lambda one: one.n + one.n_undefined + one.n_missing)
-    said = "no example could be better" if whole.n else "no example has a score"
+    whole = max(
+        estimates, key=lambda estimate: estimate.n + estimate.n_undefined + estimate.n_missing
+    )
+    text = "no example could be better" if whole.n else "no example has a score"
     counts = {"undefined": 0 if whole.n else whole.n_undefined, "missing": whole.n_missing}
     lacking = " and ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
-    return f"{said} ({lacking})" if lacking else said
+    return f"{text} ({lacking})" if lacking else text

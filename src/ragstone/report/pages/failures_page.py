@@ -69,40 +69,40 @@ LEGEND = {
 }
 
 
-def failures_page(found: Failures) -> Page:
+def failures_page(failures: Failures) -> Page:
     """Return the page: how many answers look bad, each system's waterfall, slices, the rules."""
-    whole = found.of()
+    whole = failures.of()
     if not whole.judged:
         sections: list[Section] = [section(Paragraphs(tuple(_untold())))]
     else:
-        said = faults_sentence(whole.faults, found.checked, others=bool(found.themselves))
-        sections = [section(Paragraphs((said, *_beside(found, whole))))]
-        shown = _shown(found)
-        unknown = _unknown(shown)
-        sections += [_system(one, found.level, unknown) for one in shown]
-        sections += [_slices(found, name) for name in found.by]
-        sections += [small_print(_small_print(found, shown, unknown))]
-    return Page("failures", str(found.run), tuple(sections), record=found.to_dict)
+        text = faults_sentence(whole.faults, failures.checked, others=bool(failures.themselves))
+        sections = [section(Paragraphs((text, *_beside(failures, whole))))]
+        listed = _shown(failures)
+        unknown = _unknown(listed)
+        sections += [_system(stage, failures.level, unknown) for stage in listed]
+        sections += [_slices(failures, name) for name in failures.by]
+        sections += [small_print(_small_print(failures, listed, unknown))]
+    return Page("failures", str(failures.run), tuple(sections), record=failures.to_dict)
 
 
 def stage_page(
-    run: Run, found: Failures, stage: str, *, system: str | None = None, limit: int | None = None
+    run: Run, failures: Failures, stage: str, *, system: str | None = None, limit: int | None = None
 ) -> Page:
     """The answers that failed at a stage first, the most doubtful with question and answer.
 
     Raises:
         UnknownName: There is no such stage or system.
     """
-    rows = found.examples(stage, system)
+    rows = failures.examples(stage, system)
     most = SHOWN if limit is None else limit
     ids = rows["example_id"].head(most)
     texts = run.examples(["id", "question", "answer"]).filter(pl.col("id").is_in(ids.implode()))
-    said = {id: (question, answer) for id, question, answer in texts.iter_rows()}
+    text = {id: (question, answer) for id, question, answer in texts.iter_rows()}
     failed = [
         (row, [code for code in BECAUSE if row[code] and code != stage])
         for row in rows.iter_rows(named=True)
     ]
-    items = [_item(row, also, *said[row["example_id"]]) for row, also in failed[:most]]
+    items = [_item(row, also, *text[row["example_id"]]) for row, also in failed[:most]]
     if left := len(failed) - len(items):
         items.append(OutlineItem(quiet(f"and {left:,} more (--limit, --json)")))
     because = f"  {BECAUSE[stage]}" if stage in BECAUSE else ""
@@ -113,8 +113,8 @@ def stage_page(
         for row, also in failed
     ]  # fmt: skip
     return Page(
-        "failures", str(found.run), (Section((Outline(tuple(items)),), title),),
-        record=lambda: {"run": str(found.run), "stage": stage, "examples": listed},
+        "failures", str(failures.run), (Section((Outline(tuple(items)),), title),),
+        record=lambda: {"run": str(failures.run), "stage": stage, "examples": listed},
     )  # fmt: skip
 
 
@@ -130,53 +130,57 @@ def _item(
 
 def _untold() -> Iterator[str]:
     yield f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
-    given = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
-    yield f"To add one: {call('rescore', *given)}"
+    arguments = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
+    yield f"To add one: {call('rescore', *arguments)}"
 
 
-def _beside(found: Failures, whole: GroupFailures) -> Iterator[str]:
+def _beside(failures: Failures, whole: GroupFailures) -> Iterator[str]:
     if whole.survived:
         good = counted(whole.judged - whole.bad.n, "answer")
         yield f"{whole.survived:,} of {good} that do not look bad survived a fault of retrieval."
-    for name in found.themselves:
+    for name in failures.themselves:
         yield f"{name} answers with the references, so its answers are left out of all others."
 
 
-def _shown(found: Failures) -> list[GroupFailures]:
-    systems = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
-    return systems if len(systems) > 1 else [found.of()]
+def _shown(failures: Failures) -> list[GroupFailures]:
+    systems = [group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged]
+    return systems if len(systems) > 1 else [failures.of()]
 
 
-def _unknown(shown: Sequence[GroupFailures]) -> dict[str, str]:
-    found = {one.stage: one.why for one in shown[0].stages if one.first is None}
-    known = {one.stage for group in shown for one in group.stages if one.first is not None}
-    return {stage: why for stage, why in found.items() if stage not in known}
+def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
+    collected = {stage.stage: stage.why for stage in listed[0].stages if stage.first is None}
+    known = {stage.stage for group in listed for stage in group.stages if stage.first is not None}
+    return {stage: why for stage, why in collected.items() if stage not in known}
 
 
 def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:
-    stages = [one for one in group.stages if one.stage not in unknown]
+    stages = [stage for stage in group.stages if stage.stage not in unknown]
     name = group.group.get(SYSTEM, ALL)
-    steps = [Step(NAMES[one.stage], one.first.n, "bad") for one in stages if one.first is not None]
+    steps = [
+        Step(NAMES[stage.stage], stage.first.n, "bad")
+        for stage in stages
+        if stage.first is not None
+    ]
     steps += [Step(NAMES[PARTIAL], group.partial.n), Step(NAMES[NO_FAULT], group.fine.n)]
     drawn = Waterfall(group.judged, tuple(steps), f"First fault of the answers of {name}")
     columns = (
         Heading("first fault"), Heading("answers"), Heading("share", level=level),
         Heading("not known", drop=1), Heading("later", drop=2), Heading("survived", drop=3),
     )  # fmt: skip
-    rows = [_row(one) for one in stages]
+    rows = [_row(stage) for stage in stages]
     rows += [_good(PARTIAL, group.partial), _good(NO_FAULT, group.fine)]
     table = Table(columns, (Group(tuple(rows)),))
     return Section((drawn, table), (strong(name), f"  {look_bad(group)}"))
 
 
-def _row(one: StageFailures) -> Row:
-    name = RowName(NAMES[one.stage], about=BECAUSE.get(one.stage, ""))
-    if one.first is None:
-        return Row((name, Why("unknown", words(one.why)), None, None, None, None))
-    survived: Cell = Count(one.survived) if one.stage in RETRIEVAL else ""
+def _row(stage: StageFailures) -> Row:
+    name = RowName(NAMES[stage.stage], about=BECAUSE.get(stage.stage, ""))
+    if stage.first is None:
+        return Row((name, Why("unknown", words(stage.why)), None, None, None, None))
+    survived: Cell = Count(stage.survived) if stage.stage in RETRIEVAL else ""
     return Row((
-        name, Count(one.first.n, "bad"), _share(one.first), Count(one.untold, "missing"),
-        Count(one.later), survived,
+        name, Count(stage.first.n, "bad"), _share(stage.first), Count(stage.untold, "missing"),
+        Count(stage.later), survived,
     ))  # fmt: skip
 
 
@@ -188,36 +192,45 @@ def _share(rate: Rate) -> IntervalCell:
     return IntervalCell(rate.share, rate.low, rate.high, WHOLE, strong=False)
 
 
-def _slices(found: Failures, field: str) -> Section:
-    keys = {SYSTEM, field} if any(set(one.group) == {SYSTEM, field} for one in found.groups) else {
-        field
-    }  # fmt: skip
+def _slices(failures: Failures, field: str) -> Section:
+    keys = (
+        {SYSTEM, field}
+        if any(set(group.group) == {SYSTEM, field} for group in failures.groups)
+        else {field}
+    )
     columns = (
         Heading("system", key=True, several=True), Heading(field), Heading("answers"),
-        Heading("look bad", level=found.level), Heading("most often"),
+        Heading("look bad", level=failures.level), Heading("most often"),
     )  # fmt: skip
     rows = []
-    for one in found.groups:
-        if set(one.group) == keys and one.judged:
-            faults = one.faults
+    for group in failures.groups:
+        if set(group.group) == keys and group.judged:
+            faults = group.faults
             most = f"{NAMES[faults.stage]} ({faults.at_stage:,})" if faults.stage else "–"
-            rows.append(Row((
-                RowName(one.group.get(SYSTEM, "")), RowName(one.group[field]), Count(one.judged),
-                _share(one.bad), most,
-            )))  # fmt: skip
+            rows.append(
+                Row(
+                    (
+                        RowName(group.group.get(SYSTEM, "")),
+                        RowName(group.group[field]),
+                        Count(group.judged),
+                        _share(group.bad),
+                        most,
+                    )
+                )
+            )
     return Section((Table(columns, (Group(tuple(rows)),)),), (strong(f"by {field}"),))
 
 
 def _small_print(
-    found: Failures, shown: Sequence[GroupFailures], unknown: Mapping[str, str]
+    failures: Failures, listed: Sequence[GroupFailures], unknown: Mapping[str, str]
 ) -> Iterator[Note]:
-    yield Note("look bad", " ".join(filter(None, (judged_by(found), LOOKS_BAD, COUNTED))))
+    yield Note("look bad", " ".join(filter(None, (judged_by(failures), LOOKS_BAD, COUNTED))))
     yield from (Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
     yield from (
         Note(NAMES[stage], (strong("not known"), f": {words(why)}"))
         for stage, why in unknown.items()
     )
-    yield from (Note(word, said) for word, said in LEGEND.items())
+    yield from (Note(word, text) for word, text in LEGEND.items())
     yield from method_notes(
-        one.first.method for group in shown for one in group.stages if one.first is not None
+        stage.first.method for group in listed for stage in group.stages if stage.first is not None
     )

@@ -79,11 +79,7 @@ WORDS = {
 
 
 def full_page(
-    run: Run,
-    notes: Sequence[str] = (),
-    summary: "Summary | None" = None,
-    *,
-    pooled: bool = False,
+    run: Run, notes: Sequence[str] = (), summary: "Summary | None" = None, *, pooled: bool = False
 ) -> Page:
     """The sentences, the header, a table for the systems, one for each field, distributions."""
     groups = Groups(run.estimate_list)
@@ -97,7 +93,7 @@ def full_page(
                 estimate_table(groups.whole_and_all if pooled else groups.whole, suites, checked)
             )
         )
-        sections += [section(one) for one in distributions(groups.whole)]
+        sections += [section(distribution) for distribution in distributions(groups.whole)]
     else:
         sections.append(section(Paragraphs((NOTHING,))))
     if summary and summary.conversations:
@@ -123,14 +119,14 @@ def header(run: Run, groups: Groups, *more: str) -> Facts:
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
-        one = len(groups.systems) == 1
-        counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
+        item = len(groups.systems) == 1
+        counts.append(f"system {groups.systems[0]}" if item else f"{len(groups.systems)} systems")
     what = (strong(data.source), f"  {' · '.join(counts)}")
     rows = [Note("evaluated", what)]
     for judge in run.form.judges:
         if kinds := ", ".join(judge.kinds):
-            said = (strong(judge.name), f"  {judge.about}", quiet(f"  ({kinds})"))
-            rows.append(Note("judged by", said))
+            text = (strong(judge.name), f"  {judge.about}", quiet(f"  ({kinds})"))
+            rows.append(Note("judged by", text))
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
     look = quiet(f"  next: {command('show', named(run.path), *more)}")
@@ -154,8 +150,10 @@ def estimate_table(
     )
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
-        found = by_metric(family).items()
-        rows = [row for name, ones in found for row in _rows(names[name], ones, suites, checked)]
+        collected = by_metric(family).items()
+        rows = [
+            row for name, ones in collected for row in _rows(names[name], ones, suites, checked)
+        ]
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
@@ -164,44 +162,59 @@ def _rows(
     name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
 ) -> Iterator[Row]:
     merged = as_one(ones)
-    for one in [merged] if merged else ones:
-        named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
-        system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
+    for estimate in [merged] if merged else ones:
+        names = estimate.group.get(SYSTEM, "all" if len(ones) > 1 else "")
+        system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else names
         cells: tuple[Cell, ...] = (
-            RowName(name, one.better),
+            RowName(name, estimate.better),
             RowName(system),
-            _value(one, suites),
-            Count(one.n),
-            Count(one.n_undefined, "undefined"),
-            Count(one.n_missing, "missing"),
-            Phrase(method_word(one.method), "quiet"),
+            _value(estimate, suites),
+            Count(estimate.n),
+            Count(estimate.n_undefined, "undefined"),
+            Count(estimate.n_missing, "missing"),
+            Phrase(method_word(estimate.method), "quiet"),
         )
-        yield Row(cells, tuple(_below(one, checked, percent=in_percent(suites))))
+        yield Row(cells, tuple(_below(estimate, checked, percent=in_percent(suites))))
 
 
-def _value(one: Estimate, suites: Sequence[str]) -> Cell:
-    if one.value is None:
-        return Why("missing" if one.n_missing else "undefined", why_no_value(one))
-    scale = scale_for(one.metric)
-    return IntervalCell(one.value, one.low, one.high, scale, percent=in_percent(suites),
-                    word=band(one, suites))  # fmt: skip
+def _value(estimate: Estimate, suites: Sequence[str]) -> Cell:
+    if estimate.value is None:
+        return Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
+    scale = scale_for(estimate.metric)
+    return IntervalCell(
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        scale,
+        percent=in_percent(suites),
+        word=band(estimate, suites),
+    )
 
 
-def _below(one: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Iterator[Words]:
-    mean = checked.corrected(one.metric, one.group) if checked else None
+def _below(estimate: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Iterator[Words]:
+    mean = checked.corrected(estimate.metric, estimate.group) if checked else None
     if mean is not None:
         yield Phrase(corrected(mean, percent=percent), "good")
-    if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
-        low, high = sorted((one.worst, one.best))
+    if (
+        estimate.n_missing
+        and estimate.value is not None
+        and estimate.worst is not None
+        and estimate.best is not None
+    ):
+        low, high = sorted((estimate.worst, estimate.best))
         yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:
     """Return a table of how often each word was given, for each metric whose scores have words."""
-    found = [ones for ones in by_metric(estimates).values() if any(one.labels for one in ones)]
+    collected = [
+        ones for ones in by_metric(estimates).values() if any(estimate.labels for estimate in ones)
+    ]
     order = list(WORDS)
-    found.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
-    return [_distribution(ones) for ones in found]
+    collected.sort(
+        key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order)
+    )
+    return [_distribution(ones) for ones in collected]
 
 
 def _bare(ones: Sequence[Estimate]) -> str:
@@ -210,25 +223,25 @@ def _bare(ones: Sequence[Estimate]) -> str:
 
 def _distribution(ones: Sequence[Estimate]) -> Table:
     title, known, levels = WORDS.get(_bare(ones), (_bare(ones), (), ()))
-    others = sorted({word for one in ones for word in one.labels} - set(known))
+    others = sorted({word for estimate in ones for word in estimate.labels} - set(known))
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
     columns = [Heading(), Heading()]
     columns += [Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
     columns += [Heading("n"), Heading("undef."), Heading("missing")]
     rows = []
-    for one in ones:
-        counts = [one.labels.get(word, 0) for word in words]
+    for estimate in ones:
+        counts = [estimate.labels.get(word, 0) for word in words]
         parts = tuple(BarPart(count, at, spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
         rows.append(
             Row((
-                RowName(one.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
+                RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
                 Bar(parts, sum(counts)),
-                *(Share(count, one.n) for count in counts),
-                Count(one.n),
-                Count(one.n_undefined, "undefined"),
-                Count(one.n_missing, "missing"),
+                *(Share(count, estimate.n) for count in counts),
+                Count(estimate.n),
+                Count(estimate.n_undefined, "undefined"),
+                Count(estimate.n_missing, "missing"),
             ))
         )  # fmt: skip
     return table(columns, rows, title)
@@ -243,13 +256,15 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     columns = [Heading(key=True), Heading("system", several=True)]
     columns += [Heading(value, peer=True) for value in values]
     rows, names = [], row_names(estimates)
-    ordered = [one for ones in by_family(estimates).values() for one in ones]
+    ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
     for metric, ones in by_metric(ordered).items():
-        if all(one.value is None for one in ones):
+        if all(estimate.value is None for estimate in ones):
             continue
-        found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
-        for system in dict.fromkeys(system for system, _ in found):
-            figures = [_mean(found.get((system, value)), suites) for value in values]
+        collected = {
+            (estimate.group.get(SYSTEM, ""), estimate.group[field]): estimate for estimate in ones
+        }
+        for system in dict.fromkeys(system for system, _ in collected):
+            figures = [_mean(collected.get((system, value)), suites) for value in values]
             rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *figures)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if rarer:
@@ -261,26 +276,26 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
 def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:
     """The values of a field that are shown, and how many rarer ones are not."""
     size: dict[str, int] = {}
-    for one in estimates:
-        value = one.group[field]
-        size[value] = max(size.get(value, 0), one.total)
+    for estimate in estimates:
+        value = estimate.group[field]
+        size[value] = max(size.get(value, 0), estimate.total)
     values = list(size)
     if len(values) > SHOWN_VALUES:
         values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
     return values, len(size) - len(values)
 
 
-def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
-    if one is None or not one.total:
+def _mean(estimate: Estimate | None, suites: Sequence[str]) -> Cell:
+    if estimate is None or not estimate.total:
         return Number(None)
-    if one.value is None:
-        return Why("missing" if one.n_missing else "undefined")
-    return Number(one.value, percent=in_percent(suites), n=one.n)
+    if estimate.value is None:
+        return Why("missing" if estimate.n_missing else "undefined")
+    return Number(estimate.value, percent=in_percent(suites), n=estimate.n)
 
 
 def method(run: Run, groups: Groups) -> Iterator[Note]:
     """Yield how the intervals were computed, what was flagged, and the signature."""
-    yield from method_notes(one.method for one in groups.whole_and_all)
+    yield from method_notes(estimate.method for estimate in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
     yield from needs(run)
     if flags := _flagged(groups):
@@ -297,21 +312,21 @@ def method(run: Run, groups: Groups) -> Iterator[Note]:
 
 def needs(run: Run) -> list[Note]:
     """Return what would give the scores that nobody was asked for."""
-    reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
+    reasons = (Reason.read(text) for estimate in run.estimate_list for text in estimate.reasons)
     lacks = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
     return [Note("missing", need) for need in lacks]
 
 
 def _reading(run: Run, groups: Groups) -> Iterator[str]:
     suites = run.form.suites
-    shown = "; values in percent" if in_percent(suites) else ""
-    yield f"↑ more is better, ↓ less is better, · neither{shown}"
+    listed = "; values in percent" if in_percent(suites) else ""
+    yield f"↑ more is better, ↓ less is better, · neither{listed}"
     for suite in known_suites(suites):
         if suite.conventions:
             yield f"{suite.name}: {suite.conventions}"
         for line in bands_of(suite):
             yield f"{suite.name}: {line}"
-    if any(one.n_missing and one.value is not None for one in groups.whole):
+    if any(estimate.n_missing and estimate.value is not None for estimate in groups.whole):
         yield "worst–best: what the mean could be if the missing scores were known"
 
 
@@ -319,18 +334,21 @@ def _flagged(groups: Groups) -> dict[str, int]:
     most: Counter[str] = Counter()
     for ones in by_metric(groups.whole).values():
         flags = Counter[str]()
-        for one in ones:
-            flags.update(one.flags)
+        for estimate in ones:
+            flags.update(estimate.flags)
         most |= flags
     return dict(sorted(most.items()))
 
 
 def estimates_record(run: Run, checked: "CheckedRun | None") -> list[dict[str, Any]]:
     """The estimates, each with the mean that labels corrected where there is one."""
-    means = (checked and checked.corrected(one.metric, one.group) for one in run.estimate_list)
+    means = (
+        checked and checked.corrected(estimate.metric, estimate.group)
+        for estimate in run.estimate_list
+    )
     return [
-        one.to_dict() | ({} if mean is None else {"corrected": asdict(mean)})
-        for one, mean in zip(run.estimate_list, means, strict=True)
+        estimate.to_dict() | ({} if mean is None else {"corrected": asdict(mean)})
+        for estimate, mean in zip(run.estimate_list, means, strict=True)
     ]
 
 

@@ -59,7 +59,7 @@ VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
     "cannot_tell": ("CANNOT TELL", "open", "caution"),
     "missing": ("MISSING", "missing", "missing"),
 }
-"""For each decision: the word for the gate, the word for a requirement, and the tone."""
+"""For each decision: the word for the gate, the word for a rule, and the tone."""
 
 RARE = 0.01
 """The rate in the small print's example of how many rows without an event are needed."""
@@ -110,49 +110,53 @@ def _by_judges(result: GateResult) -> str:
     judges = result.judged.judges
     if not result.judged.metrics or result.decision not in ("pass", "fail"):
         return ""
-    named = judges_named(judges)
-    return f" by the numbers of {named}" if " and " in named else f" by {named}'s numbers"
+    names = judges_named(judges)
+    return f" by the numbers of {names}" if " and " in names else f" by {names}'s numbers"
 
 
 def _whose(result: GateResult) -> str:
     parts = [numbers_of(result.judged)] if result.judged.judges or not result.corrected else []
     for metric in result.corrected:
         judges = judges_named(result.checked.on([metric]).judges) or "people"
-        labels = {one.group["system"]: one.n for one in result.requirements if one.metric == metric}
+        labels = {
+            rule.group["system"]: rule.n for rule in result.requirements if rule.metric == metric
+        }
         by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
         parts.append(f"{judges}, {short_name(metric)} {by}")
     return "; ".join(parts)
 
 
-def _corrected(result: GateResult, one: Decided) -> "CorrectedMean | None":
-    if one.metric in result.corrected or one.counted != "examples":
+def _corrected(result: GateResult, rule: Decided) -> "CorrectedMean | None":
+    if rule.metric in result.corrected or rule.counted != "examples":
         return None
-    return result.checked.corrected(one.metric, one.group)
+    return result.checked.corrected(rule.metric, rule.group)
 
 
 def _by_labels(result: GateResult) -> Iterator[Note]:
-    if any(_corrected(result, one) for one in result.requirements):
+    if any(_corrected(result, rule) for rule in result.requirements):
         yield Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
 
 
 def _to_label(run: Run, result: GateResult) -> Iterator[Note]:
-    for one in result.requirements:
-        if one.decision == "fail" and not _is_gain(one) and one.worst:
-            wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."
-            only = f"where={one.metric}:{wrong}&{urlencode({'system': one.group['system']})}"
-            said = command("annotate", named(run.path), "--metric", one.metric, "--filter", only)
-            yield Note("let people look", (Phrase(said, "quiet"),))
+    for rule in result.requirements:
+        if rule.decision == "fail" and not _is_gain(rule) and rule.worst:
+            wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
+            only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"
+            text = command("annotate", named(run.path), "--metric", rule.metric, "--filter", only)
+            yield Note("let people look", (Phrase(text, "quiet"),))
             return
 
 
 def headline(result: GateResult) -> str:
     """The number of requirements with each decision, the worst first, in one sentence."""
-    counts = Counter(one.decision for one in result.requirements)
-    words = {one: word for one, (_, word, _) in VERDICTS.items()}
+    counts = Counter(rule.decision for rule in result.requirements)
+    words = {item: word for item, (_, word, _) in VERDICTS.items()}
     words |= {"pass": "hold"} if counts["pass"] > 1 else {}
-    text = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
-    texts = len({one.text for one in result.requirements})
-    systems = len({one.group["system"] for one in result.requirements})
+    text = ", ".join(
+        f"{counts[decision]} {words[decision]}" for decision in GRAVEST_FIRST if counts[decision]
+    )
+    texts = len({rule.text for rule in result.requirements})
+    systems = len({rule.group["system"] for rule in result.requirements})
     return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
 
 
@@ -166,11 +170,11 @@ def _without_corrections(result: GateResult) -> str:
 
 def advice(result: GateResult) -> str:
     """Return what to do next; empty if the gate passes."""
-    refused = [one.reason for one in result.requirements
-               if Reason.read(one.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
+    refused = [rule.reason for rule in result.requirements
+               if Reason.read(rule.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
     if refused and result.decision == "cannot_tell":
-        said = words(refused[0])
-        return f"{said[0].upper()}{said[1:]}. {TO_DRAW}"
+        text = words(refused[0])
+        return f"{text[0].upper()}{text[1:]}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
@@ -185,16 +189,20 @@ def advice(result: GateResult) -> str:
 
 
 def _what_is_missing(result: GateResult) -> str:
-    if any(one.decision == "missing" and Reason.read(one.reason).code == TURNS
-           for one in result.requirements):  # fmt: skip
+    if any(rule.decision == "missing" and Reason.read(rule.reason).code == TURNS
+           for rule in result.requirements):  # fmt: skip
         return "Scores are missing that could change this."
     return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
 
 
 def _most_needed(result: GateResult) -> str:
-    open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
-    needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
-    if any(_asks_for_more(one.n_needed_reason) for one in open_ones):
+    open_ones = [rule for rule in result.requirements if rule.decision == "cannot_tell"]
+    needed = [
+        (open_one.n_needed, open_one.counted)
+        for open_one in open_ones
+        if open_one.n_needed is not None
+    ]
+    if any(_asks_for_more(open_one.n_needed_reason) for open_one in open_ones):
         return "To decide it, more examples have to be judged."
     if not needed:
         return "No number of examples can be said to decide it."
@@ -203,15 +211,16 @@ def _most_needed(result: GateResult) -> str:
     return f"If the values stay as they are, {most:,} {of} per system decide {some}."
 
 
-def _is_gain(one: Decided) -> bool:
-    return one.counted == "pairs"
+def _is_gain(rule: Decided) -> bool:
+    return rule.counted == "pairs"
 
 
 def _table(result: GateResult, examples: Failing) -> Table:
     ones = result.requirements
-    owing = any(one.n_missing for one in ones)
-    gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
-                                 reverse=True))  # fmt: skip
+    owing = any(rule.n_missing for rule in ones)
+    gains = dict.fromkeys(
+        sorted(("gain" if _is_gain(rule) else "value" for rule in ones), reverse=True)
+    )
     columns = [
         Heading("requirement", key=True),
         Heading("system", several=True),
@@ -219,19 +228,23 @@ def _table(result: GateResult, examples: Failing) -> Table:
         Heading(" or ".join(gains), level=ones[0].level),
         Heading("n"),
         *([Heading("missing")] if owing else []),
-        *([Heading("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
-        *([Heading("needs")] if any(one.n_needed for one in ones) else []),
+        *(
+            [Heading("p broken", drop=1)]
+            if any(rule.p_adjusted is not None for rule in ones)
+            else []
+        ),
+        *([Heading("needs")] if any(rule.n_needed for rule in ones) else []),
     ]
     heads = {column.head for column in columns}
     rows: dict[bool, list[Row]] = {False: [], True: []}
     alike = _without_number(result)
-    for place, one in enumerate(ones):
-        worst = (example_item(one, reasons=one.reasons) for one in examples.get(place, ()))
-        mean = corrected(_corrected(result, one))
-        alone = len(alike.get((one.counted, one.n_needed_reason), ())) < 2
-        below = (*filter(None, [mean]), *_below(one, alone=alone))
-        row = Row(tuple(_cells(one, heads)), below, words(one.reason), tuple(worst))
-        rows[one.same].append(row)
+    for index, rule in enumerate(ones):
+        worst = (example_item(item, reasons=item.reasons) for item in examples.get(index, ()))
+        mean = corrected(_corrected(result, rule))
+        alone = len(alike.get((rule.counted, rule.n_needed_reason), ())) < 2
+        below = (*filter(None, [mean]), *_below(rule, alone=alone))
+        row = Row(tuple(_cells(rule, heads)), below, words(rule.reason), tuple(worst))
+        rows[rule.same].append(row)
     groups = (Group(tuple(rows[False])),) if rows[False] else ()
     return Table(tuple(columns), groups, "Worst examples", tuple(rows[True]))
 
@@ -241,12 +254,12 @@ Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
 
 
 def _without_number(result: GateResult) -> Undecidable:
-    found: defaultdict[tuple[str, str | None], list[Decided]] = defaultdict(list)
-    for one in result.requirements:
-        why = one.n_needed_reason
-        if one.decision == "cannot_tell" and one.value is not None and not _asks_for_more(why):
-            found[one.counted, one.n_needed_reason].append(one)
-    return found
+    collected: defaultdict[tuple[str, str | None], list[Decided]] = defaultdict(list)
+    for rule in result.requirements:
+        why = rule.n_needed_reason
+        if rule.decision == "cannot_tell" and rule.value is not None and not _asks_for_more(why):
+            collected[rule.counted, rule.n_needed_reason].append(rule)
+    return collected
 
 
 def _asks_for_more(why: str | None) -> bool:
@@ -256,7 +269,7 @@ def _asks_for_more(why: str | None) -> bool:
 def _undecidable(result: GateResult) -> Iterator[str]:
     for (of, why), ones in _without_number(result).items():
         if why and len(ones) > 1:
-            names = [f"{short_name(one.metric)} ({one.group['system']})" for one in ones]
+            names = [f"{short_name(rule.metric)} ({rule.group['system']})" for rule in ones]
             yield (
                 f"No number of {of} can be said to decide {counted(len(ones), 'row')}, for "
                 f"{words(why)}: {', '.join(names)}"
@@ -265,10 +278,10 @@ def _undecidable(result: GateResult) -> Iterator[str]:
 
 def _same(result: GateResult) -> tuple[str, ...]:
     metrics: dict[tuple[str, str], list[str]] = {}
-    for one in result.requirements:
-        if one.same:
-            about = one.text.removeprefix(one.metric).strip(), one.group["system"]
-            metrics.setdefault(about, []).append(one.metric)
+    for rule in result.requirements:
+        if rule.same:
+            about = (rule.text.removeprefix(rule.metric).strip(), rule.group["system"])
+            metrics.setdefault(about, []).append(rule.metric)
     systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (text, system), names in metrics.items():
         systems.setdefault((text, tuple(names)), []).append(system)
@@ -279,45 +292,46 @@ def _same(result: GateResult) -> tuple[str, ...]:
     )
 
 
-def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
-    _, word, tone = VERDICTS[one.decision]
-    by = f" (by {one.relevance_by})" if one.relevance_by else ""
-    yield RowName(f"{one.text}{by}", strong=True)
-    yield RowName(one.group["system"])
-    yield Verdict(one.decision, word, tone)
-    yield IntervalCell(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),
-                   tone=tone)  # fmt: skip
-    yield Count(one.n)
+def _cells(rule: Decided, heads: set[str]) -> Iterator[Cell]:
+    _, word, tone = VERDICTS[rule.decision]
+    by = f" (by {rule.relevance_by})" if rule.relevance_by else ""
+    yield RowName(f"{rule.text}{by}", strong=True)
+    yield RowName(rule.group["system"])
+    yield Verdict(rule.decision, word, tone)
+    yield IntervalCell(
+        rule.value, rule.low, rule.high, _about_the_bar(rule), signed=_is_gain(rule), tone=tone
+    )
+    yield Count(rule.n)
     if "missing" in heads:
-        yield Count(one.n_missing, "missing")
+        yield Count(rule.n_missing, "missing")
     if "p broken" in heads:
-        yield P(one.p_adjusted)
+        yield P(rule.p_adjusted)
     if "needs" in heads:
-        of = "" if one.counted == "examples" else one.counted
-        yield Count(one.n_needed, "caution", of) if one.n_needed else ""
+        of = "" if rule.counted == "examples" else rule.counted
+        yield Count(rule.n_needed, "caution", of) if rule.n_needed else ""
 
 
-def _about_the_bar(one: Decided) -> Scale:
-    shown = [value for value in (one.low, one.value, one.high) if value is not None]
-    reach = max((abs(value - one.bar) for value in shown), default=0.0) or 1.0
-    return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
+def _about_the_bar(rule: Decided) -> Scale:
+    listed = [value for value in (rule.low, rule.value, rule.high) if value is not None]
+    reach = max((abs(value - rule.bar) for value in listed), default=0.0) or 1.0
+    return Scale(rule.bar - reach, rule.bar + reach, (Mark(rule.bar, "bar"),))
 
 
-def _below(one: Decided, *, alone: bool) -> Iterator[str]:
-    if one.decision == "pass":
+def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
+    if rule.decision == "pass":
         return
-    explained = one.n_needed is not None or bool(one.notes)
-    if one.decision == "missing" or (one.decision == "cannot_tell" and not explained):
-        yield words(one.reason)
-    if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason and alone:
-        no = f"no number of {one.counted} can be said to decide it: "
-        yield f"{'' if _asks_for_more(one.n_needed_reason) else no}{words(one.n_needed_reason)}"
-    yield from map(words, one.notes)
+    explained = rule.n_needed is not None or bool(rule.notes)
+    if rule.decision == "missing" or (rule.decision == "cannot_tell" and not explained):
+        yield words(rule.reason)
+    if rule.decision == "cannot_tell" and rule.value is not None and rule.n_needed_reason and alone:
+        no = f"no number of {rule.counted} can be said to decide it: "
+        yield f"{'' if _asks_for_more(rule.n_needed_reason) else no}{words(rule.n_needed_reason)}"
+    yield from map(words, rule.notes)
 
 
 def _small_print(result: GateResult) -> Iterator[Note]:
     level = percent(1 - 2 * result.level)
-    tested = sum(one.p is not None for one in result.requirements)
+    tested = sum(rule.p is not None for rule in result.requirements)
     if result.on == "point":
         yield Note("decided", "on the values alone: another sample could change it")
     else:
@@ -336,12 +350,12 @@ def _small_print(result: GateResult) -> Iterator[Note]:
     if any(map(_is_gain, result.requirements)):
         yield Note("gain", "improvement over the baseline, whichever way the metric points; "
                            "below 0 is worse")  # fmt: skip
-    if any(one.counted == "labels" for one in result.requirements):
+    if any(rule.counted == "labels" for rule in result.requirements):
         yield Note("n", "human labels that correct the estimate")
 
 
 def _tails(result: GateResult) -> Iterator[Note]:
-    exact = {one.method in EXACT for one in result.requirements if one.method}
+    exact = {rule.method in EXACT for rule in result.requirements if rule.method}
     if True in exact:
         rows = ceil(log(result.level) / log1p(-RARE))
         yield Note(
@@ -357,12 +371,12 @@ def _tails(result: GateResult) -> Iterator[Note]:
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
     record = result.to_dict()
-    for one, decided in zip(record["requirements"], result.requirements, strict=True):
+    for item, decided in zip(record["requirements"], result.requirements, strict=True):
         if mean := _corrected(result, decided):
-            one["corrected"] = asdict(mean)
-    for place, one in enumerate(record["requirements"]):
-        one["worst"] = [
+            item["corrected"] = asdict(mean)
+    for index, item in enumerate(record["requirements"]):
+        item["worst"] = [
             {**asdict(example), "reasons": list(example.reasons)}
-            for example in examples.get(place, ())
+            for example in examples.get(index, ())
         ]
     return record

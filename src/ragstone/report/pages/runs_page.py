@@ -60,30 +60,30 @@ if TYPE_CHECKING:
     from ragstone.run.forecast import Forecast, TaskForecast
 
 
-def forecast_page(found: "Forecast") -> Page:
+def forecast_page(forecast: "Forecast") -> Page:
     """Calls, tokens and cost by judge and task, and in total."""
-    total = found.total
+    total = forecast.total
     rows = [
-        Row((RowName(judge), RowName(task), *_numbers(one, strong=False)))
-        for (judge, task), one in found.tasks.items()
+        Row((RowName(judge), RowName(task), *_numbers(item, strong=False)))
+        for (judge, task), item in forecast.tasks.items()
     ]
     rows.append(Row((RowName("all", strong=True), RowName(""), *_numbers(total, strong=True))))
     heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nreceived", "cost")
     columns = (Heading("judge", key=True), Heading("task"), *(Heading(head) for head in heads))
-    each = total.calls / found.examples if found.examples else 0.0
+    each = total.calls / forecast.examples if forecast.examples else 0.0
     sentence = (
-        f"{found.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are taken "
-        "as four characters, and reply lengths are a guess; retries and a server's cache "
+        f"{forecast.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are "
+        "taken as four characters, and reply lengths are a guess; retries and a server's cache "
         "discounts are not counted."
     )
-    notes = Paragraphs((quiet(sentence), *(quiet(words(note)) for note in found.notes)))
-    return Page("forecast", "", (section(table(columns, rows), notes),), record=found.to_dict)
+    notes = Paragraphs((quiet(sentence), *(quiet(words(note)) for note in forecast.notes)))
+    return Page("forecast", "", (section(table(columns, rows), notes),), record=forecast.to_dict)
 
 
-def _numbers(one: "TaskForecast", *, strong: bool) -> list[Cell]:
-    counts = (one.calls, one.known, one.prompt, one.completion)
+def _numbers(forecast: "TaskForecast", *, strong: bool) -> list[Cell]:
+    counts = (forecast.calls, forecast.known, forecast.prompt, forecast.completion)
     cells: list[Cell] = [Count(count, strong=strong) for count in counts]
-    return [*cells, Phrase(cost(one.usd) if one.calls else "–", strong=strong)]
+    return [*cells, Phrase(cost(forecast.usd) if forecast.calls else "–", strong=strong)]
 
 
 STATES: dict[BatchState, str] = {
@@ -96,7 +96,7 @@ STATES: dict[BatchState, str] = {
 }
 
 
-def batches_page(found: "ListedBatches") -> Page:
+def batches_page(batches: "ListedBatches") -> Page:
     """A row for each batch, and what to do next."""
     heads = ("questions", "answered", "failed", "expected", "sent")
     columns = (
@@ -107,34 +107,34 @@ def batches_page(found: "ListedBatches") -> Page:
     )
     rows = [
         Row(tuple(_batch_cells(batch, age)))
-        for batch, age in zip(found.batches, found.ages, strict=True)
+        for batch, age in zip(batches.batches, batches.ages, strict=True)
     ]
-    said = [quiet(line) for line in _lines(found)]
+    text = [quiet(line) for line in _lines(batches)]
     return Page(
         "batches",
-        str(found.run),
-        (section(table(columns, rows), Paragraphs(tuple(said))),),
-        record=lambda: _batches_as_data(found),
+        str(batches.run),
+        (section(table(columns, rows), Paragraphs(tuple(text))),),
+        record=lambda: _batches_as_data(batches),
     )
 
 
-def next_step(found: "ListedBatches") -> str | None:
+def next_step(batches: "ListedBatches") -> str | None:
     """The command that goes on with the run; None if it waits for nothing."""
-    if not found.waits:
+    if not batches.waits:
         return None
-    return found.command or "evaluate with the same arguments"
+    return batches.command or "evaluate with the same arguments"
 
 
-def _lines(found: "ListedBatches") -> Iterator[str]:
-    for batch in found.batches:
-        if (fault := found.faults.get(batch.tag)) is not None:
+def _lines(batches: "ListedBatches") -> Iterator[str]:
+    for batch in batches.batches:
+        if (fault := batches.faults.get(batch.tag)) is not None:
             yield f"{batch.id or batch.tag}: as last known, for the provider does not say: {fault}"
         if batch.state == "creating":
             yield (
                 f"{batch.id or batch.tag} was being sent when the run was stopped. Its provider's "
                 "list is searched when the run goes on, and nothing is sent until then."
             )
-    step = next_step(found)
+    step = next_step(batches)
     yield f"Next: {step}" if step else "Nothing is waited for."
 
 
@@ -153,11 +153,11 @@ def _batch_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
     yield Phrase(f"{lasted(age)} ago", "quiet")
 
 
-def _batches_as_data(found: "ListedBatches") -> dict[str, object]:
+def _batches_as_data(batches: "ListedBatches") -> dict[str, object]:
     return {
-        "run": str(found.run),
-        "waiting": found.waits,
-        "next": next_step(found),
+        "run": str(batches.run),
+        "waiting": batches.waits,
+        "next": next_step(batches),
         "batches": [
             {
                 "id": batch.id,
@@ -170,9 +170,9 @@ def _batches_as_data(found: "ListedBatches") -> dict[str, object]:
                 "failed": batch.unanswered,
                 "expected_usd": batch.expected,
                 "seconds_ago": round(age),
-                "fault": found.faults.get(batch.tag),
+                "fault": batches.faults.get(batch.tag),
             }
-            for batch, age in zip(found.batches, found.ages, strict=True)
+            for batch, age in zip(batches.batches, batches.ages, strict=True)
         ],
     }
 
@@ -182,53 +182,53 @@ def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
     heads = ("rows", "systems", "judged by", "written (UTC)", "")
     columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
     if runs:
-        shown = [section(table(columns, [Row(tuple(_run_cells(one))) for one in runs]))]
-        judges = (judge.name for one in runs if one.form for judge in one.form.judges)
+        listed = [section(table(columns, [Row(tuple(_run_cells(run))) for run in runs]))]
+        judges = (judge.name for run in runs if run.form for judge in run.form.judges)
         if panels := legend(judges):
-            shown.append(small_print(panels))
+            listed.append(small_print(panels))
     else:
-        shown = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
+        listed = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
     return Page(
-        "runs", str(folder), tuple(shown), record=lambda: {"runs": list(map(_run_as_data, runs))}
+        "runs", str(folder), tuple(listed), record=lambda: {"runs": list(map(_run_as_data, runs))}
     )
 
 
-def _run_cells(one: FoundRun) -> list[Cell]:
-    written = Phrase(f"{one.changed:%Y-%m-%d %H:%M}", "quiet")
-    if one.form is None:
+def _run_cells(run: FoundRun) -> list[Cell]:
+    written = Phrase(f"{run.changed:%Y-%m-%d %H:%M}", "quiet")
+    if run.form is None:
         damaged = Phrase("damaged", "bad")
-        return [RowName(str(one.path)), "–", Count(None), Count(None), "–", written, damaged]
-    data = one.form.data
-    judges = ", ".join(short_judge(judge.name) for judge in one.form.judges if judge.kinds)
-    done = one.form.finished
+        return [RowName(str(run.path)), "–", Count(None), Count(None), "–", written, damaged]
+    data = run.form.data
+    judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds)
+    done = run.form.finished
     return [
-        RowName(str(one.path)),
+        RowName(str(run.path)),
         Path(data.source).name if done else "–",
         Count(data.examples if done else None),
         Count(data.systems if done else None),
         judges or "–",
         written,
-        "" if done else _how_far(one),
+        "" if done else _how_far(run),
     ]
 
 
-def _how_far(one: FoundRun) -> Phrase:
-    beat = one.beat
-    if beat is None or not one.goes_on:
+def _how_far(run: FoundRun) -> Phrase:
+    beat = run.beat
+    if beat is None or not run.goes_on:
         return Phrase("unfinished", "caution")
     far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
     workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
     return Phrase(f"running, {far}{workers}", "quiet")
 
 
-def _run_as_data(one: FoundRun) -> dict[str, object]:
-    form = one.form
+def _run_as_data(run: FoundRun) -> dict[str, object]:
+    form = run.form
     known = form if form and form.finished else None
     return {
-        "run": str(one.path),
+        "run": str(run.path),
         "state": "damaged" if form is None else "finished" if form.finished else "unfinished",
-        "progress": None if one.beat is None else one.beat.model_dump(mode="json"),
-        "written": one.changed.isoformat(timespec="seconds"),
+        "progress": None if run.beat is None else run.beat.model_dump(mode="json"),
+        "written": run.changed.isoformat(timespec="seconds"),
         "data": known and known.data.source,
         "examples": known and known.data.examples,
         "systems": known and known.data.systems,
@@ -246,15 +246,15 @@ def run_page(
 ) -> Page:
     """The run in sentences, metrics as rows and systems as columns, who judged, what to do next."""
     groups = Groups(run.estimate_list)
-    shown = groups.whole_and_all if pooled else groups.whole
+    listed = groups.whole_and_all if pooled else groups.whole
     if len(groups.systems) > 1:
-        table = matrix(shown, summary, run.form.suites)
-    elif shown:
-        table = estimate_table(shown, run.form.suites, summary.checked)
-    blocks = [table] if shown else [Paragraphs((NOTHING,))]
+        table = matrix(listed, summary, run.form.suites)
+    elif listed:
+        table = estimate_table(listed, run.form.suites, summary.checked)
+    blocks = [table] if listed else [Paragraphs((NOTHING,))]
     return Page(
         "run", str(run.path),
-        (section(said(summary)), section(*blocks), section(_facts(run, groups, shown, summary))),
+        (section(said(summary)), section(*blocks), section(_facts(run, groups, listed, summary))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
 
@@ -264,7 +264,7 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
 
     Scores that systems share, because they have the same inputs, have one interval.
     """
-    systems = list(dict.fromkeys(one.group.get(SYSTEM) for one in estimates))
+    systems = list(dict.fromkeys(estimate.group.get(SYSTEM) for estimate in estimates))
     level = estimates[0].level
     columns = (
         Heading("metric"),
@@ -274,14 +274,20 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
     for title, family in by_family(estimates).items():
         rows = []
         for metric, ones in by_metric(family).items():
-            found = {one.group.get(SYSTEM): one for one in ones}
-            first = found.get(systems[0])
-            cells = [_cell(found.get(name), first, summary, suites) for name in systems]
+            collected = {estimate.group.get(SYSTEM): estimate for estimate in ones}
+            first = collected.get(systems[0])
+            cells = [_cell(collected.get(name), first, summary, suites) for name in systems]
             rows.append(Row((RowName(names[metric], ones[0].better), *cells)))
-            means = [summary.checked.corrected(metric, found[name].group) if name in found else None
-                     for name in systems]  # fmt: skip
+            means = [
+                summary.checked.corrected(metric, collected[name].group)
+                if name in collected
+                else None
+                for name in systems
+            ]
             if any(means):
-                rows.append(Row((RowName(CORRECTED), *(_corrected(one, suites) for one in means))))
+                rows.append(
+                    Row((RowName(CORRECTED), *(_corrected(mean, suites) for mean in means)))
+                )
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
@@ -297,42 +303,44 @@ def _corrected(mean: "CorrectedMean | None", suites: Sequence[str]) -> Cell:
 
 
 def _cell(
-    one: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
+    estimate: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
 ) -> Cell:
-    if one is None:
+    if estimate is None:
         return ""
-    if one.value is None:
-        return Why("missing" if one.n_missing else "undefined")
-    system = one.group.get(SYSTEM)
-    alike = first is not None and first is not one and same_mean(first, one)
-    itself = system is not None and one.metric in summary.themselves.get(system, ())
-    some = one.metric in summary.uneven or one.n_undefined or one.n_missing
-    word = "self" if itself else "same" if one.metric in summary.same and alike else ""
+    if estimate.value is None:
+        return Why("missing" if estimate.n_missing else "undefined")
+    system = estimate.group.get(SYSTEM)
+    alike = first is not None and first is not estimate and same_mean(first, estimate)
+    itself = system is not None and estimate.metric in summary.themselves.get(system, ())
+    some = estimate.metric in summary.uneven or estimate.n_undefined or estimate.n_missing
+    word = "self" if itself else "same" if estimate.metric in summary.same and alike else ""
     return IntervalCell(
-        one.value,
-        None if word else one.low,
-        None if word else one.high,
-        None if word else scale_for(one.metric),
+        estimate.value,
+        None if word else estimate.low,
+        None if word else estimate.high,
+        None if word else scale_for(estimate.metric),
         percent=in_percent(suites),
         word=word,
         strong=False,
-        n=one.n if some else None,
-        missing=one.n_missing,
-        leads=system in summary.leaders(one.metric),
+        n=estimate.n if some else None,
+        missing=estimate.n_missing,
+        leads=system in summary.leaders(estimate.metric),
     )
 
 
-def _facts(run: Run, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:
+def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Summary") -> Facts:
     rows = []
-    if marks := " · ".join(_marks(shown, summary)):
+    if marks := " · ".join(_marks(estimates, summary)):
         rows.append(Note("reading", quiet(marks)))
     rows += needs(run)
     if summary.conversations:
         more = quiet(f"  {command('show', named(run.path), '--conversations')}")
         rows.append(Note("conversations", (sentence(summary.conversations), more)))
-    judges = [one for one in run.form.judges if one.kinds]
+    judges = [judge for judge in run.form.judges if judge.kinds]
     if judges:
-        words = [part for one in judges for part in (" · ", strong(one.name), f": {one.about}")]
+        words = [
+            part for judge in judges for part in (" · ", strong(judge.name), f": {judge.about}")
+        ]
         rows.append(Note("judged by", words[1:]))
     by = f" and values by {' and '.join(groups.fields)}" if groups.fields else ""
     look = f"  next: {command('show', named(run.path))}  (--full adds counts, methods{by})"
@@ -340,15 +348,19 @@ def _facts(run: Run, groups: Groups, shown: Sequence[Estimate], summary: "Summar
     return Facts(tuple(rows))
 
 
-def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
-    if shown:
-        yield f"{percent(shown[0].level)} intervals"
+def _marks(estimates: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
+    if estimates:
+        yield f"{percent(estimates[0].level)} intervals"
     if len(summary.systems) > 1:
-        if any(summary.checked.corrected(one.metric, one.group) for one in shown):
+        if any(
+            summary.checked.corrected(estimate.metric, estimate.group) for estimate in estimates
+        ):
             yield f"{CORRECTED}: by people's labels and the judge together"
         if summary.uneven and (summary.unanswered or summary.apart):
             yield "n: rows with a score; the systems' questions differ"
-        elif summary.uneven or any(one.n_undefined or one.n_missing for one in shown):
+        elif summary.uneven or any(
+            estimate.n_undefined or estimate.n_missing for estimate in estimates
+        ):
             yield "n: rows with a score, if some have none"
         if summary.leads:
             without = "* or self" if summary.themselves else "one"

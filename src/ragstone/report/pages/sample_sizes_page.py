@@ -49,139 +49,139 @@ DONE, LEFT = 0, 5
 NOTHING = "No metric of this run has a value."
 
 
-def rate_page(found: RateSize) -> Page:
+def rate_page(size: RateSize) -> Page:
     """The rows needed, and what fewer or more rows would give."""
     answer: Words = (
-        strong(f"{found.rows:,} rows"),
-        f" hold a rate of {number(found.rate)} to within ±{found.half_width:g}, "
-        f"at {percent(found.level)}.",
+        strong(f"{size.rows:,} rows"),
+        f" hold a rate of {number(size.rate)} to within ±{size.half_width:g}, "
+        f"at {percent(size.level)}.",
     )
     note = quiet(
         "By the Wilson interval, one row per question. Rows that share a question tell less: "
         "ragstone plan mean RUN takes that from a run."
     )
     rows = []
-    for count, half in found.steps:
-        chosen = count == found.rows
-        interval = wilson(found.rate * count, count, level=found.level)
-        drawn = interval_cell(found.rate, interval, Scale(0, 1), stands_out=chosen)
+    for count, half in size.steps:
+        chosen = count == size.rows
+        interval = wilson(size.rate * count, count, level=size.level)
+        drawn = interval_cell(size.rate, interval, Scale(0, 1), stands_out=chosen)
         rows.append(
             Row((Count(count, strong=chosen), Number(half, sign="±", strong=chosen), drawn))
         )
-    columns = (Heading("rows"), Heading("half-width"), Heading("rate", level=found.level))
+    columns = (Heading("rows"), Heading("half-width"), Heading("rate", level=size.level))
     blocks = (Paragraphs((answer,)), table(columns, rows), Paragraphs((note,)))
-    return Page("plan", "rate", (section(*blocks),), record=found.to_dict)
+    return Page("plan", "rate", (section(*blocks),), record=size.to_dict)
 
 
-def mean_page(run: str, found: Sequence[MeanSize], *, cluster: str = "question_id") -> Page:
+def mean_page(run: str, sizes: Sequence[MeanSize], *, cluster: str = "question_id") -> Page:
     """The rows each mean has and needs; ``cluster`` is the field that defines clusters."""
-    record = {"plan": "mean", "run": run, "cluster": cluster, "sizes": list(map(asdict, found))}
-    if not found:
+    record = {"plan": "mean", "run": run, "cluster": cluster, "sizes": list(map(asdict, sizes))}
+    if not sizes:
         return _page(run, [section(Paragraphs((NOTHING,)))], record)
-    first = found[0]
-    wanted = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
+    first = sizes[0]
+    target = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
     shared = "questions" if cluster == "question_id" else f"values of {cluster}"
     notes = [
         f"needed: {shared} like these, with as many rows each. The number is only as certain as "
         "the variance measured in this run.",
-        *_few(one.questions_now for one in found),
+        *_few(size.questions_now for size in sizes),
     ]
-    sections = [_wanted(wanted, run), section(_means(found, cluster)), _quiet(notes)]
+    sections = [_wanted(target, run), section(_means(sizes, cluster)), _quiet(notes)]
     return _page(run, sections, record)
 
 
-def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
+def paired_page(run: str, sizes: Sequence[PairedSize]) -> Page:
     """The difference each comparison can detect with the data at hand, and the rows it needs."""
-    record = {"plan": "paired", "run": run, "sizes": list(map(asdict, found))}
-    if not found:
+    record = {"plan": "paired", "run": run, "sizes": list(map(asdict, sizes))}
+    if not sizes:
         return _page(run, [section(Paragraphs((NOTHING,)))], record)
-    first = found[0]
+    first = sizes[0]
     often = f"{percent(first.power)} of the time, two-sided at {1 - first.level:.2g}"
     if first.difference is None:
-        wanted = f"what difference can be found {often}"
+        target = f"what difference can be found {often}"
     else:
-        wanted = f"to find a difference of {abs(first.difference):g} {often}"
+        target = f"to find a difference of {abs(first.difference):g} {often}"
     notes = []
-    if left := max(one.left_out for one in found):
+    if left := max(size.left_out for size in sizes):
         notes.append(f"Up to {left:,} questions have no score for one of the two and are left out.")
-    if few := {one.reason: None for one in found if one.detectable is None and one.pairs}:
+    if few := {size.reason: None for size in sizes if size.detectable is None and size.pairs}:
         notes.append(f"Not detectable yet: {'; '.join(words(why or '–') for why in few)}.")
-    notes.append(_tests(found))
-    notes += _few(one.pairs_now for one in found)
-    sections = [_wanted(wanted, run), section(_pairs(found)), _quiet(notes)]
-    if any(one.margin is not None for one in found):
+    notes.append(_tests(sizes))
+    notes += _few(size.pairs_now for size in sizes)
+    sections = [_wanted(target, run), section(_pairs(sizes)), _quiet(notes)]
+    if any(size.margin is not None for size in sizes):
         least = "the smallest within which two equal systems would be shown to be equivalent"
         sections.append(small_print([Note("margin", least, needs="margin")]))
     return _page(run, sections, record)
 
 
-def labels_page(found: LabelSize) -> Page:
+def labels_page(size: LabelSize) -> Page:
     """Return the page: how many labels are needed, with the judge's help and without."""
-    known = found.known
-    what = [found.metric or ("the mean" if known.rate is None else "the rate")]
-    what += [found.system] if found.system else []
-    often = "" if found.assurance is None else f", in {percent(found.assurance)} of samples"
-    wanted = f"{', '.join(what)} to within ±{found.half_width:g}, at {percent(found.level)}{often}"
+    known = size.known
+    what = [size.metric or ("the mean" if known.rate is None else "the rate")]
+    what += [size.system] if size.system else []
+    often = "" if size.assurance is None else f", in {percent(size.assurance)} of samples"
+    target = f"{', '.join(what)} to within ±{size.half_width:g}, at {percent(size.level)}{often}"
     facts = [
-        Note("wanted", strong(wanted)),
-        Note("judged", f"{counted(known.judged, 'row')}{_clusters(found)}"),
-        Note("judge", _judge(found)),
+        Note("wanted", strong(target)),
+        Note("judged", f"{counted(known.judged, 'row')}{_clusters(size)}"),
+        Note("judge", _judge(size)),
     ]
     if known.rate is not None:
         facts.append(Note("true rate", f"about {number(known.rate)}"))
     elif known.deviation is not None:
         facts.append(Note("deviation", f"{number(known.deviation)}, of human scores"))
-    sections = [section(Facts(tuple(facts))), section(_labels(found)), _quiet(_advice(found))]
-    return Page("plan", found.metric or "labels", tuple(sections), record=found.to_dict)
+    sections = [section(Facts(tuple(facts))), section(_labels(size)), _quiet(_advice(size))]
+    return Page("plan", size.metric or "labels", tuple(sections), record=size.to_dict)
 
 
 def _page(run: str, sections: Sequence[Section], record: Record) -> Page:
     return Page("plan", run, tuple(sections), record=lambda: record)
 
 
-def _wanted(wanted: str, run: str) -> Section:
-    return section(Facts((Note("wanted", strong(wanted)), Note("based on", run))))
+def _wanted(target: str, run: str) -> Section:
+    return section(Facts((Note("wanted", strong(target)), Note("based on", run))))
 
 
 def _quiet(notes: Iterable[str]) -> Section:
     return section(Paragraphs(tuple(map(quiet, notes))))
 
 
-def _means(found: Sequence[MeanSize], cluster: str) -> Table:
-    clustered = any(one.rows_now != one.questions_now for one in found)
+def _means(sizes: Sequence[MeanSize], cluster: str) -> Table:
+    clustered = any(size.rows_now != size.questions_now for size in sizes)
     columns = [
         Heading("metric", key=True),
         Heading("system", several=True),
-        Heading("value", level=found[0].level),
+        Heading("value", level=sizes[0].level),
         Heading("questions" if cluster == "question_id" else f"by {cluster}"),
         *([Heading("design effect", drop=1)] if clustered else []),
         Heading("needed"),
         Heading("rows" if clustered else "more"),
         Heading(),
     ]
-    return table(columns, [Row(tuple(_mean(one, clustered=clustered))) for one in found])
+    return table(columns, [Row(tuple(_mean(size, clustered=clustered))) for size in sizes])
 
 
-def _mean(one: MeanSize, *, clustered: bool) -> Iterator[Cell]:
-    yield RowName(one.metric)
-    yield RowName(one.system)
-    yield IntervalCell(one.value, one.low, one.high)
-    yield Count(one.questions_now)
+def _mean(size: MeanSize, *, clustered: bool) -> Iterator[Cell]:
+    yield RowName(size.metric)
+    yield RowName(size.system)
+    yield IntervalCell(size.value, size.low, size.high)
+    yield Count(size.questions_now)
     if clustered:
-        yield Number(one.design_effect, 2)
-    if one.questions is None or one.rows is None:
-        yield from (Why("unknown", words(one.reason or "–")), None, None)
+        yield Number(size.design_effect, 2)
+    if size.questions is None or size.rows is None:
+        yield from (Why("unknown", words(size.reason or "–")), None, None)
         return
-    yield Count(one.questions, strong=True)
-    lacking = one.questions - one.questions_now
+    yield Count(size.questions, strong=True)
+    lacking = size.questions - size.questions_now
     more = f"+{lacking:,}" if lacking > 0 else "enough"
-    yield Count(one.rows) if clustered else more
-    yield _bar(min(one.questions_now, one.questions), one.questions)
+    yield Count(size.rows) if clustered else more
+    yield _bar(min(size.questions_now, size.questions), size.questions)
 
 
-def _pairs(found: Sequence[PairedSize]) -> Table:
-    asked = found[0].difference is not None
-    with_n = {one.at for one in found if one.at is not None} - {one.pairs_now for one in found}
+def _pairs(sizes: Sequence[PairedSize]) -> Table:
+    labels = sizes[0].difference is not None
+    with_n = {size.at for size in sizes if size.at is not None} - {size.pairs_now for size in sizes}
     columns = [
         Heading("metric", key=True),
         Heading("a - b"),
@@ -190,69 +190,69 @@ def _pairs(found: Sequence[PairedSize]) -> Table:
         Heading("questions"),
         Heading(f"detectable\nwith {min(with_n):,}" if with_n else "detectable"),
         Heading("margin", drop=2),
-        *([Heading("needed"), Heading("power now", drop=3)] if asked else []),
+        *([Heading("needed"), Heading("power now", drop=3)] if labels else []),
     ]
-    return table(columns, [Row(tuple(_pair(one, asked=asked))) for one in found])
+    return table(columns, [Row(tuple(_pair(size, labels=labels))) for size in sizes])
 
 
-def _pair(one: PairedSize, *, asked: bool) -> Iterator[Cell]:
-    yield RowName(one.metric)
-    yield RowName(f"{one.a} - {one.b}")
-    yield Number(one.difference_now, sign="+")
-    yield Number(one.deviation)
-    yield Count(one.pairs_now)
-    if one.detectable is None and one.pairs is None:
-        yield Why("unknown", words(one.reason or "–"))
-        yield from [None] * (3 if asked else 1)
+def _pair(size: PairedSize, *, labels: bool) -> Iterator[Cell]:
+    yield RowName(size.metric)
+    yield RowName(f"{size.a} - {size.b}")
+    yield Number(size.difference_now, sign="+")
+    yield Number(size.deviation)
+    yield Count(size.pairs_now)
+    if size.detectable is None and size.pairs is None:
+        yield Why("unknown", words(size.reason or "–"))
+        yield from [None] * (3 if labels else 1)
         return
-    yield Number(one.detectable, sign="±", strong=not asked)
-    yield Number(None if one.detectable is None else one.margin, sign="±")
-    if asked:
-        yield Count(one.pairs, strong=True)
-        power = None if one.power_now is None else one.power_now * 100
+    yield Number(size.detectable, sign="±", strong=not labels)
+    yield Number(None if size.detectable is None else size.margin, sign="±")
+    if labels:
+        yield Count(size.pairs, strong=True)
+        power = None if size.power_now is None else size.power_now * 100
         yield Number(power, 1, unit=" %")
 
 
-def _tests(found: Sequence[PairedSize]) -> str:
-    tests = {one.test for one in found}
+def _tests(sizes: Sequence[PairedSize]) -> str:
+    tests = {size.test for size in sizes}
     exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
     words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
              if test in tests]  # fmt: skip
     test = f"Tested as by ragstone compare: {', '.join(words)}, for questions that vary as here"
-    family = found[0].family
+    family = sizes[0].family
     if family == 1:
         return f"{test}. A single test."
-    return f"{test}; one of {family:,} tests, so each at {1 - found[0].level:.2g} / {family:,}."
+    return f"{test}; one of {family:,} tests, so each at {1 - sizes[0].level:.2g} / {family:,}."
 
 
-def _labels(found: LabelSize) -> Table:
-    most = max(found.labels or 0, found.labels_only)
-    if found.labels is None:
-        why = Why("unknown", words(found.reason or "–"))
+def _labels(size: LabelSize) -> Table:
+    most = max(size.labels or 0, size.labels_only)
+    if size.labels is None:
+        why = Why("unknown", words(size.reason or "–"))
         rows = [Row((Phrase("too few", "caution"), why, None))]
     else:
-        answers = strong(_answers(found.labels, found.questions))
-        rows = [Row((strong("label"), answers, _bar(found.labels, most)))]
-    alone = quiet(f"{_answers(found.labels_only, found.questions_only)} without the judge")
-    rows.append(Row((quiet("or"), alone, _bar(found.labels_only, most))))
+        answers = strong(_answers(size.labels, size.questions))
+        rows = [Row((strong("label"), answers, _bar(size.labels, most)))]
+    alone = quiet(f"{_answers(size.labels_only, size.questions_only)} without the judge")
+    rows.append(Row((quiet("or"), alone, _bar(size.labels_only, most))))
     return table((Heading(), Heading(), Heading()), rows)
 
 
-def _advice(found: LabelSize) -> Iterator[str]:
-    if found.saved:
-        yield f"The judge saves {percent(found.saved, 1)} of the labels."
-    elif found.labels is not None:
+def _advice(size: LabelSize) -> Iterator[str]:
+    if size.saved:
+        yield f"The judge saves {percent(size.saved, 1)} of the labels."
+    elif size.labels is not None:
         yield "A judge like this saves no labels."
-    yield from _on_average(found)
-    sample = f"ragstone sample RUN --metric {quote(found.metric) if found.metric else '…'}"
-    if found.questions is None:
+    yield from _on_average(size)
+    sample = f"ragstone sample RUN --metric {quote(size.metric) if size.metric else '…'}"
+    if size.questions is None:
         yield f"Draw at random among the judged: {sample} --n N"
     else:
         yield (
             f"Draw whole questions: {sample} --whole-questions --n N. "
             "The same number of answers drawn one by one tells a little more."
         )
-    by = "" if found.labels is None else f", {METHODS[found.method]}"
+    by = "" if size.labels is None else f", {METHODS[size.method]}"
     yield f"Then estimate with ragstone calibrate RUN --labels FILE{by}."
 
 
@@ -265,28 +265,28 @@ def _answers(labels: int, questions: int | None) -> str:
     return words if questions is None else f"{words} ({counted(questions, 'whole question')})"
 
 
-def _on_average(found: LabelSize) -> Iterator[str]:
-    if found.assurance is None:
-        if found.labels is not None:
+def _on_average(size: LabelSize) -> Iterator[str]:
+    if size.assurance is None:
+        if size.labels is not None:
             yield (
                 "That is the average width: about half of all samples come out wider. With "
                 "--assurance 0.9 only one in ten does."
             )
         return
-    alone = f"{_answers(found.only_on_average or 0, None)} without the judge"
-    average = "" if found.on_average is None else f"{_answers(found.on_average, None)}, or "
+    alone = f"{_answers(size.only_on_average or 0, None)} without the judge"
+    average = "" if size.on_average is None else f"{_answers(size.on_average, None)}, or "
     yield f"For this width on average, exceeded by about half of all samples: {average}{alone}."
 
 
-def _clusters(found: LabelSize) -> str:
-    known = found.known
+def _clusters(size: LabelSize) -> str:
+    known = size.known
     if known.rows_per_question == 1:
         return ""
     return f", {known.rows_per_question:.3g} per question; design effect {known.design_effect:.2f}"
 
 
-def _judge(found: LabelSize) -> str:
-    known = found.known
+def _judge(size: LabelSize) -> str:
+    known = size.known
     rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
     if known.rate is not None:
         text = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"

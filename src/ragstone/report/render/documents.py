@@ -54,7 +54,7 @@ STYLE = _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
 def without_comments(css: str) -> str:
     """A stylesheet without its comments."""
     first, *others = css.split("/*")
-    return first + "".join(one.partition("*/")[2] for one in others)
+    return first + "".join(other.partition("*/")[2] for other in others)
 
 
 SMALL = 12
@@ -81,10 +81,10 @@ def _block(block: Block) -> str:
     match block:
         case Banner():
             first, *more = block.lines
-            said = "".join(f"<p>{escape.html(line)}</p>" for line in more)
+            text = "".join(f"<p>{escape.html(line)}</p>" for line in more)
             word = f"<strong>{escape.html(block.word)}</strong>"
             return (
-                f'<div class="banner {block.tone}"><p>{word} {escape.html(first)}</p>{said}</div>'
+                f'<div class="banner {block.tone}"><p>{word} {escape.html(first)}</p>{text}</div>'
             )
         case Paragraphs():
             return "".join(f"<p>{_html_words(words)}</p>" for words in block.lines)
@@ -102,10 +102,10 @@ def _block(block: Block) -> str:
 
 
 def _html_facts(facts: Facts) -> str:
-    rows, said = "", ""
+    rows, text = "", ""
     for fact in facts.rows:
-        name = "" if fact.name == said else fact.name
-        said = fact.name
+        name = "" if fact.name == text else fact.name
+        text = fact.name
         rows += f"<dt>{escape.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
     return _html_tag("dl", rows, "small" if facts.small else "") if rows else ""
 
@@ -122,16 +122,18 @@ def _outline(items: Sequence[OutlineItem]) -> str:
 
 def _html_table(table: Table) -> str:
     wide = {at: _wide(table, at) for at in range(len(table.columns)) if table.tells(at)}
-    shown = list(wide)
+    listed = list(wide)
     body = ""
     for group in table.groups:
-        body += f"<tr>{''.join(_html_head(table, group, at, at == shown[0]) for at in shown)}</tr>"
+        body += (
+            f"<tr>{''.join(_html_head(table, group, at, at == listed[0]) for at in listed)}</tr>"
+        )
         last = ""
         for row in group.rows:
             names = row.names
-            said = names[0] if names and table.columns[0].key else ""
-            body += _row(row, wide, again=bool(said) and said == last)
-            last = said
+            text = names[0] if names and table.columns[0].key else ""
+            body += _row(row, wide, again=bool(text) and text == last)
+            last = text
     return f"<table>{body}</table>"
 
 
@@ -139,18 +141,18 @@ def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
     column = table.columns[at]
     cells = [row.cells[at] for row in table.rows]
     title = group.title if first else ""
-    numeric = any(isinstance(one, NUMERIC) for one in cells)
+    numeric = any(isinstance(cell, NUMERIC) for cell in cells)
     looks = "title" if title else "n" if numeric and not column.peer else ""
     key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
     head = _html_tag("th", key + escape.html(title or column.head), looks)
-    intervals = [one for one in cells if isinstance(one, IntervalCell)]
+    intervals = [cell for cell in cells if isinstance(cell, IntervalCell)]
     if intervals and not column.peer:
         level = "" if column.level is None else f"{percent(column.level)} "
         head += f'<th class="n">{level}interval</th>'
         here = [row.cells[at] for row in group.rows]
-        scales = {one.scale for one in here if isinstance(one, IntervalCell) and one.scale}
+        scales = {item.scale for item in here if isinstance(item, IntervalCell) and item.scale}
         ticks = ""
-        if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
+        if len(scales) == 1 or (scales and all(scale.about_bar for scale in scales)):
             options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
             ticks = charts.axis(scales.pop(), **options)
         head += f'<th class="draw">{ticks}</th>' if table.draws(at) else ""
@@ -166,16 +168,16 @@ def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
     cells: list[tuple[int, str, str]] = []
     """For each cell: the columns it spans, its class, its content."""
     for at, wide in wides.items():
-        one = row.cells[at]
-        if one is None and cells:
+        item = row.cells[at]
+        if item is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
-        elif isinstance(one, IntervalCell):
-            cells += _interval(one)[:wide] if wide > 1 else [(1, "peer", _tight(one))]
+        elif isinstance(item, IntervalCell):
+            cells += _interval(item)[:wide] if wide > 1 else [(1, "peer", _tight(item))]
         elif not cells and again:
             cells.append((wide, "again", ""))
         else:
-            cells.append((wide, *_html_cell(one)))
+            cells.append((wide, *_html_cell(item)))
     drawn = "".join(_html_tag("td", inside, looks, span) for span, looks, inside in cells)
     rest = sum(span for span, _, _ in cells) - 1
     below = "".join(
@@ -187,61 +189,73 @@ def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
     return f"<tr>{drawn}</tr>{below}"
 
 
-def _interval(one: IntervalCell) -> list[tuple[int, str, str]]:
-    value = escape.html(value_of(one))
-    word = f' <span class="quiet">{escape.html(one.word)}</span>' if one.word else ""
+def _interval(interval: IntervalCell) -> list[tuple[int, str, str]]:
+    value = escape.html(value_of(interval))
+    word = f' <span class="quiet">{escape.html(interval.word)}</span>' if interval.word else ""
     return [
-        (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
-        (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *_counts(one)])),
-        (1, "draw", charts.strip(one)),
+        (1, "n", f"<b>{value}</b>{word}" if interval.strong else f"{value}{word}"),
+        (
+            1,
+            "n ci",
+            ", ".join(
+                [ends(interval.low, interval.high, percent=interval.percent), *_counts(interval)]
+            ),
+        ),
+        (1, "draw", charts.strip(interval)),
     ]
 
 
-def _tight(one: IntervalCell) -> str:
-    value = escape.html(value_of(one))
-    known = one.low is not None and one.high is not None
-    ends_or_word = ends(one.low, one.high, percent=one.percent) if known else escape.html(one.word)
-    behind = " ".join(filter(None, [ends_or_word, *_counts(one)]))
-    drawn = charts.strip(one, SMALL)
-    return f'{f"<b>{value}</b>" if one.leads else value} <span class="ci">{behind}</span>{drawn}'
+def _tight(interval: IntervalCell) -> str:
+    value = escape.html(value_of(interval))
+    known = interval.low is not None and interval.high is not None
+    ends_or_word = (
+        ends(interval.low, interval.high, percent=interval.percent)
+        if known
+        else escape.html(interval.word)
+    )
+    behind = " ".join(filter(None, [ends_or_word, *_counts(interval)]))
+    drawn = charts.strip(interval, SMALL)
+    return (
+        f'{f"<b>{value}</b>" if interval.leads else value} <span class="ci">{behind}</span>{drawn}'
+    )
 
 
-def _counts(one: IntervalCell) -> list[str]:
-    return [_html_words(said) for said in counts_of(one)]
+def _counts(interval: IntervalCell) -> list[str]:
+    return [_html_words(text) for text in counts_of(interval)]
 
 
-def _html_cell(one: Cell) -> tuple[str, str]:
-    if isinstance(one, Bar):
-        return "draw", charts.bar(one)
-    if isinstance(one, RowName):
-        about = f' title="{escape.html(one.about)}"' if one.about else ""
-        arrow = f'&nbsp;<span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
-        text = f"<bdi{about}>{escape.html(one.text)}</bdi>"
-        return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
-    inside = _html_words(words_of(one))
-    if isinstance(one, Number) and one.n is not None:
-        inside += f' <span class="quiet">{one.n:,}</span>'
-    short = isinstance(one, Why) and not one.words
-    return "n" if short or isinstance(one, NUMERIC) else "", inside
+def _html_cell(cell: Cell) -> tuple[str, str]:
+    if isinstance(cell, Bar):
+        return "draw", charts.bar(cell)
+    if isinstance(cell, RowName):
+        about = f' title="{escape.html(cell.about)}"' if cell.about else ""
+        arrow = f'&nbsp;<span class="quiet">{ARROWS[cell.better]}</span>' if cell.better else ""
+        text = f"<bdi{about}>{escape.html(cell.text)}</bdi>"
+        return "", f"<b>{text}</b>{arrow}" if cell.strong else f"{text}{arrow}"
+    inside = _html_words(words_of(cell))
+    if isinstance(cell, Number) and cell.n is not None:
+        inside += f' <span class="quiet">{cell.n:,}</span>'
+    short = isinstance(cell, Why) and not cell.words
+    return "n" if short or isinstance(cell, NUMERIC) else "", inside
 
 
 def _html_details(table: Table) -> Iterator[str]:
     for row in table.rows:
         if row.detail:
             tone = row.verdict.tone if row.verdict else ""
-            name, *more = (escape.html(one) for one in row.names)
+            name, *more = (escape.html(name) for name in row.names)
             title = f"{escape.html(table.details)} {' '.join([f'<b>{name}</b>', *more])}"
             yield f"<details{' open' if tone == 'bad' else ''}><summary>{title.lstrip()}</summary>"
             yield f"{_outline(row.detail)}</details>"
 
 
 def _html_words(words: Words) -> str:
-    said = ""
-    for one in parts(words):
-        text = escape.html(one.text).replace("\n", "<br>").replace("  ", "&ensp;")
-        text = f"<b>{text}</b>" if one.strong else text
-        said += f'<span class="{one.tone}">{text}</span>' if one.tone else text
-    return said
+    sentence = ""
+    for part in parts(words):
+        text = escape.html(part.text).replace("\n", "<br>").replace("  ", "&ensp;")
+        text = f"<b>{text}</b>" if part.strong else text
+        sentence += f'<span class="{part.tone}">{text}</span>' if part.tone else text
+    return sentence
 
 
 def _html_tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
@@ -333,9 +347,9 @@ MOST_DETAILS = 10
 def as_markdown(page: Page) -> str:
     """The page below its title or verdict, with details collapsed and small print in small type."""
     page = throughout(page, in_shell)
-    bannered = any(isinstance(block, Banner) for one in page.sections for block in one.blocks)
+    bannered = any(isinstance(block, Banner) for part in page.sections for block in part.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
-    lines += [line for one in page.sections for line in _markdown_section(one, page)]
+    lines += [line for part in page.sections for line in _markdown_section(part, page)]
     lines += [f"- {markdown(in_shell(words(note)))}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -372,14 +386,14 @@ def _markdown_banner(banner: Banner, page: Page) -> Iterator[str]:
 
 def _markdown_facts(facts: Facts) -> Iterator[str]:
     yield from ("| | |", "|---|---|")
-    for one in facts.rows:
-        yield f"| {markdown(one.name)} | {_markdown_words(one.words)} |"
+    for row in facts.rows:
+        yield f"| {markdown(row.name)} | {_markdown_words(row.words)} |"
     yield ""
 
 
 def _markdown_small(facts: Facts) -> Iterator[str]:
-    said = (f"{one.name[:1].upper()}{one.name[1:]}: {plain(one.words)}." for one in facts.rows)
-    yield f"<sub>{markdown(' '.join(said))}</sub>"
+    text = (f"{row.name[:1].upper()}{row.name[1:]}: {plain(row.words)}." for row in facts.rows)
+    yield f"<sub>{markdown(' '.join(text))}</sub>"
     yield ""
 
 
@@ -424,7 +438,7 @@ def _markdown_details(table: Table) -> Iterator[str]:
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
     for row in rows[:MOST_DETAILS]:
         tone = row.verdict.tone if row.verdict else ""
-        name, *more = (html(single_line(one)) for one in row.names)
+        name, *more = (html(single_line(name)) for name in row.names)
         about = ", ".join([f"<b>{name}</b>", *more])
         title = f"{MARKS.get(tone, '')} {table.details} of {about}".lstrip()
         opened = " open" if tone == "bad" else ""
@@ -444,10 +458,10 @@ def _markdown_item(item: OutlineItem, depth: int) -> Iterator[str]:
 
 
 def _markdown_words(words: Words) -> str:
-    said = []
-    for one in parts(words):
-        text = markdown(one.text)
-        lead = " " if one.text[:1].isspace() else ""
-        tail = " " if one.text[-1:].isspace() and text else ""
-        said.append(f"{lead}{f'**{text}**' if one.strong and text else text}{tail}")
-    return " ".join("".join(said).split())
+    sentence = []
+    for part in parts(words):
+        text = markdown(part.text)
+        lead = " " if part.text[:1].isspace() else ""
+        tail = " " if part.text[-1:].isspace() and text else ""
+        sentence.append(f"{lead}{f'**{text}**' if part.strong and text else text}{tail}")
+    return " ".join("".join(sentence).split())

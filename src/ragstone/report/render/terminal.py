@@ -107,13 +107,13 @@ class Shown:
     @property
     def small(self) -> Facts | None:
         """The last block of small print; the legend of the drawings follows it."""
-        blocks = [block for one in self.page.sections for block in one.blocks]
+        blocks = [block for part in self.page.sections for block in part.blocks]
         small = [block for block in blocks if isinstance(block, Facts) and block.small]
         return small[-1] if small else None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        layouts = {id(one): layout(one, width) for one in self.page.tables}
+        layouts = {id(table): layout(table, width) for table in self.page.tables}
         heads = {
             table.columns[at].head
             for table in self.page.tables
@@ -152,7 +152,7 @@ class Shown:
             yield from (Segment(f"    {line}\n") for line in block.lines)
         elif isinstance(block, Facts):
             pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
-            drawn = [(one, layouts[id(one)]) for one in self.page.tables]
+            drawn = [(table, layouts[id(table)]) for table in self.page.tables]
             pieces += _legend(drawn) if block is self.small else []
             yield from fact_lines(pieces, console, width, DIM if block.small else "")
         elif isinstance(block, Table):
@@ -179,15 +179,15 @@ def layout(table: Table, width: int) -> _Layout:
         strips = (WIDE, NARROWEST) if any(map(table.draws, range(len(table.columns)))) else ()
         fitted = [_Layout(strip, names=WIDE_NAME) for strip in (*strips, 0)]
         fitted.append(_Layout(0, names=WIDE_NAME, places=2))
-        return next((one for one in fitted if grid(table, one).width <= width), fitted[-2])
+        return next((item for item in fitted if grid(table, item).width <= width), fitted[-2])
     drawn = sum(table.draws(at) for at in range(len(table.columns)))
-    for one, least in layouts(table, drawn > 0):
-        excess = max(grid(table, one).width - width, 0)
-        strip = one.strip - -(-excess // drawn) if one.strip else 0
-        found = replace(one, strip=strip - 1 + strip % 2 if strip else 0)
-        if found.strip >= least and (not excess or grid(table, found).width <= width):
-            return found
-    return one
+    for layout, least in layouts(table, drawn > 0):
+        excess = max(grid(table, layout).width - width, 0)
+        strip = layout.strip - -(-excess // drawn) if layout.strip else 0
+        collected = replace(layout, strip=strip - 1 + strip % 2 if strip else 0)
+        if collected.strip >= least and (not excess or grid(table, collected).width <= width):
+            return collected
+    return layout
 
 
 def _tight(table: Table) -> bool:
@@ -201,8 +201,8 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 
     First strips shrink, then long names wrap, columns are dropped, and names get their own lines.
     """
-    shares = any(isinstance(one, Share) for row in table.rows for one in row.cells)
-    cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
+    shares = any(isinstance(cell, Share) for row in table.rows for cell in row.cells)
+    cuts = sorted({0, *(column.drop for column in table.columns), *([1] if shares else [])})
     strip, wide, least = (WIDEST, WIDE, NARROWEST) if drawn else (0, 0, 0)
     stackable = _stackable(table)
     yield _Layout(strip, names=WIDE_NAME), wide
@@ -224,8 +224,8 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 def _stackable(table: Table) -> bool:
     if not table.columns[0].key:
         return False
-    kept = _kept(table, _Layout(0))
-    return any(table.holds(at, RowName) for at in kept[1:])
+    columns = _kept(table, _Layout(0))
+    return any(table.holds(at, RowName) for at in columns[1:])
 
 
 def grid(table: Table, layout: _Layout) -> Grid:
@@ -248,13 +248,13 @@ class _Drawing:
 
     @cached_property
     def intervals(self) -> dict[int, tuple[bool, bool]]:
-        found = {}
+        collected = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
-            if any(isinstance(one, IntervalCell) for one in cells):
-                words = any(isinstance(one, IntervalCell) and one.word for one in cells)
-                found[at] = (words, bool(self.layout.strip) and self.table.draws(at))
-        return found
+            if any(isinstance(cell, IntervalCell) for cell in cells):
+                words = any(isinstance(cell, IntervalCell) and cell.word for cell in cells)
+                collected[at] = (words, bool(self.layout.strip) and self.table.draws(at))
+        return collected
 
     @cached_property
     def alone(self) -> bool:
@@ -274,16 +274,16 @@ class _Drawing:
                 title = group.title or self.table.columns[0].head
                 lines.append([cell(title, HEAD if group.title else DIM, span=len(columns))])
             head = self.head(group)
-            lines += [head] if any(one.text for one in head) else []
+            lines += [head] if any(item.text for item in head) else []
             lines += self.rows(group.rows, len(columns))
         return Grid(columns, lines)
 
     def shaped(self, at: int) -> list[GridColumn]:
         right = GridColumn("right")
-        found = [row.cells[at] for row in self.table.rows]
+        collected = [row.cells[at] for row in self.table.rows]
         if at in self.intervals and self.table.columns[at].peer:
             close = GridColumn(gap=1)
-            counted = any(isinstance(one, IntervalCell) and counts_of(one) for one in found)
+            counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in collected)
             strip = [GridColumn()] if self.intervals[at][1] else []
             return [GridColumn(), close, *([close] if counted else []), *strip]
         if at in self.intervals:
@@ -294,20 +294,20 @@ class _Drawing:
                 right,
                 *([GridColumn()] if drawn else []),
             ]
-        if any(isinstance(one, RowName) for one in found):
-            arrows = any(isinstance(one, RowName) and one.better for one in found)
+        if any(isinstance(item, RowName) for item in collected):
+            arrows = any(isinstance(item, RowName) and item.better for item in collected)
             return [GridColumn(), *([GridColumn(gap=1)] if arrows else [])]
-        if any(isinstance(one, Number) for one in found):
-            counted = any(isinstance(one, Number) and one.n is not None for one in found)
+        if any(isinstance(item, Number) for item in collected):
+            counted = any(isinstance(item, Number) and item.n is not None for item in collected)
             return [right, *([GridColumn("right", gap=1)] if counted else [])]
         numeric = (Count, P, Share)
-        return [right] if any(isinstance(one, numeric) for one in found) else [GridColumn()]
+        return [right] if any(isinstance(item, numeric) for item in collected) else [GridColumn()]
 
     def head(self, group: Group) -> list[GridCell]:
         cells: list[GridCell] = []
-        for place, at in enumerate(self.kept):
+        for index, at in enumerate(self.kept):
             column, shape = self.table.columns[at], self.shapes[at]
-            title = group.title if place == 0 and not self.alone else ""
+            title = group.title if index == 0 and not self.alone else ""
             words = title or column.head
             first = Text(stacked(words) if column.peer else words, HEAD if title else DIM)
             if column.peer and at in self.intervals:
@@ -317,19 +317,20 @@ class _Drawing:
                 fill, style = FILLS[column.fill % len(FILLS)]
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
             more = [cell() for _ in shape[1:]]
-            found = [row.cells[at] for row in group.rows]
-            intervals = [one for one in found if isinstance(one, IntervalCell)]
+            collected = [row.cells[at] for row in group.rows]
+            intervals = [item for item in collected if isinstance(item, IntervalCell)]
             if at in self.intervals:
                 worded, drawn = self.intervals[at]
-                said = "interval" if column.level is None else f"{percent(column.level)} interval"
+                text = "interval" if column.level is None else f"{percent(column.level)} interval"
                 ticks = axis(
-                    [one.scale for one in intervals if one.scale is not None], self.layout.strip,
-                    percent=any(one.percent for one in intervals),
-                    signed=any(one.signed for one in intervals),
-                )  # fmt: skip
+                    [interval.scale for interval in intervals if interval.scale is not None],
+                    self.layout.strip,
+                    percent=any(interval.percent for interval in intervals),
+                    signed=any(interval.signed for interval in intervals),
+                )
                 above = [cell(ticks, DIM)] if drawn else []
-                more = [*([cell()] if worded else []), cell(said, DIM), *above]
-            elif any(isinstance(one, Number) for one in found):
+                more = [*([cell()] if worded else []), cell(text, DIM), *above]
+            elif any(isinstance(item, Number) for item in collected):
                 more = [cell("n", DIM) for _ in shape[1:]]
             cells += [GridCell(first), *more]
         return cells
@@ -362,53 +363,53 @@ class _Drawing:
 
     def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
         keyed = self.key(row) is not None and not self.layout.stacked
-        kept = [at for at in self.kept if not (at == 0 and keyed)]
+        columns = [at for at in self.kept if not (at == 0 and keyed)]
         cells: list[GridCell] = []
-        for at in kept:
-            one = row.cells[at]
-            if one is None:
+        for at in columns:
+            item = row.cells[at]
+            if item is None:
                 last = cells.pop()
                 cells.append(GridCell(last.text, last.span + len(self.shapes[at])))
             else:
-                cells += self.cells(one, at)
+                cells += self.cells(item, at)
         yield cells
-        names = [at for at in kept if isinstance(row.cells[at], RowName)]
+        names = [at for at in columns if isinstance(row.cells[at], RowName)]
         before = sum(len(self.shapes[at]) for at in names)
         width -= len(self.shapes[0]) if keyed else 0
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
-            if all(one.tone == "quiet" for one in parts(words)):
+            if all(part.tone == "quiet" for part in parts(words)):
                 yield [GridCell(Text.assemble("  ", styled(words)), span=width)]
                 continue
             text = Text.assemble("↳ ", styled(words), style=TONES[tone])
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
-    def cells(self, one: Cell, at: int) -> list[GridCell]:
+    def cells(self, item: Cell, at: int) -> list[GridCell]:
         wide = len(self.shapes[at])
-        if isinstance(one, IntervalCell):
-            return self.interval(one, at)
-        if isinstance(one, Why):
-            style = TONES[OUTCOMES[one.outcome]]
-            if one.words:
-                return [cell(one.words, style, span=wide)]
+        if isinstance(item, IntervalCell):
+            return self.interval(item, at)
+        if isinstance(item, Why):
+            style = TONES[OUTCOMES[item.outcome]]
+            if item.words:
+                return [cell(item.words, style, span=wide)]
             if self.table.columns[at].peer and at in self.intervals:
-                return [cell(SHORT[one.outcome], style, span=wide)]
-            return [cell(SHORT[one.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
-        if isinstance(one, RowName):
-            words = folded(one.text, self.layout.names)
-            arrow = [cell(ARROWS[one.better] if one.better else "", DIM)] if wide > 1 else []
-            return [cell(words, HEAD if one.strong else ""), *arrow]
-        if isinstance(one, Number) and wide > 1:
+                return [cell(SHORT[item.outcome], style, span=wide)]
+            return [cell(SHORT[item.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
+        if isinstance(item, RowName):
+            words = folded(item.text, self.layout.names)
+            arrow = [cell(ARROWS[item.better] if item.better else "", DIM)] if wide > 1 else []
+            return [cell(words, HEAD if item.strong else ""), *arrow]
+        if isinstance(item, Number) and wide > 1:
             return [
-                GridCell(styled(words_of(one))),
-                cell("" if one.n is None else f"{one.n:,}", DIM),
+                GridCell(styled(words_of(item))),
+                cell("" if item.n is None else f"{item.n:,}", DIM),
             ]
-        if isinstance(one, Bar):
-            return [GridCell(draw_bar(one, self.layout.strip))]
-        if isinstance(one, Share) and self.layout.cut:
-            return [cell(f"{one.count:,}")]
-        return [GridCell(self.folded(styled(words_of(one)))), *(cell() for _ in range(wide - 1))]
+        if isinstance(item, Bar):
+            return [GridCell(draw_bar(item, self.layout.strip))]
+        if isinstance(item, Share) and self.layout.cut:
+            return [cell(f"{item.count:,}")]
+        return [GridCell(self.folded(styled(words_of(item)))), *(cell() for _ in range(wide - 1))]
 
     def folded(self, text: Text) -> Text:
         if text.cell_len <= 2 * self.layout.names or "\n" in text.plain:
@@ -417,52 +418,59 @@ class _Drawing:
             folded(text.plain, 2 * self.layout.names), text.spans[0].style if text.spans else ""
         )
 
-    def tight(self, one: IntervalCell, at: int) -> list[GridCell]:
-        mark = "*" if one.leads else ""
+    def tight(self, interval: IntervalCell, at: int) -> list[GridCell]:
+        mark = "*" if interval.leads else ""
         places = self.layout.places
-        value = "–" if one.value is None else tight(one.value, places, percent=one.percent)
-        both = [tight(end, places, percent=one.percent)
-                for end in (one.low, one.high) if end is not None]  # fmt: skip
-        ends_or_word = "–".join(both) or one.word
-        found = [cell(f"{value}{mark}", HEAD if one.leads else ""), cell(ends_or_word, DIM)]
-        behind = Text(" ").join(styled(said) for said in counts_of(one))
-        drawn = [GridCell(self.drawn(one))] if self.intervals[at][1] else []
+        value = (
+            "–"
+            if interval.value is None
+            else tight(interval.value, places, percent=interval.percent)
+        )
+        both = [tight(end, places, percent=interval.percent)
+                for end in (interval.low, interval.high) if end is not None]  # fmt: skip
+        ends_or_word = "–".join(both) or interval.word
+        collected = [
+            cell(f"{value}{mark}", HEAD if interval.leads else ""),
+            cell(ends_or_word, DIM),
+        ]
+        behind = Text(" ").join(styled(text) for text in counts_of(interval))
+        drawn = [GridCell(self.drawn(interval))] if self.intervals[at][1] else []
         counted = len(self.shapes[at]) - len(drawn) > 2
-        return [*found, *([GridCell(behind)] if counted else []), *drawn]
+        return [*collected, *([GridCell(behind)] if counted else []), *drawn]
 
     def tight_head(self, at: int, group: Group) -> list[GridCell]:
         wide = len(self.shapes[at])
         if not self.intervals[at][1]:
             return [cell(broken_name(self.table.columns[at].head), DIM, span=wide)]
-        found = [row.cells[at] for row in group.rows]
-        scales = [one.scale for one in found if isinstance(one, IntervalCell) and one.scale]
+        collected = [row.cells[at] for row in group.rows]
+        scales = [item.scale for item in collected if isinstance(item, IntervalCell) and item.scale]
         ticks = axis(scales, self.layout.strip)
         return [
             cell(broken_name(self.table.columns[at].head), DIM, span=wide - 1),
             cell(ticks, DIM),
         ]
 
-    def interval(self, one: IntervalCell, at: int) -> list[GridCell]:
+    def interval(self, interval: IntervalCell, at: int) -> list[GridCell]:
         if self.table.columns[at].peer:
-            return self.tight(one, at)
+            return self.tight(interval, at)
         words, drawn = self.intervals[at]
-        found = [cell(value_of(one), HEAD if one.strong else "")]
-        found += [cell(one.word)] if words else []
-        found.append(cell(ends(one.low, one.high, percent=one.percent)))
-        return [*found, GridCell(self.drawn(one))] if drawn else found
+        collected = [cell(value_of(interval), HEAD if interval.strong else "")]
+        collected += [cell(interval.word)] if words else []
+        collected.append(cell(ends(interval.low, interval.high, percent=interval.percent)))
+        return [*collected, GridCell(self.drawn(interval))] if drawn else collected
 
-    def drawn(self, one: IntervalCell) -> Text:
-        tone = TONES[one.tone] or "cyan"
-        value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
-        return coloured(strip(one, self.layout.strip), tone, value)
+    def drawn(self, interval: IntervalCell) -> Text:
+        tone = TONES[interval.tone] or "cyan"
+        value = "bold bright_cyan" if not interval.tone else f"{HEAD} {tone}"
+        return coloured(strip(interval, self.layout.strip), tone, value)
 
 
 def _kept(table: Table, layout: _Layout) -> list[int]:
     return [
         at
-        for at, one in enumerate(table.columns)
-        if not (one.drop and one.drop <= layout.cut)
-        and not (layout.stacked and at == 0 and one.key)
+        for at, column in enumerate(table.columns)
+        if not (column.drop and column.drop <= layout.cut)
+        and not (layout.stacked and at == 0 and column.key)
         and table.tells(at)
         and not (layout.strip == 0 and table.holds(at, Bar))
     ]
@@ -470,24 +478,24 @@ def _kept(table: Table, layout: _Layout) -> list[int]:
 
 def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
     letters, scales = set[str](), set[Scale]()
-    for table, one in drawn:
-        kept = _kept(table, one) if one.strip else []
-        for found in (row.cells[at] for row in table.rows for at in kept):
-            if isinstance(found, IntervalCell) and found.scale and found.scale.marks:
-                letters |= set(strip(found, one.strip))
-                scales.add(found.scale)
+    for table, item in drawn:
+        columns = _kept(table, item) if item.strip else []
+        for collected in (row.cells[at] for row in table.rows for at in columns):
+            if isinstance(collected, IntervalCell) and collected.scale and collected.scale.marks:
+                letters |= set(strip(collected, item.strip))
+                scales.add(collected.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
     pieces = ["┃ the bar"] if letters & set("┃◉") else []
     pieces += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
     pieces += ["┊ expected by chance"] if "┊" in letters and "chance" in marks else []
     if not pieces:
         return []
-    own = ", each line on its own scale" if pieces[0].startswith("┃") else ""
-    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{own}")]
+    fields = ", each line on its own scale" if pieces[0].startswith("┃") else ""
+    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{fields}")]
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
-    peers = [at for at, one in enumerate(table.columns) if one.peer]
+    peers = [at for at, column in enumerate(table.columns) if column.peer]
     while True:
         fitting = len(peers)
         while fitting > 1 and grid(_with(table, peers[:fitting]), layout).width > width:
@@ -500,17 +508,17 @@ def _table(table: Table, layout: _Layout, console: Console, width: int) -> Itera
 
 
 def _with(table: Table, peers: Sequence[int]) -> Table:
-    kept = [at for at, one in enumerate(table.columns) if not one.peer or at in peers]
-    if len(kept) == len(table.columns):
+    columns = [at for at, column in enumerate(table.columns) if not column.peer or at in peers]
+    if len(columns) == len(table.columns):
         return table
     groups = tuple(
         Group(
-            tuple(Row(tuple(row.cells[at] for at in kept), row.below) for row in group.rows),
+            tuple(Row(tuple(row.cells[at] for at in columns), row.below) for row in group.rows),
             group.title,
         )
         for group in table.groups
     )
-    return Table(tuple(table.columns[at] for at in kept), groups, table.details)
+    return Table(tuple(table.columns[at] for at in columns), groups, table.details)
 
 
 def _details(table: Table, console: Console, width: int) -> Iterator[Text]:

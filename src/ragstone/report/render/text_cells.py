@@ -192,7 +192,7 @@ def written(cell: Cell) -> Phrase:
             value = value_of(cell)
             if cell.low is not None and cell.high is not None:
                 value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
-            behind = ", ".join(one.text for one in counts_of(cell))
+            behind = ", ".join(item.text for item in counts_of(cell))
             return Phrase(
                 f"{value}, {behind}" if behind else value, strong=cell.low is None and cell.strong
             )
@@ -388,9 +388,9 @@ def spread(lines: list[str], rows: int) -> list[str]:
 
 def styled(words: Words, style: str = "") -> Text:
     """The words in their tones, with a style under them."""
-    found = ((one.text, f"{HEAD if one.strong else ''} {TONES[one.tone]}".strip())
-             for one in parts(words))  # fmt: skip
-    return Text.assemble(*found, style=style)
+    collected = ((part.text, f"{HEAD if part.strong else ''} {TONES[part.tone]}".strip())
+             for part in parts(words))  # fmt: skip
+    return Text.assemble(*collected, style=style)
 
 
 def styled_name(name: RowName) -> Text:
@@ -450,8 +450,8 @@ def banner_lines(banner: Banner, console: Console, width: int) -> Iterator[Text]
     head = Text.assemble((word[len(indent) :], f"bold {style}"), (first, HEAD))
     lead = word[: len(indent)]
     yield Text("█", style)
-    for said in (head, *map(Text, more)):
-        for line in said.wrap(console, max(width - len(indent) - 3, 20)):
+    for text in (head, *map(Text, more)):
+        for line in text.wrap(console, max(width - len(indent) - 3, 20)):
             line.rstrip()
             yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
             lead = indent
@@ -476,7 +476,7 @@ def fact_lines(facts: Sequence[Note], console: Console, width: int, style: str) 
 def outline_lines(item: OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
     """An item of an outline, and the items inside it indented below."""
     lead = f"{item.lead}  " if item.lead else ""
-    judged = all(one.tone == "text" for one in parts(item.words))
+    judged = all(part.tone == "text" for part in parts(item.words))
     hang = len(lead) or (0 if judged else 2)
     text = Text.assemble(lead, styled(item.words))
     yield from wrapped(text, console, width, indent, hang)

@@ -324,24 +324,24 @@ def _judge_named(name: str) -> str:
     return name if members == 1 else f"a panel of {members} models"
 
 
-def judges_checked(found: "CheckedRun") -> str:
+def judges_checked(checked: "CheckedRun") -> str:
     """Return who judged these metrics, and whether labels checked them; empty if nobody did."""
-    judges = judges_named(found.judges)
-    if not found.metrics:
+    judges = judges_named(checked.judges)
+    if not checked.metrics:
         return judges
-    if found.lacks == NO_LABEL:
+    if checked.lacks == NO_LABEL:
         return f"{judges}, which no label has checked here"
-    return f"{judges}, {badge(found)}"
+    return f"{judges}, {badge(checked)}"
 
 
-def badge(found: "CheckedRun") -> str:
+def badge(checked: "CheckedRun") -> str:
     """Return on which metrics labels checked the judges, or what is missing."""
-    if not found.metrics:
+    if not checked.metrics:
         return "no metric rests on a judge's opinion"
-    if found.lacks is not None:
-        why = "" if found.lacks == NO_LABEL else f": {worded(found.lacks)}"
+    if checked.lacks is not None:
+        why = "" if checked.lacks == NO_LABEL else f": {worded(checked.lacks)}"
         return f"not checked against people{why}"
-    earned, of = found.earned, len(found.metrics)
+    earned, of = checked.earned, len(checked.metrics)
     if len(earned) < 2:
         return f"checked against people on {''.join(map(short_name, earned))}"
     return f"checked against people on {len(earned)} of {of} metrics"
@@ -349,19 +349,19 @@ def badge(found: "CheckedRun") -> str:
 
 def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:
     """Whose numbers are compared, and whether labels checked them."""
-    said: dict[str, list[str]] = {}
-    for name, found in checked.items():
-        said.setdefault(numbers_of(found), []).append(name)
-    if len(said) == 1:
-        return next(iter(said))
-    return "; ".join(f"{', '.join(names)}: {text}" for text, names in said.items())
+    sentence: dict[str, list[str]] = {}
+    for name, collected in checked.items():
+        sentence.setdefault(numbers_of(collected), []).append(name)
+    if len(sentence) == 1:
+        return next(iter(sentence))
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in sentence.items())
 
 
-def numbers_of(found: "CheckedRun") -> str:
+def numbers_of(checked: "CheckedRun") -> str:
     """Whose numbers they are, and whether labels checked them; it says so where no judge's are."""
-    if found.metrics:
-        return judges_checked(found)
-    return f"{judges_named(found.judges) or 'counted or measured'}; no judge's opinion is in them"
+    if checked.metrics:
+        return judges_checked(checked)
+    return f"{judges_named(checked.judges) or 'counted or measured'}; no judge's opinion is in them"
 
 
 def corrected(mean: "CorrectedMean | None", *, percent: bool = False) -> str:

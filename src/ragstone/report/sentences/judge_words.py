@@ -32,65 +32,73 @@ if TYPE_CHECKING:
 Said = list[str | Phrase]
 
 
-def calibration_sentences(found: "Calibration") -> Said:
+def calibration_sentences(calibration: "Calibration") -> Said:
     """Return how far the judge's means hold and agree with people, and what to use instead."""
-    whole = [one for one in found.estimates if not one.group]
-    known = [one for one in whole if _ends(one) is not None and one.judge.value is not None]
-    off = [one for one in known if _is_off(one)]
+    whole = [estimate for estimate in calibration.estimates if not estimate.group]
+    known = [
+        estimate
+        for estimate in whole
+        if _ends(estimate) is not None and estimate.judge.value is not None
+    ]
+    off = [estimate for estimate in known if _is_off(estimate)]
     return [
-        *_verdict(found, known, off),
-        *_agreement(found.checks),
-        *_harder([bias for check in found.checks[:1] for bias in check.bias]),
+        *_verdict(calibration, known, off),
+        *_agreement(calibration.checks),
+        *_harder([bias for check in calibration.checks[:1] for bias in check.bias]),
         *_instead(off, known),
     ]
 
 
 def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
     """On which label people agree best and least, by Krippendorff's alpha."""
-    known = [one for one in columns if one.coefficients["krippendorff_alpha"].value is not None]
+    known = [
+        column for column in columns if column.coefficients["krippendorff_alpha"].value is not None
+    ]
     if not known:
         return []
     ranked = sorted(known, key=_alpha, reverse=True)
     best, least = ranked[0], ranked[-1]
-    said: Said = [
-        f"Two or more people labelled {counted(max(one.n_shared for one in columns), 'item')}. "
-        "They agree ",
+    text: Said = [
+        f"Two or more people labelled "
+        f"{counted(max(column.n_shared for column in columns), 'item')}. They agree ",
         strong("best" if len(ranked) > 1 else f"by α {_with_ends(best)}"),
         f" on {_spoken_name(best.name)}",
     ]
     if len(ranked) > 1:
-        said += [
+        text += [
             f" (α {_with_ends(best)}) and ",
             strong("least"),
             f" on {_spoken_name(least.name)}",
         ]
-        said += [f" (α {_with_ends(least)})"]
-    return [*said, ", where 0 is chance. What people are divided on, no judge can get right."]
+        text += [f" (α {_with_ends(least)})"]
+    return [*text, ", where 0 is chance. What people are divided on, no judge can get right."]
 
 
-def _alpha(one: "ColumnAgreement") -> float:
-    return one.coefficients["krippendorff_alpha"].value or 0.0
+def _alpha(column: "ColumnAgreement") -> float:
+    return column.coefficients["krippendorff_alpha"].value or 0.0
 
 
-def _with_ends(one: "ColumnAgreement") -> str:
-    inside = one.coefficients["krippendorff_alpha"].interval
+def _with_ends(column: "ColumnAgreement") -> str:
+    inside = column.coefficients["krippendorff_alpha"].interval
     between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
-    return f"{_alpha(one):.2f}{between}".replace("-", "−")
+    return f"{_alpha(column):.2f}{between}".replace("-", "−")
 
 
-def _ends(one: "CorrectedEstimate") -> "Interval | None":
-    return None if one.corrected.value is None else one.corrected.interval
+def _ends(estimate: "CorrectedEstimate") -> "Interval | None":
+    return None if estimate.corrected.value is None else estimate.corrected.interval
 
 
-def _is_off(one: "CorrectedEstimate") -> bool:
-    inside, value = _ends(one), one.judge.value
+def _is_off(estimate: "CorrectedEstimate") -> bool:
+    inside, value = _ends(estimate), estimate.judge.value
     return inside is not None and value is not None and not inside.low <= value <= inside.high
 
 
 def _verdict(
-    found: "Calibration", known: Sequence["CorrectedEstimate"], off: Sequence["CorrectedEstimate"]
+    calibration: "Calibration",
+    known: Sequence["CorrectedEstimate"],
+    off: Sequence["CorrectedEstimate"],
 ) -> Iterator[str | Phrase]:
-    if found.not_random and not found.assume_random:
+    if calibration.not_random and not calibration.assume_random:
         yield strong("Not by these labels")
         yield ": they are not a random sample of what was judged, so nothing is corrected. "
     elif off:
@@ -104,7 +112,7 @@ def _verdict(
 def _agreement(checks: Sequence["JudgeCheck"]) -> Iterator[str | Phrase]:
     if not checks:
         return
-    check = next((one for one in checks if one.yes is not None), checks[0])
+    check = next((check for check in checks if check.yes is not None), checks[0])
     if check.yes is not None and check.yes.sensitivity is not None:
         yield from _yes_or_no(check, check.yes)
         return
@@ -146,14 +154,14 @@ def _between(share: "ShareEstimate") -> str:
 
 
 def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
-    shown = [
-        one
-        for one in biases
-        if one.by == "system" and one.of.interval is not None
-        and not one.of.interval.low <= 0 <= one.of.interval.high
+    listed = [
+        bias
+        for bias in biases
+        if bias.by == "system" and bias.of.interval is not None
+        and not bias.of.interval.low <= 0 <= bias.of.interval.high
     ]  # fmt: skip
-    if shown:
-        most = max(shown, key=lambda one: abs(one.of.value))
+    if listed:
+        most = max(listed, key=lambda pair: abs(pair.of.value))
         way = "above" if most.of.value > 0 else "below"
         inside = most.of.interval
         size = sorted((abs(inside.low), abs(inside.high))) if inside is not None else None
@@ -167,17 +175,17 @@ def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
 def _instead(
     off: Sequence["CorrectedEstimate"], known: Sequence["CorrectedEstimate"]
 ) -> Iterator[str | Phrase]:
-    one = next(iter([*off, *known]), None)
-    inside = None if one is None else _ends(one)
-    if one is None or inside is None or one.judge.value is None or one.corrected.value is None:
+    item = next(iter([*off, *known]), None)
+    inside = None if item is None else _ends(item)
+    if item is None or inside is None or item.judge.value is None or item.corrected.value is None:
         return
-    corrected = f"{number(one.corrected.value)} ({ends(inside.low, inside.high)})"
+    corrected = f"{number(item.corrected.value)} ({ends(inside.low, inside.high)})"
     if off:
         yield "Use the "
         yield strong("corrected")
-        yield f" means: {_spoken_name(one.metric)} {corrected}, not {number(one.judge.value)}."
+        yield f" means: {_spoken_name(item.metric)} {corrected}, not {number(item.judge.value)}."
     else:
-        yield f"{_capital(_spoken_name(one.metric))} is {number(one.judge.value)} by the judge, "
+        yield f"{_capital(_spoken_name(item.metric))} is {number(item.judge.value)} by the judge, "
         yield f"{corrected} corrected."
 
 
@@ -195,25 +203,25 @@ LONGEST = 60
 def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     """Return which of two systems is better, the metric ``lead`` first, or what would settle it."""
     a, b = _system(ones[0].a), _system(ones[0].b)
-    tested = [one for one in ones if one.verdict != "same" and one.n_pairs]
+    tested = [pair for pair in ones if pair.verdict != "same" and pair.n_pairs]
     if not tested:
         return list(_untested(ones, a, b))
-    found = Counter[str](one.verdict for one in tested)
-    first = next((one for one in tested if one.metric == lead), tested[0])
-    if not found["better"] and not found["worse"]:
-        return [*_undecided(tested, found, a, b), *_settled(first)]
-    told = sorted(tested, key=lambda one: one.metric != lead)
-    return [*_decided(told, found, a, b), *_rest(tested, found)]
+    collected = Counter[str](pair.verdict for pair in tested)
+    first = next((pair for pair in tested if pair.metric == lead), tested[0])
+    if not collected["better"] and not collected["worse"]:
+        return [*_undecided(tested, collected, a, b), *_settled(first)]
+    lines = sorted(tested, key=lambda pair: pair.metric != lead)
+    return [*_decided(lines, collected, a, b), *_rest(tested, collected)]
 
 
 def not_paired(ones: Sequence["Comparison"]) -> str:
     """On how many questions only one of two systems has a score; empty if there are none."""
-    sides: tuple[tuple[str, dict[str, int]], ...] = (
-        (ones[0].a, {one.metric: one.n_only_a for one in ones if one.slice is None}),
-        (ones[0].b, {one.metric: one.n_only_b for one in ones if one.slice is None}),
+    pairs: tuple[tuple[str, dict[str, int]], ...] = (
+        (ones[0].a, {pair.metric: pair.n_only_a for pair in ones if pair.slice is None}),
+        (ones[0].b, {pair.metric: pair.n_only_b for pair in ones if pair.slice is None}),
     )
     parts = []
-    for name, counts in sides:
+    for name, counts in pairs:
         if most := max(counts.values(), default=0):
             names = _some([_spoken_name(metric) for metric, n in counts.items() if n == most])
             fewer = sum(0 < n < most for n in counts.values())
@@ -224,7 +232,7 @@ def not_paired(ones: Sequence["Comparison"]) -> str:
 
 
 def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Phrase]:
-    if any(one.verdict == "same" for one in ones):
+    if any(pair.verdict == "same" for pair in ones):
         yield f"On {_all(ones)} {a} and {b} were judged on "
         yield strong("the same inputs")
         yield ", so there is no difference to test."
@@ -233,10 +241,10 @@ def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Ph
 
 
 def _undecided(
-    tested: Sequence["Comparison"], found: Counter[str], a: str, b: str
+    tested: Sequence["Comparison"], collected: Counter[str], a: str, b: str
 ) -> Iterator[str | Phrase]:
     questions = counted(_questions(tested), "shared question")
-    equal = found["equivalent"]
+    equal = collected["equivalent"]
     if equal == len(tested):
         yield f"On {questions} {a} and {b} are "
         yield strong("equivalent")
@@ -249,41 +257,45 @@ def _undecided(
     yield f", {equal:,} {are} shown to be within {_margin(tested)}." if equal else "."
 
 
-def _settled(one: "Comparison") -> Iterator[str | Phrase]:
-    if one.difference is None or one.verdict == "equivalent":
+def _settled(pair: "Comparison") -> Iterator[str | Phrase]:
+    if pair.difference is None or pair.verdict == "equivalent":
         return
     ends = ""
-    if one.low is not None and one.high is not None:
-        ends = f" ({_with_sign(one.low)} to {_with_sign(one.high)}, n {one.n_pairs:,})"
-    yield f" {_capital(_spoken_name(one.metric))} differs by {_with_sign(one.difference)}{ends}"
-    if one.n_needed is None:
+    if pair.low is not None and pair.high is not None:
+        ends = f" ({_with_sign(pair.low)} to {_with_sign(pair.high)}, n {pair.n_pairs:,})"
+    yield f" {_capital(_spoken_name(pair.metric))} differs by {_with_sign(pair.difference)}{ends}"
+    if pair.n_needed is None:
         yield "."
     else:
         yield "; what would settle it: "
-        yield strong(f"{one.n_needed:,} {NEEDED[one.needed_for][0]}")
+        yield strong(f"{pair.n_needed:,} {NEEDED[pair.needed_for][0]}")
         yield "."
 
 
 def _decided(
-    tested: Sequence["Comparison"], found: Counter[str], a: str, b: str
+    tested: Sequence["Comparison"], collected: Counter[str], a: str, b: str
 ) -> Iterator[str | Phrase]:
-    better = [one for one in tested if one.verdict == "better"]
-    worse = [one for one in tested if one.verdict == "worse"]
+    better = [pair for pair in tested if pair.verdict == "better"]
+    worse = [pair for pair in tested if pair.verdict == "worse"]
     of = counted(len(tested), "metric")
     if better:
         yield f"{a} is "
         yield strong("better")
-        yield f" than {b} on {found['better']:,} of {of}: {_named(better)}"
+        yield f" than {b} on {collected['better']:,} of {of}: {_named(better)}"
     if worse:
         yield "; it is " if better else f"{a} is "
         yield strong("worse")
-        on = f" on {found['worse']:,}" if better else f" than {b} on {found['worse']:,} of {of}"
+        on = (
+            f" on {collected['worse']:,}"
+            if better
+            else f" than {b} on {collected['worse']:,} of {of}"
+        )
         yield f"{on}: {_named(worse)}"
     yield "."
 
 
-def _rest(tested: Sequence["Comparison"], found: Counter[str]) -> Iterator[str | Phrase]:
-    equal, open_ = found["equivalent"], found["cannot_tell"]
+def _rest(tested: Sequence["Comparison"], collected: Counter[str]) -> Iterator[str | Phrase]:
+    equal, open_ = collected["equivalent"], collected["cannot_tell"]
     if equal:
         yield f" Within {_margin(tested)} on {equal:,}"
         yield f"; on {open_:,} no difference is shown." if open_ else "."
@@ -297,11 +309,11 @@ def _with_sign(value: float | None) -> str:
 
 def _named(ones: Sequence["Comparison"]) -> str:
     first, *others = ones
-    said = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
+    text = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
     if first.low is not None and first.high is not None:
-        said += f" ({_with_sign(first.low)} to {_with_sign(first.high)}, n {first.n_pairs:,})"
-    names = _some([_spoken_name(one.metric) for one in others])
-    return ", ".join([said, *names[:-1]]) + (f" and {names[-1]}" if names else "")
+        text += f" ({_with_sign(first.low)} to {_with_sign(first.high)}, n {first.n_pairs:,})"
+    names = _some([_spoken_name(other.metric) for other in others])
+    return ", ".join([text, *names[:-1]]) + (f" and {names[-1]}" if names else "")
 
 
 def _some(names: list[str]) -> list[str]:
@@ -316,7 +328,7 @@ def _system(name: str) -> str:
 
 
 def _questions(ones: Sequence["Comparison"]) -> int:
-    return max(one.n_pairs + one.n_undefined + one.n_missing for one in ones)
+    return max(pair.n_pairs + pair.n_undefined + pair.n_missing for pair in ones)
 
 
 def _margin(ones: Sequence["Comparison"]) -> str:
@@ -355,8 +367,10 @@ def queue_sentence(work: "QueueWork") -> Said:
     """Return how far a queue is, by whom, and how long the rest takes."""
     noun = item_noun(work.form)
     every = counted(work.items, noun)
-    busy = [one.name for one in work.people if one.saved]
-    able = [one.name for one in work.people if one.role == "annotator" and not one.revoked]
+    busy = [person.name for person in work.people if person.saved]
+    able = [
+        person.name for person in work.people if person.role == "annotator" and not person.revoked
+    ]
     several = work.wanted > work.items
     if not busy and not able:
         return [strong("Nobody has a link yet"), f": {every} wait."]
@@ -365,26 +379,26 @@ def queue_sentence(work: "QueueWork") -> Said:
     if work.finished == work.items:
         as_wanted = ", each by as many people as wanted" if several else ""
         return [strong(f"All {every} are labelled"), " by ", *_listed(busy), f"{as_wanted}."]
-    said: Said = [
+    text: Said = [
         *_listed(busy),
         f" {'has' if len(busy) == 1 else 'have'} labelled ",
         strong(f"{work.labelled:,} of {every}"),
     ]
     if several:
-        said += [f", {work.finished:,} of them as often as wanted"]
+        text += [f", {work.finished:,} of them as often as wanted"]
     if work.hours is not None:
-        said += [f"; at this pace the rest takes {_time(work.hours)}"]
-    return [*said, "."]
+        text += [f"; at this pace the rest takes {_time(work.hours)}"]
+    return [*text, "."]
 
 
 def queues_sentence(works: Sequence["QueueWork"]) -> Said:
     """Return how many queues still want labels; of one alone, how far it is."""
     if len(works) < 2:
-        return [one for work in works for one in queue_sentence(work)]
-    wanting = [one for one in works if one.given < one.wanted]
+        return [item for work in works for item in queue_sentence(work)]
+    wanting = [work for work in works if work.given < work.wanted]
     if not wanting:
         return [strong(f"All {len(works)} queues are finished"), "."]
-    labels = sum(one.wanted - one.given for one in wanting)
+    labels = sum(item.wanted - item.given for item in wanting)
     return [
         strong(f"{len(wanting)} of {len(works)} queues"),
         f" {'waits' if len(wanting) == 1 else 'wait'} for {counted(labels, 'more label')}.",
@@ -403,10 +417,10 @@ def lacking_sentence(work: "QueueWork") -> str:
 
 def item_noun(form: "QueueForm") -> str:
     """Return the noun for what people label one of on a screen."""
-    units = {one.unit for one in form.asked}
-    if any(one.label == LABEL for one in form.asked):
+    units = {label.unit for label in form.asked}
+    if any(label.label == LABEL for label in form.asked):
         return "pair"
-    several = len({one.task for one in form.asked}) > 1
+    several = len({label.task for label in form.asked}) > 1
     if form.together and not several and units != {"answer"}:
         return "example"
     return "item" if several or len(units) > 1 else NOUNS.get(unit := next(iter(units)), unit)
@@ -419,7 +433,7 @@ def asked_in_words(form: "QueueForm") -> str:
     >>> asked_in_words(QueueForm("q", (AskedLabel("source_cited", "answer"),)))
     'source cited'
     """
-    return ", ".join(dict.fromkeys(spoken(one.label) for one in form.asked))
+    return ", ".join(dict.fromkeys(spoken(label.label) for label in form.asked))
 
 
 def people_in_words(form: "QueueForm") -> str:
@@ -446,16 +460,16 @@ def order_in_words(form: "QueueForm") -> str:
 
 def _listed(names: Sequence[str]) -> Said:
     """Names as in a sentence, each apart, for they may be written in any direction."""
-    shown = list(names) if len(names) <= NAMED else list(names[: NAMED - 1])
-    parts: list[str | Phrase] = [Phrase(one, "name") for one in shown]
-    if len(names) > len(shown):
-        parts.append(f"{len(names) - len(shown)} others")
-    said: Said = []
-    for place, one in enumerate(parts):
-        if place:
-            said.append(" and " if place == len(parts) - 1 else ", ")
-        said.append(one)
-    return said
+    listed = list(names) if len(names) <= NAMED else list(names[: NAMED - 1])
+    parts: list[str | Phrase] = [Phrase(pair, "name") for pair in listed]
+    if len(names) > len(listed):
+        parts.append(f"{len(names) - len(listed)} others")
+    text: Said = []
+    for index, part in enumerate(parts):
+        if index:
+            text.append(" and " if index == len(parts) - 1 else ", ")
+        text.append(part)
+    return text
 
 
 def _time(hours: float) -> str:

@@ -61,38 +61,38 @@ def look_bad(group: "GroupFailures") -> str:
     return f"{group.bad.n:,} of {counted(group.judged, 'answer')} {look} bad"
 
 
-def judged_by(found: "FailureGroups") -> str:
+def judged_by(failures: "FailureGroups") -> str:
     """By whom it was judged which answers look bad, and whether labels checked them."""
-    judges = judges_checked(found.checked)
+    judges = judges_checked(failures.checked)
     return f"By {judges}." if judges else ""
 
 
-def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = False) -> str:
+def faults_sentence(faults: "Faults", checked: "CheckedRun", *, others: bool = False) -> str:
     """Return how many answers look bad, to whom and why; ``others`` leaves out the references."""
-    of = counted(found.judged, "other answer" if others else "answer")
+    of = counted(faults.judged, "other answer" if others else "answer")
     judges = judges_checked(checked)
     to = f" to {judges}" if judges else ""
-    if found.bad:
-        said = f"{found.bad:,} of {of} {'looks' if found.bad == 1 else 'look'} bad{to}"
-        most = "" if found.at_stage == found.bad else "most often "
-        fault = f"{BECAUSE[found.stage]} ({found.at_stage:,})"
-        said += f". What goes wrong first is {most}that {fault}"
+    if faults.bad:
+        text = f"{faults.bad:,} of {of} {'looks' if faults.bad == 1 else 'look'} bad{to}"
+        most = "" if faults.at_stage == faults.bad else "most often "
+        fault = f"{BECAUSE[faults.stage]} ({faults.at_stage:,})"
+        text += f". What goes wrong first is {most}that {fault}"
     else:
-        said = f"None of {of} looks bad{to}"
+        text = f"None of {of} looks bad{to}"
     more = []
-    if found.partial:
-        say = "says" if found.partial == 1 else "say"
-        more.append(f"{found.partial:,} of the {found.judged:,} {say} only part of the reference")
+    if faults.partial:
+        say = "says" if faults.partial == 1 else "say"
+        more.append(f"{faults.partial:,} of the {faults.judged:,} {say} only part of the reference")
     mean = None if others else checked.corrected(UNSUPPORTED_CLAIM, {})
-    if found.unsupported or mean:
-        has = "has" if found.unsupported == 1 else "have"
-        of = "" if more else f" of the {found.judged:,}"
-        said_of = f"{found.unsupported:,}{of} {has} at least one unsupported claim"
-        more.append(f"{said_of}; {_corrected_share(mean, found.judged)}" if mean else said_of)
+    if faults.unsupported or mean:
+        has = "has" if faults.unsupported == 1 else "have"
+        of = "" if more else f" of the {faults.judged:,}"
+        said_of = f"{faults.unsupported:,}{of} {has} at least one unsupported claim"
+        more.append(f"{said_of}; {_corrected_share(mean, faults.judged)}" if mean else said_of)
     if not more:
-        return f"{said}."
+        return f"{text}."
     by = "By the same judgements, " if judges else ""
-    return f"{said}. {by}{' and '.join(more)}."
+    return f"{text}. {by}{' and '.join(more)}."
 
 
 UNSUPPORTED_CLAIM = "unsupported_claim"
@@ -117,7 +117,7 @@ def summary_sentences(summary: "Summary") -> list[str]:
     """Return what was measured, which system is better, and what fails most and is missing."""
     better = [*_better(summary), *_unanswered(summary)]
     fails = [*_faults(summary), *_missing(summary)]
-    return [" ".join(one) for one in (_measured(summary), better, fails) if one]
+    return [" ".join(item) for item in (_measured(summary), better, fails) if item]
 
 
 def _measured(summary: "Summary") -> list[str]:
@@ -128,17 +128,17 @@ def _measured(summary: "Summary") -> list[str]:
     null = counted(summary.null, "answer")
     owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
     if len(summary.systems) < 2:
-        own = ["The answers are the references, so metrics that compare the two tell nothing."]
-        said = [f"{answers} to {questions}, {metrics}.", *owed]
-        return [*said, *(own if summary.themselves else [])]
-    said = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
-    if own := list(summary.themselves):
-        one = len(own) == 1
-        said.append(
-            f"{_named(own)} {'answers' if one else 'answer'} with the references, so metrics that "
-            f"compare the two leave {'it' if one else 'them'} out."
+        fields = ["The answers are the references, so metrics that compare the two tell nothing."]
+        text = [f"{answers} to {questions}, {metrics}.", *owed]
+        return [*text, *(fields if summary.themselves else [])]
+    text = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
+    if fields := list(summary.themselves):
+        item = len(fields) == 1
+        text.append(
+            f"{_named(fields)} {'answers' if item else 'answer'} with the references, so metrics "
+            f"that compare the two leave {'it' if item else 'them'} out."
         )
-    return said
+    return text
 
 
 def _better(summary: "Summary") -> list[str]:
@@ -147,11 +147,11 @@ def _better(summary: "Summary") -> list[str]:
     if summary.pair:
         return [_between(summary.pair)]
     metrics = _any_of(summary.tested)
-    parts = [_lead(one, len(summary.systems)) for one in (*summary.leads, *summary.wins)]
+    parts = [_lead(item, len(summary.systems)) for item in (*summary.leads, *summary.wins)]
     if len(parts) > NAMED + 1:
         parts[NAMED:] = [f"{len(parts) - NAMED} more differences"]
     if not parts:
-        fewest, most = (f"{one:,}" for one in summary.shared)
+        fewest, most = (f"{item:,}" for item in summary.shared)
         pairs = counted(summary.shared[1], "question")
         pairs = pairs if fewest == most else f"{fewest} to {most} questions a pair"
         parts = [f"with {pairs}, no system is shown to be better than another on {metrics}"]
@@ -160,8 +160,8 @@ def _better(summary: "Summary") -> list[str]:
             parts.insert(0, f"no system is better than all others on {metrics}")
         parts += _of_pairs(summary.alike, "cannot be told apart on any metric")
     parts += _of_pairs(summary.apart, "share no question")
-    said = "; ".join(parts)
-    return [f"{said if summary.leads else said[0].upper() + said[1:]}."]
+    text = "; ".join(parts)
+    return [f"{text if summary.leads else text[0].upper() + text[1:]}."]
 
 
 def _unanswered(summary: "Summary") -> Iterator[str]:
@@ -181,8 +181,8 @@ def _of_each(summary: "Summary") -> Iterator[str]:
         parts = [(n, how.format(_named([name]))) for name, n in most]
         if parts:
             (first, what), *others = parts
-            said = f"{first:,}{of} {'was' if first == 1 else 'were'} {what}"
-            yield joined([said, *(f"{n:,} {what}" for n, what in others)])
+            text = f"{first:,}{of} {'was' if first == 1 else 'were'} {what}"
+            yield joined([text, *(f"{n:,} {what}" for n, what in others)])
             of = ""
 
 
@@ -193,9 +193,9 @@ def _of_many(summary: "Summary") -> Iterator[str]:
         yield f"Each system left at most {left:,}{of} unanswered"
         return
     (name, most), *others = sorted(summary.alone.items(), key=lambda item: -item[1])
-    said = f"{most:,}{of} {'was' if most == 1 else 'were'} answered by {_named([name])} alone"
+    text = f"{most:,}{of} {'was' if most == 1 else 'were'} answered by {_named([name])} alone"
     more = sum(n for _, n in others)
-    yield f"{said} and {more:,} by one of the others alone" if more else said
+    yield f"{text} and {more:,} by one of the others alone" if more else text
     yield f"each system left at most {left:,} unanswered"
 
 
@@ -223,7 +223,7 @@ def _lead(lead: "Lead", systems: int) -> str:
 
 def _between(ones: Sequence["Comparison"]) -> str:
     a, b = _named([ones[0].a]), _named([ones[0].b])
-    won = {verdict: [one for one in ones if one.verdict == verdict] for verdict in VERDICTS}
+    won = {verdict: [pair for pair in ones if pair.verdict == verdict] for verdict in VERDICTS}
     parts = []
     if won["better"]:
         parts.append(f"{a} is better than {b} on {_of(won['better'], len(ones))}")
@@ -233,13 +233,13 @@ def _between(ones: Sequence["Comparison"]) -> str:
             else f"{b} is better than {a} on {_of(won['worse'], len(ones))}"
         )  # fmt: skip
     if won["equivalent"]:
-        same = f"equivalent on {_metrics([one.metric for one in won['equivalent']])}"
+        same = f"equivalent on {_metrics([item.metric for item in won['equivalent']])}"
         parts.append(same if parts else f"{a} and {b} are {same}")
     if not parts:
-        pairs = counted(max(one.n_pairs for one in ones), "question")
+        pairs = counted(max(pair.n_pairs for pair in ones), "question")
         return (
             f"With {pairs}, {a} and {b} cannot be told apart on "
-            f"{_any_of([one.metric for one in ones])}."
+            f"{_any_of([pair.metric for pair in ones])}."
         )
     if won["cannot_tell"]:
         parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
@@ -251,26 +251,26 @@ VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
 
 def _of(ones: Sequence["Comparison"], metrics: int) -> str:
     first, *others = ones
-    shown = short_name(first.metric)
+    listed = short_name(first.metric)
     if first.difference is not None:
         sign = 1 if first.difference > 0 else -1
-        found = [sign * end for end in (first.low, first.high) if end is not None]
-        inside = f"{ends(*sorted(found))}, " if found else ""
+        collected = [sign * end for end in (first.low, first.high) if end is not None]
+        inside = f"{ends(*sorted(collected))}, " if collected else ""
         pairs = counted(first.n_pairs, "question")
-        shown += f" by {number(sign * first.difference)} ({inside}{pairs})"
+        listed += f" by {number(sign * first.difference)} ({inside}{pairs})"
     if metrics == 1:
-        return shown
-    more = f"; {_metrics([one.metric for one in others])}" if others else ""
-    return f"{len(ones):,} of {counted(metrics, 'metric')} ({shown}{more})"
+        return listed
+    more = f"; {_metrics([other.metric for other in others])}" if others else ""
+    return f"{len(ones):,} of {counted(metrics, 'metric')} ({listed}{more})"
 
 
 def _faults(summary: "Summary") -> Iterator[str]:
-    found = summary.faults
-    if found is None:
+    collected = summary.faults
+    if collected is None:
         if judges := judges_checked(summary.checked):
             yield f"Judged by {judges}."
         return
-    yield faults_sentence(found, summary.checked_faults, others=bool(summary.themselves))
+    yield faults_sentence(collected, summary.checked_faults, others=bool(summary.themselves))
 
 
 def _missing(summary: "Summary") -> Iterator[str]:
@@ -280,7 +280,7 @@ def _missing(summary: "Summary") -> Iterator[str]:
 
 
 def _metrics(metrics: Sequence[str]) -> str:
-    return _named([short_name(one) for one in metrics])
+    return _named([short_name(metric) for metric in metrics])
 
 
 def _any_of(metrics: Sequence[str]) -> str:
