@@ -1,25 +1,37 @@
 """Rule: what an alarm is raised for, and what it promises."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Literal, cast
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from ragstone.core.errors import InputError
 from ragstone.metrics import Range, parse_metric, read_metric
 from ragstone.monitor.store.watched_scores import Unit
 
-from .settings_table import SettingsTable
+from .settings_table import (
+    FilePath,
+    Seconds,
+    Text,
+    context_of,
+    is_known,
+    number,
+    number_fault,
+    path_that,
+    refuse_if,
+    whole,
+    wrong,
+)
 
 GUARD = re.compile(r"guard_[a-z_]{1,40}")
 """Metrics that the guard gives of every answer: ``guard_ok``, ``guard_confidence``, and one for
 each check."""
 
 NoDataPolicy = Literal["alarm", "ignore"]
-NO_DATA: tuple[NoDataPolicy, ...] = ("alarm", "ignore")
-UNITS: tuple[Unit, ...] = ("answers", "sessions")
 
 TRAFFIC = "traffic"
 JUDGING = "judging"
@@ -85,6 +97,10 @@ class AlarmRule:
         return metric_range(self.metric)
 
 
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file()
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineSettings:
     """What a margin is counted from.
@@ -95,9 +111,15 @@ class BaselineSettings:
         answers: How many that are.
     """
 
-    run: Path | None = None
-    system: str | None = None
-    answers: int = 500
+    run: (
+        Annotated[
+            FilePath,
+            path_that(_is_run, "is no run; name the folder that `ragstone evaluate` wrote."),
+        ]
+        | None
+    ) = None
+    system: Text | None = None
+    answers: Annotated[int, whole(low=50)] = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +127,8 @@ class NoDataSettings:
     """When silence is an alarm: after ``after`` seconds, or ``times`` the usual gap if longer."""
 
     policy: NoDataPolicy = "alarm"
-    after: float = 900.0
-    times: float = 10.0
+    after: Seconds = 900.0
+    times: Annotated[float, number(low=1)] = 10.0
 
 
 def metric_range(metric: str) -> Range:
@@ -118,179 +140,173 @@ def metric_range(metric: str) -> Range:
     return Range(0, 1) if GUARD.fullmatch(metric) else read_metric(metric).range
 
 
-def read_promise(table: SettingsTable) -> AlarmPromise:
-    """A table of a promise: ``false_alarms`` and ``answers``, or ``answers_between``."""
-    usual = AlarmPromise()
-    share = table.number("false_alarms", cast("float", usual.false_alarms), high=1, above=True)
-    answers = table.whole("answers", int(usual.answers))
-    between = table.whole("answers_between", 0)
-    if share == 1:
-        table.fault("false_alarms", "is 1, which promises nothing; write a share such as 0.05.")
-    if between and ("false_alarms" in table or "answers" in table):
-        table.fault("answers_between", "stands for itself: leave out false_alarms and answers.")
-    table.end()
-    return AlarmPromise(None, between) if between else AlarmPromise(share, answers)
+def _baseline(baseline: BaselineSettings) -> BaselineSettings:
+    if baseline.system and not baseline.run:
+        raise wrong("is that of a run: name the run too, or leave it out.", "system")
+    return baseline
 
 
-def read_baseline(table: SettingsTable, folder: Path) -> BaselineSettings:
-    """The table ``[baseline]``."""
-    run, system = table.text("run"), table.text("system")
-    answers = table.whole("answers", BaselineSettings().answers, low=50)
-    if system and not run:
-        table.fault("system", "is that of a run: name the run too, or leave it out.")
-    table.end()
-    return BaselineSettings(folder / run if run else None, system, answers)
+Baseline = Annotated[BaselineSettings, AfterValidator(_baseline)]
 
 
-def read_no_data(table: SettingsTable) -> NoDataSettings:
-    """The table ``[no_data]``."""
-    usual = NoDataSettings()
-    found = NoDataSettings(
-        cast("NoDataPolicy", table.choice("policy", NO_DATA, usual.policy)),
-        table.seconds("after", usual.after),
-        table.number("times", usual.times, low=1),
+@dataclass(frozen=True, slots=True)
+class PromiseTable:
+    """A promise as the file has it: ``false_alarms`` and ``answers``, or ``answers_between``."""
+
+    false_alarms: Annotated[float, number(high=1, above=True)] | None = None
+    answers: Annotated[int, whole()] | None = None
+    answers_between: Annotated[int, whole()] | None = None
+
+    @property
+    def promise(self) -> AlarmPromise:
+        """The promise."""
+        if self.answers_between:
+            return AlarmPromise(None, self.answers_between)
+        usual = AlarmPromise()
+        return AlarmPromise(self.false_alarms or usual.false_alarms, self.answers or usual.answers)
+
+
+def _promise(table: PromiseTable) -> PromiseTable:
+    nothing = "is 1, which promises nothing; write a share such as 0.05."
+    alone = "stands for itself: leave out false_alarms and answers."
+    refuse_if(
+        (table.false_alarms == 1, "false_alarms", nothing),
+        (table.answers_between and (table.false_alarms or table.answers), "answers_between", alone),
     )
-    table.end()
-    return found
+    return table
 
 
-def read_rules(tables: Sequence[SettingsTable], judged: Sequence[str]) -> list[AlarmRule]:
-    """The tables ``[[rule]]``.
-
-    Args:
-        tables: In order.
-        judged: The metrics that are judged.
-    """
-    found = [(table, _rule(table, judged)) for table in tables]
-    names = set[str]()
-    for table, rule in found:
-        if rule is not None and rule.name in names:
-            table.fault(
-                "name" if "name" in table else None,
-                f"is called {rule.name!r}, as another rule is: write a name of its own.",
-            )
-        if rule is not None:
-            names.add(rule.name)
-    return [rule for _, rule in found if rule is not None]
+Promise = Annotated[PromiseTable, AfterValidator(_promise)]
 
 
-def _rule(table: SettingsTable, judged: Sequence[str]) -> AlarmRule | None:
-    metric = _metric(table, judged)
-    facet, value = _slice(table)
-    better = _better(table, metric)
-    bar, margin = _bar(table, metric)
-    promise = read_promise(table.table("promise")) if "promise" in table else None
-    if promise is None:
-        table.table("promise")
-    policy = cast("NoDataPolicy", table.choice("no_data", NO_DATA, "alarm"))
-    drop = table.number("drop", None, above=True)
-    unit = cast("Unit", table.choice("of", UNITS, "answers"))
-    name = _name(table, metric, facet, value)
-    table.end()
-    if metric is None or better is None or (bar is None and margin is None):
-        return None
-    scale = metric_range(metric)
-    usual = round(DROP * (scale.high - scale.low) + (margin or 0.0), 9)
-    return AlarmRule(
-        *(name, metric, facet, value, bar, margin, better, promise, policy, drop or usual, unit)
-    )
-
-
-def _metric(table: SettingsTable, judged: Sequence[str]) -> str | None:
-    given = table.text("metric", must='write metric = "faithfulness", for example.')
-    if given is None or GUARD.fullmatch(given):
-        return given
-    metric = table.checked("metric", lambda: parse_metric(given))
-    if metric is None:
-        return None
-    form = str(metric)
+def _metric(name: str, info: ValidationInfo) -> str:
+    if GUARD.fullmatch(name):
+        return name
+    try:
+        metric = parse_metric(name)
+    except InputError as error:
+        raise wrong(str(error)) from None
     if not (isfinite(metric.range.low) and isfinite(metric.range.high)):
-        table.fault(
-            "metric",
-            f"{form} has no least and greatest value, and without these no alarm can promise "
-            "anything. Choose a metric from 0 to 1.",
+        raise wrong(
+            f"{metric} has no least and greatest value, and without these no alarm can promise "
+            "anything. Choose a metric from 0 to 1."
         )
-        return None
-    if form not in judged:
-        there = ", ".join(judged) or "none"
-        table.fault(
-            "metric",
-            f"{form} is not judged, so the rule would never see a score. Add it to metrics in "
-            f"[judging], where there is {there}.",
+    if str(metric) not in context_of(info).judged:
+        judged = ", ".join(context_of(info).judged) or "none"
+        raise wrong(
+            f"{metric} is not judged, so the rule would never see a score. Add it to metrics in "
+            f"[judging], where there is {judged}."
         )
-        return None
-    return form
+    return str(metric)
 
 
-def _slice(table: SettingsTable) -> tuple[str | None, str | None]:
-    given = table.text("slice")
-    if given is None:
-        return None, None
-    facet, equals, value = (one.strip() for one in given.partition("="))
+def _slice(text: str) -> str:
+    facet, equals, value = (part.strip() for part in text.partition("="))
     if not facet or (equals and not value):
-        table.fault(
-            "slice",
-            f'is {given!r}; write a facet, "language", to watch each of its values by itself, or '
-            'one value of it, "language=de".',
+        raise wrong(
+            f'is {text!r}; write a facet, "language", to watch each of its values by itself, or '
+            'one value of it, "language=de".'
         )
-        return None, None
-    return facet, value or None
+    return f"{facet}{equals}{value}"
 
 
-def _better(table: SettingsTable, metric: str | None) -> Literal["+", "-"] | None:
-    words: dict[str, Literal["+", "-"]] = {"more": "+", "less": "-"}
-    given = table.choice("better", [*words, ""], "") if "better" in table else ""
-    if "better" not in table:
-        table.text("better")
-    if metric is None:
-        return None
-    own = metric_range(metric).better
-    if own == "0":
-        if not given:
-            table.fault(
-                None,
-                f"has no better: nobody can know whether more {metric} is better. Write better = "
-                '"less" for an alarm when it rises, or "more" for one when it falls.',
-            )
-            return None
-        return words[given]
-    if given and words[given] != own:
-        table.fault("better", f"does not fit {metric}: leave it out.")
-    return own
+@dataclass(frozen=True, slots=True)
+class RuleTable:
+    """A rule as the file has it."""
+
+    metric: Annotated[Text, AfterValidator(_metric), Field(examples=["faithfulness"])]
+    slice: Annotated[Text, AfterValidator(_slice)] | None = None
+    better: Literal["more", "less"] | None = None
+    bar: float | None = None
+    margin: float | None = None
+    promise: Promise | None = None
+    no_data: NoDataPolicy = "alarm"
+    drop: Annotated[float, number(above=True)] | None = None
+    of: Unit = "answers"
+    name: Text | None = None
+
+    @property
+    def rule(self) -> AlarmRule:
+        """The rule."""
+        facet, _, value = (self.slice or "").partition("=")
+        by = f", {self.slice}" if value else f" by {facet}" if facet else ""
+        scale = metric_range(self.metric)
+        better = scale.better if scale.better != "0" else "-" if self.better == "less" else "+"
+        usual = round(DROP * (scale.high - scale.low) + (self.margin or 0.0), 9)
+        return AlarmRule(
+            self.name or f"{self.metric}{by}",
+            self.metric,
+            facet or None,
+            value or None,
+            self.bar,
+            self.margin,
+            better,
+            self.promise.promise if self.promise else None,
+            self.no_data,
+            self.drop or usual,
+            self.of,
+        )
 
 
-def _bar(table: SettingsTable, metric: str | None) -> tuple[float | None, float | None]:
-    scale = Range(0, 1) if metric is None else metric_range(metric)
-    bar = table.number("bar", None, low=scale.low, high=scale.high)
-    margin = table.number("margin", None, high=scale.high - scale.low)
-    if "bar" in table and "margin" in table:
-        table.fault(
+def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
+    scale, bar, margin, name = metric_range(table.metric), table.bar, table.margin, table.rule.name
+    words = {"+": "more", "-": "less"}
+    refuse_if(
+        (
+            scale.better == "0" and not table.better,
+            "",
+            f"has no better: nobody can know whether more {table.metric} is better. Write better = "
+            '"less" for an alarm when it rises, or "more" for one when it falls.',
+        ),
+        (
+            table.better and words.get(scale.better, table.better) != table.better,
+            "better",
+            f"does not fit {table.metric}: leave it out.",
+        ),
+        *_number_checks("bar", bar, scale.low, scale.high),
+        *_number_checks("margin", margin, 0.0, scale.high - scale.low),
+        (
+            bar is not None and margin is not None,
             "margin",
             "stands beside a bar: write bar for a mean that you demand, or margin for what the "
             "mean may be worse than the baseline.",
-        )
-        return bar, None
-    if "bar" not in table and "margin" not in table:
-        table.fault(
-            None,
+        ),
+        (
+            bar is None and margin is None,
+            "",
             "has no bar: write bar = 0.8 for a mean that you demand, or margin = 0.05 for what "
             "the mean may be worse than the baseline.",
-        )
-    if bar in (scale.low, scale.high):
-        table.fault(
+        ),
+        (
+            bar in (scale.low, scale.high),
             "bar",
-            f"is {bar:g}, an end of the range: the first answer that is worse would be an alarm, "
+            f"is {bar}, an end of the range: the first answer that is worse would be an alarm, "
             "or none ever. Write a mean between the ends.",
-        )
-        return None, None
-    return bar, margin
+        ),
+        (
+            name in OWN_RULES,
+            "name",
+            f"is {name!r}, as a rule of Ragstone's own is: write another name.",
+        ),
+        (
+            len(name) > LONGEST_NAME or not name.isprintable(),
+            "name",
+            f"has more than {LONGEST_NAME} characters, or some that do not show.",
+        ),
+        (
+            is_known(info, "rule", name),
+            "name",
+            f"is called {name!r}, as another rule is: write a name of its own.",
+        ),
+    )
+    return table
 
 
-def _name(table: SettingsTable, metric: str | None, facet: str | None, value: str | None) -> str:
-    by = "" if facet is None else f" by {facet}" if value is None else f", {facet}={value}"
-    name = table.text("name") or f"{metric or ''}{by}"
-    if name in OWN_RULES:
-        table.fault("name", f"is {name!r}, as a rule of Ragstone's own is: write another name.")
-    if len(name) > LONGEST_NAME or not name.isprintable():
-        table.fault("name", f"has more than {LONGEST_NAME} characters, or some that do not show.")
-    return name
+def _number_checks(
+    key: str, value: float | None, low: float, high: float
+) -> list[tuple[object, str, str]]:
+    fault = "" if value is None else number_fault(value, low=low, high=high)
+    return [(fault, key, fault)]
+
+
+Rule = Annotated[RuleTable, AfterValidator(_rule)]

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, TypeAdapter
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.data.sources import on_disk, read_toml
@@ -15,31 +18,27 @@ from ragstone.models.chat.chat_names import ADAPTERS, is_chat, open_chat
 from .alarm_rules import (
     AlarmPromise,
     AlarmRule,
+    Baseline,
     BaselineSettings,
     NoDataSettings,
-    read_baseline,
-    read_no_data,
-    read_promise,
-    read_rules,
+    Promise,
+    PromiseTable,
+    Rule,
 )
 from .sections import (
+    METRICS,
+    Channel,
     EmailChannel,
     JudgingSettings,
     NotificationSettings,
     RedactionSettings,
     RetentionSettings,
     SamplingSettings,
+    Url,
     WebhookChannel,
     WriteBackSettings,
-    read_judging,
-    read_notifications,
-    read_redaction,
-    read_retention,
-    read_sampling,
-    read_url,
-    read_write_back,
 )
-from .settings_table import FaultySettings, SettingsFault, SettingsTable, places
+from .settings_table import LISTED, FileContext, FilePath, Seconds, path_that, read_tables
 
 DEFAULT_RULES = (
     AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
@@ -114,11 +113,57 @@ DEFAULTS = MonitorSettings()
 """What holds without a file."""
 
 
-def read_settings(path: str | PathLike[str]) -> MonitorSettings:
-    """The settings in a TOML file. Paths in it are counted from where it lies.
+@dataclass(frozen=True, slots=True)
+class _CorpusTable:
+    file: (
+        Annotated[
+            FilePath, path_that(Path.is_file, "is not there; name the file that has the passages.")
+        ]
+        | None
+    ) = None
 
-    Args:
-        path: The file.
+
+def _is_no_folder(path: Path) -> bool:
+    return not path.is_dir()
+
+
+@dataclass(frozen=True, slots=True)
+class _TailTable:
+    files: Annotated[
+        tuple[
+            Annotated[FilePath, path_that(_is_no_folder, "is a folder; name a file in it.")], ...
+        ],
+        LISTED,
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _AlarmsTable:
+    debounce: Seconds = DEBOUNCE
+    url: Url = ""
+
+
+@dataclass(frozen=True)
+class _SettingsFile:
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    corpus: _CorpusTable = _CorpusTable()
+    tail: _TailTable = _TailTable()
+    alarms: _AlarmsTable = _AlarmsTable()
+    rule: tuple[Rule, ...] = ()
+    sampling: SamplingSettings = SamplingSettings()  # noqa: RUF009
+    redaction: RedactionSettings = RedactionSettings()  # noqa: RUF009
+    retention: RetentionSettings = RetentionSettings()  # noqa: RUF009
+    write_back: WriteBackSettings | None = None
+    baseline: Baseline = BaselineSettings()  # noqa: RUF009
+    promise: Promise = PromiseTable()  # noqa: RUF009
+    no_data: NoDataSettings = NoDataSettings()  # noqa: RUF009
+    tell: tuple[Channel, ...] = ()
+
+
+def read_settings(path: str | PathLike[str]) -> MonitorSettings:
+    """Read settings from a TOML file. Paths in it are counted from where it lies.
 
     Raises:
         InputError: It cannot be read or is no TOML.
@@ -126,68 +171,27 @@ def read_settings(path: str | PathLike[str]) -> MonitorSettings:
     """
     file = Path(path)
     values = read_toml(file, str(file))
-    lines = places(on_disk(file).read_text(encoding="utf-8-sig"))
-    faults = list[SettingsFault]()
-    table = SettingsTable(values, (), lines, faults)
-    found = _settings(table, file)
-    if faults:
-        raise FaultySettings(file, faults)
-    return found
-
-
-def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
-    folder = file.parent
-    judging = read_judging(table.table("judging"), folder)
-    corpus, tail, alarms = table.table("corpus"), table.table("tail"), table.table("alarms")
-    passages = corpus.text("file")
-    tailed = tail.texts("files")
-    debounce = alarms.seconds("debounce", DEBOUNCE)
-    url = read_url(alarms, "url", such_as="https://ragstone.example.org") if "url" in alarms else ""
-    alarms.text("url")
-    rules = table.tables("rule")
-    found = MonitorSettings(
-        judging,
-        read_sampling(table.table("sampling")),
-        read_redaction(table.table("redaction")),
-        read_retention(table.table("retention")),
-        folder / passages if passages else None,
-        tuple(folder / one for one in tailed),
-        read_write_back(table.table("write_back")),
-        read_baseline(table.table("baseline"), folder),
-        read_promise(table.table("promise")),
-        read_no_data(table.table("no_data")),
-        debounce,
-        url.rstrip("/"),
-        tuple(read_rules(rules, judging.metrics)) if rules else _usual_rules(judging),
-        tuple(read_notifications(table.tables("tell"), folder)),
-        file,
-    )
-    for one in (corpus, tail, alarms, table):
-        one.end()
-    prices = judging.prices
-    if prices is not None and not prices.is_file():
-        table.table("judging").fault(
-            "prices", f"{prices} is not there; name the file that has the prices of the models."
-        )
-    if found.corpus is not None and not found.corpus.is_file():
-        corpus.fault("file", f"{found.corpus} is not there; name the file that has the passages.")
-    for number, followed in enumerate(found.tail):
-        if followed.is_dir():
-            tail.fault("files", f"{followed} is a folder; name a file in it.", number)
-    run = found.baseline.run
-    if run is not None and not (run / "run.json").is_file():
-        table.table("baseline").fault(
-            "run", f"{run} is no run; name the folder that `ragstone evaluate` wrote."
-        )
-    return found
-
-
-def _usual_rules(judging: JudgingSettings) -> tuple[AlarmRule, ...]:
-    """The rules that hold where the file has none: of those, the ones whose metric is judged."""
-    return tuple(
-        rule
-        for rule in DEFAULT_RULES
-        if rule.metric.startswith("guard_") or rule.metric in judging.metrics
+    text = on_disk(file).read_text(encoding="utf-8-sig")
+    context = FileContext(file.parent, list(METRICS))
+    tables = read_tables(TypeAdapter(_SettingsFile), file, values, text, context)
+    judged = {"guard_ok", *tables.judging.metrics}
+    usual = tuple(rule for rule in DEFAULT_RULES if rule.metric in judged)
+    return MonitorSettings(
+        judging=tables.judging,
+        sampling=tables.sampling,
+        redaction=tables.redaction,
+        retention=tables.retention,
+        corpus=tables.corpus.file,
+        tail=tables.tail.files,
+        write_back=tables.write_back,
+        baseline=tables.baseline,
+        promise=tables.promise.promise,
+        no_data=tables.no_data,
+        debounce=tables.alarms.debounce,
+        url=tables.alarms.url.rstrip("/"),
+        rules=tuple(table.rule for table in tables.rule) or usual,
+        tells=tables.tell,
+        file=file,
     )
 
 

@@ -1,19 +1,18 @@
-"""Settings reader: TOML tables with checked values, times and lengths, and faults by line.
+"""Settings reader: values checked by pydantic, times and lengths, and faults by line."""
 
-Python's TOML reader does not report lines, so a second pass over the text locates each key. The
-text is already known to be valid TOML, and this pass does not check it again.
-"""
-
+import json
 import re
 import tomllib
 from bisect import bisect
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar, cast, overload
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
@@ -102,388 +101,340 @@ class FaultySettings(InputError):
 
 KeyPath = tuple[str | int, ...]
 
-BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-SPACE = re.compile(r"[ \t]*")
-TEXT = re.compile(
-    r'"""(?:\\.|(?!""")[^\\])*"{3,5}'
-    r"|'''(?:(?!''').)*'{3,5}"
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'[^'\n]*'",
-    re.DOTALL,
-)
-KEY = re.compile(
-    r"[A-Za-z0-9_-]+"
+TOKEN = re.compile(
+    r"#[^\n]*"
+    r'|"""(?:\\.|[^\\])*?(?:"{3,5}|(?P<text>\Z))'
+    r"|'''.*?(?:'{3,5}|(?P<literal>\Z))"
     r'|"(?:\\.|[^"\\\n])*"'
     r"|'[^'\n]*'"
+    r"|[][{}]",
+    re.DOTALL,
 )
-PLAIN = re.compile(r"[^,\]}\n#]*")
-"""A number, a date or a truth value; a date may have a space in it."""
+CLOSING = {"[": "]", "{": "}"}
 
 
-def places(text: str) -> dict[KeyPath, int]:
-    """The line, from 1, of each table, key and element of a list, by its path.
+def line_of(text: str, path: KeyPath) -> int:
+    """Return the line, from 1, on which a table, a key or an element of a list begins.
 
-    >>> places('a = 1\\n[[rule]]\\nmetric = "x"\\n')[("rule", 0, "metric")]
+    Python's TOML reader tells no lines: the line is the first up to which the text, with what is
+    open at its end closed, has the path.
+
+    >>> line_of('a = 1\\n[[rule]]\\nmetric = "x"\\n', ("rule", 0, "metric"))
     3
 
     Args:
-        text: Valid TOML.
+        text: Valid TOML that has the path.
     """
-    walk = _Walk(text)
-    walk.document()
-    return walk.lines
+    lines = text.split("\n")
 
-
-class _Walk:
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
-        self._ends = [at for at, one in enumerate(text) if one == "\n"]
-        self._tables: defaultdict[KeyPath, int] = defaultdict(int)
-        self.lines: dict[KeyPath, int] = {}
-
-    def document(self) -> None:
-        here: KeyPath = ()
-        self._go(BLANK.match(self._text, self._at))
-        while self._at < len(self._text):
-            if self._text[self._at] == "[":
-                here = self._header()
-            else:
-                self._pair(here)
-            self._go(BLANK.match(self._text, self._at))
-
-    def _header(self) -> KeyPath:
-        start = self._at
-        several = self._text.startswith("[[", start)
-        self._at += 1 + several
-        names = self._key()
-        self._at += 1 + several
-        here: KeyPath = ()
-        for name in names[:-1]:
-            self.lines.setdefault((*here, name), self._line(start))
-            here = self._within((*here, name))
-        here = (*here, names[-1])
-        if several:
-            self.lines.setdefault(here, self._line(start))
-            self._tables[here] += 1
-            here = self._within(here)
-        self.lines.setdefault(here, self._line(start))
-        return here
-
-    def _within(self, path: KeyPath) -> KeyPath:
-        """The last table of a list of tables, or the table itself."""
-        return (*path, self._tables[path] - 1) if path in self._tables else path
-
-    def _pair(self, here: KeyPath) -> None:
-        line = self._line(self._at)
-        for name in self._key():
-            here = (*here, name)
-            self.lines.setdefault(here, line)
-        self._at += 1
-        self._value(here)
-
-    def _key(self) -> list[str]:
-        """The names of a key, up to what follows it."""
-        names = []
-        while True:
-            self._go(SPACE.match(self._text, self._at))
-            start = self._at
-            self._go(KEY.match(self._text, start))
-            (name,) = tomllib.loads(f"{self._text[start : self._at]} = 0")
-            names.append(name)
-            self._go(SPACE.match(self._text, self._at))
-            if self._text[self._at] != ".":
-                return names
-            self._at += 1
-
-    def _value(self, path: KeyPath) -> None:
-        self._go(BLANK.match(self._text, self._at))
-        self.lines.setdefault(path, self._line(self._at))
-        match self._text[self._at]:
-            case "[":
-                self._list(path)
-            case "{":
-                self._inline(path)
-            case '"' | "'":
-                self._go(TEXT.match(self._text, self._at))
-            case _:
-                self._go(PLAIN.match(self._text, self._at))
-
-    def _list(self, path: KeyPath) -> None:
-        self._at += 1
-        number = 0
-        while not self._over("]"):
-            self._value((*path, number))
-            number += 1
-
-    def _inline(self, path: KeyPath) -> None:
-        self._at += 1
-        while not self._over("}"):
-            self._pair(path)
-
-    def _over(self, end: str) -> bool:
-        """Go past blanks and one comma; whether the end was passed."""
-        self._go(BLANK.match(self._text, self._at))
-        if self._text[self._at] == ",":
-            self._at += 1
-            self._go(BLANK.match(self._text, self._at))
-        if self._text[self._at] != end:
-            return False
-        self._at += 1
+    def has_path(number: int) -> bool:
+        value: Any = _document(lines[:number])
+        for step in path:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return False
         return True
 
-    def _go(self, found: "re.Match[str] | None") -> None:
-        if found:
-            self._at = found.end()
+    return bisect(range(1, len(lines)), False, key=has_path) + 1
 
-    def _line(self, at: int) -> int:
-        return bisect(self._ends, at - 1) + 1
+
+def _document(lines: list[str]) -> dict[str, Any]:
+    while lines:
+        text = "\n".join(lines) + "\n"
+        for end in ("", _closing(text)):
+            try:
+                return tomllib.loads(text + end)
+            except ValueError:
+                continue
+        lines = lines[:-1]
+    return {}
+
+
+def _closing(text: str) -> str:
+    brackets: list[str] = []
+    for token in TOKEN.finditer(text):
+        if token["text"] is not None or token["literal"] is not None:
+            return "".join([token[0][:3], *reversed(brackets)])
+        if token[0] in CLOSING:
+            brackets.append(CLOSING[token[0]])
+        elif token[0] in CLOSING.values():
+            brackets.pop()
+    return "".join(reversed(brackets))
+
+
+@dataclass(slots=True)
+class FileContext:
+    """What validators know of the file beside their value.
+
+    Attributes:
+        folder: Where the file lies, from which its paths are counted.
+        judged: The metrics that are judged.
+        names: Those of rules and channels so far, each with what it names.
+    """
+
+    folder: Path
+    judged: list[str]
+    names: set[tuple[str, str]] = field(default_factory=set)
+
+
+def context_of(info: ValidationInfo) -> FileContext:
+    """Return what is known of the file beside the value."""
+    return cast("FileContext", info.context)
+
+
+def wrong(text: str, *within: str | int) -> PydanticCustomError:
+    """Return the error of a value, or of what lies within it."""
+    return PydanticCustomError("faulty", "faulty", {"faults": [(within, text)]})
+
+
+def refuse_if(*checks: tuple[object, str, str]) -> None:
+    """Refuse a table by the checks that hold, each with a key or nothing, and the text."""
+    faults = [((key,) if key else (), text) for is_wrong, key, text in checks if is_wrong]
+    if faults:
+        raise PydanticCustomError("faulty", "faulty", {"faults": faults})
+
+
+def checked(read: Callable[[str], object]) -> AfterValidator:
+    """Return a validator that keeps a text which a reader of another room takes."""
+
+    def check(text: str) -> str:
+        try:
+            read(text)
+        except InputError as error:
+            raise wrong(str(error)) from None
+        return text
+
+    return AfterValidator(check)
+
+
+def matching(pattern: re.Pattern[str], text: str) -> AfterValidator:
+    """Return a validator by a pattern; ``text`` has ``{}`` where the value may be repeated."""
+
+    def check(value: str) -> str:
+        if not pattern.fullmatch(value):
+            raise wrong(text.format(repr(value)))
+        return value
+
+    return AfterValidator(check)
+
+
+def path_that(is_right: Callable[[Path], bool], text: str) -> AfterValidator:
+    """Return a validator of a path; ``text`` says after the path what is wrong with another."""
+
+    def check(path: Path) -> Path:
+        if not is_right(path):
+            raise wrong(f"{path} {text}")
+        return path
+
+    return AfterValidator(check)
+
+
+def is_known(info: ValidationInfo, what: str, name: str) -> bool:
+    """Tell whether another ``what`` of the file has this name, and remember the name."""
+    names = context_of(info).names
+    before = len(names)
+    names.add((what, name))
+    return len(names) == before
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise PydanticCustomError("no_text", "no text")
+
+
+def _path(value: object, info: ValidationInfo) -> Path:
+    return Path(context_of(info).folder / _text(value))
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 MOST = 1e12
-LONGEST = 1e9
-"""Of a length of time, in seconds: some 31 years."""
 
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+def number_fault(value: Any, *, low: float = 0.0, high: float = MOST, above: bool = False) -> str:
+    """Return what is wrong with a number from ``low`` to ``high``; ``above``: not ``low``."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and low <= value <= high and not (above and value == low):
+        return ""
+    ends = f"above {low:g}" if above else f"from {low:g}"
+    top = f" to {high:g}" if high < MOST or (is_number and value > high) else ""
+    return f"is {shown(value)}; write a number {ends}{top}."
+
+
+def number(**limits: Any) -> BeforeValidator:
+    """Return a validator of a number within the limits of ``number_fault``."""
+
+    def check(value: Any) -> float:
+        if fault := number_fault(value, **limits):
+            raise wrong(fault)
+        return float(value)
+
+    return BeforeValidator(check)
+
+
+def whole(*, low: int = 1, high: int = 10**9) -> BeforeValidator:
+    """Return a validator of a whole number from ``low`` to ``high``."""
+
+    def check(value: object) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        raise wrong(f"is {shown(value)}; write a whole number from {low:,} to {high:,}.")
+
+    return BeforeValidator(check)
+
+
+LONGEST = 1e9
+"""A length of time, in seconds: some 31 years."""
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, str) and LENGTH.fullmatch(value.strip()):
+        seconds = read_length(value, "")
+    else:
+        seconds = 0.0 if number_fault(value) else float(value)
+    if 0 < seconds < LONGEST:
+        return seconds
+    raise wrong(
+        f'is {shown(value)}; write "30s", "15min", "2h" or "7d", above 0 and below '
+        f"{LONGEST / 86_400:,.0f}d."
+    )
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+LISTED = BeforeValidator(_listed)
+"""A list; one value alone may stand without brackets."""
+
+FilePath = Annotated[Path, BeforeValidator(_path)]
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+Variable = Annotated[
+    Text,
+    # What was written may be the secret itself, so it is not repeated.
+    matching(
+        re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
+        "is no name of an environment variable: write the name of one, such as MONITOR_SECRET, "
+        "and put the secret into that. No secret belongs in this file.",
+    ),
+]
 T = TypeVar("T")
 
 
-class SettingsTable:
-    """One table. What it is asked for, it knows; anything else in it is a fault.
-
-    A value that is wrong is noted, and the default is given in its place, so that all faults are
-    found at once.
+def read_tables(
+    adapter: TypeAdapter[T], file: Path, values: Mapping[str, Any], text: str, context: FileContext
+) -> T:
+    """Read the tables of a file.
 
     Args:
-        values: What stands in it.
-        path: Where it is.
-        lines: Of each path.
-        faults: Where faults are noted.
+        adapter: The type of the whole file.
+        file: Where it lies.
+        values: Its tables.
+        text: The file's text, in which faults are located.
+        context: What validators know of the file.
+
+    Raises:
+        FaultySettings: The file has faults.
     """
+    try:
+        return adapter.validate_python(values, context=context)
+    except ValidationError as error:
+        faults = []
+        for details in error.errors(include_url=False):
+            for path, fault in _worded(adapter, details):
+                inside, value = _in_file(values, path)
+                faults.append(SettingsFault(line_of(text, inside), _key(inside, value), fault))
+        raise FaultySettings(file, faults) from None
 
-    def __init__(
-        self,
-        values: Mapping[str, Any],
-        path: KeyPath,
-        lines: Mapping[KeyPath, int],
-        faults: list[SettingsFault],
-    ) -> None:
-        self._values, self._path = values, path
-        self._lines, self._faults = lines, faults
-        self._asked: dict[str, str] = {}
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._values
-
-    def names(self) -> list[str]:
-        """Every key in it, in the order of the file."""
-        return list(self._values)
-
-    def fault(self, name: str | None, text: str, *within: str | int) -> None:
-        """Note a fault of a key, or of the whole table, or of what lies within a key."""
-        self._note(self._key(name), text, *(() if name is None else (name, *within)))
-
-    def _note(self, key: str, text: str, *within: str | int) -> None:
-        path = (*self._path, *within)
-        while path and path not in self._lines:
-            path = path[:-1]
-        self._faults.append(SettingsFault(self._lines.get(path, 1), key, text))
-
-    def text(self, name: str, default: str | None = None, *, must: str = "") -> str | None:
-        """A text that is not empty.
-
-        Args:
-            name: Of the key.
-            default: Where it is not there.
-            must: What to write, where it has to be there.
-        """
-        value = self._get(name, must)
-        if value is None:
-            return default
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-        self.fault(name, _no_text("is", value))
-        return default
-
-    def variable(self, name: str, *, must: str = "") -> str | None:
-        """The name of an environment variable that holds a secret."""
-        value = self.text(name, must=must)
-        if value is not None and not VARIABLE.fullmatch(value):
-            # What was written may be the secret itself.
-            self.fault(
-                name,
-                "is no name of an environment variable: write the name of one, such as "
-                "MONITOR_SECRET, and put the secret into that. No secret belongs in this file.",
-            )
-            return None
-        return value
-
-    def choice(self, name: str, known: Sequence[str], default: str) -> str:
-        """One of several words."""
-        value = self.text(name, default)
-        if value not in known:
-            self.fault(name, f"is {value!r}; there are {', '.join(known)}.{_guess(value, known)}")
-            return default
-        return cast("str", value)
-
-    def flag(self, name: str, *, default: bool) -> bool:
-        """True or false."""
-        value = self._get(name)
-        if value is None or isinstance(value, bool):
-            return default if value is None else value
-        self.fault(name, f"is {shown(value)}; write true or false.")
-        return default
-
-    @overload
-    def number(
-        self, name: str, default: float, *, low: float = ..., high: float = ..., above: bool = ...
-    ) -> float: ...
-
-    @overload
-    def number(
-        self, name: str, default: None, *, low: float = ..., high: float = ..., above: bool = ...
-    ) -> float | None: ...
-
-    def number(
-        self,
-        name: str,
-        default: float | None,
-        *,
-        low: float = 0.0,
-        high: float = MOST,
-        above: bool = False,
-    ) -> float | None:
-        """A number from ``low`` to ``high``; with ``above``, not ``low`` itself."""
-        value = self._get(name)
-        if value is None:
-            return default
-        right = isinstance(value, int | float) and not isinstance(value, bool)
-        if right and low <= value <= high and not (above and value == low):
-            return float(value)
-        ends = f"above {low:g}" if above else f"from {low:g}"
-        top = f" to {high:g}" if high < MOST or (right and value > high) else ""
-        self.fault(name, f"is {shown(value)}; write a number {ends}{top}.")
-        return default
-
-    def whole(self, name: str, default: int, *, low: int = 1, high: int = 10**9) -> int:
-        """A whole number from ``low`` to ``high``."""
-        value = self._get(name)
-        if value is None:
-            return default
-        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-            return value
-        self.fault(name, f"is {shown(value)}; write a whole number from {low:,} to {high:,}.")
-        return default
-
-    def seconds(self, name: str, default: float) -> float:
-        """A length of time: a number of seconds, or a text such as ``15min``."""
-        value = self._get(name)
-        if value is None:
-            return default
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LONGEST:
-            return float(value)
+def _in_file(value: Any, path: KeyPath) -> tuple[KeyPath, Any]:
+    """Return the part of a path that the file has, and what stands there."""
+    inside: list[str | int] = []
+    for step in path:
         try:
-            found = read_length(value, name) if isinstance(value, str) else 0.0
-        except InputError:
-            found = 0.0
-        right = 0 < found < LONGEST
-        if not right:
-            self.fault(
-                name,
-                f'is {shown(value)}; write "30s", "15min", "2h" or "7d", above 0 and below '
-                f"{LONGEST / 86_400:,.0f}d.",
-            )
-        return found if right else default
-
-    def texts(self, name: str, default: Sequence[str] = (), *, must: str = "") -> tuple[str, ...]:
-        """A list of texts; one alone may stand without brackets."""
-        value = self._get(name, must)
-        if value is None:
-            return tuple(default)
-        given = [value] if isinstance(value, str) else value
-        if not isinstance(given, list):
-            self.fault(name, f'is {shown(value)}; write a list of texts: {name} = ["…"].')
-            return tuple(default)
-        found = []
-        for number, one in enumerate(given):
-            if isinstance(one, str) and one.strip():
-                found.append(one.strip())
-            else:
-                self.fault(name, _no_text("holds", one), number)
-        return tuple(found)
-
-    def table(self, name: str) -> "SettingsTable":
-        """The table of this name; an empty one where there is none."""
-        header = self._header((name,))
-        value = self._get(name, header=header)
-        if value is not None and not isinstance(value, dict):
-            self.fault(name, f"is {shown(value)}; write a table: {header}")
-        return self._below(value if isinstance(value, dict) else {}, name)
-
-    def tables(self, name: str) -> list["SettingsTable"]:
-        """The tables of this name, in order."""
-        value = self._get(name, header=f"[{self._header((name,))}]")
-        given = [value] if isinstance(value, dict) else value
-        if given is None:
-            return []
-        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-            self.fault(name, f"is {shown(value)}; write a table for each: [[{name}]]")
-            return []
-        if isinstance(value, dict):
-            self.fault(name, f"can stand several times: write [[{name}]] in place of [{name}].")
-            return []
-        return [self._below(one, name, number) for number, one in enumerate(given)]
-
-    def checked(self, name: str, read: Callable[[], T], *within: str | int) -> T | None:
-        """What a reader of another room gives; None where it raises, and its words are noted."""
-        try:
-            return read()
-        except InputError as error:
-            self.fault(name, str(error), *within)
-            return None
-
-    def end(self) -> None:
-        """Note every key that was not asked for, with the nearest that there is."""
-        there = ", ".join(self._asked.values())
-        for name, value in self._values.items():
-            if name not in self._asked:
-                key = self._key(name)
-                if isinstance(value, dict):
-                    key = self._header((name,))
-                elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-                    key = f"[{self._header((name,))}]"
-                known = f"is not known here.{_guess(name, self._asked)} There are: {there}."
-                self._note(key, known, name)
-
-    def _get(self, name: str, must: str = "", *, header: str = "") -> Any:
-        self._asked.setdefault(name, header or name)
-        value = self._values.get(name)
-        if value is None and must:
-            self.fault(None, f"has no {name}: {must}")
-        return value
-
-    def _below(self, values: Mapping[str, Any], *path: str | int) -> "SettingsTable":
-        return SettingsTable(values, (*self._path, *path), self._lines, self._faults)
-
-    def _key(self, name: str | None) -> str:
-        header = self._header()
-        return " ".join(filter(None, [header, name]))
-
-    def _header(self, more: tuple[str, ...] = ()) -> str:
-        path = (*self._path, *more)
-        names = [one for one in path if isinstance(one, str)]
-        if not names:
-            return ""
-        several = isinstance(path[-1], int)
-        return f"[[{'.'.join(names)}]]" if several else f"[{'.'.join(names)}]"
+            value = value[step]
+        except (LookupError, TypeError):  # What is missing, or the kind of a union.
+            continue
+        inside.append(step)
+    return tuple(inside), value
 
 
-def _no_text(has: str, value: object) -> str:
-    """What is wrong with what stands in the place of a text."""
-    if isinstance(value, str):
-        return "must not be empty." if has == "is" else "holds a text that is empty."
-    return f"{has} {shown(value)}; write {'a text' if has == 'is' else 'texts'} in quotes."
+def _key(path: KeyPath, value: object) -> str:
+    """Return how a fault names its table, its key, or the key of its list."""
+    if isinstance(value, dict):
+        return _header(path)
+    if path and isinstance(path[-1], int):
+        path = path[:-1]
+    return " ".join(filter(None, [_header(path[:-1]), *map(str, path[-1:])]))
 
 
-def _guess(name: str | None, known: Iterable[str]) -> str:
-    close = get_close_matches(name or "", list(known), n=1)
+def _header(path: KeyPath) -> str:
+    name = ".".join(step for step in path if isinstance(step, str))
+    if not name:
+        return ""
+    return f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"
+
+
+def _worded(adapter: TypeAdapter[Any], details: ErrorDetails) -> Iterator[tuple[KeyPath, str]]:
+    path, value, facts = details["loc"], details["input"], details.get("ctx", {})
+    name = path[-1]
+    is_now = f"{'holds' if isinstance(name, int) else 'is'} {shown(value)}"
+    match details["type"]:
+        case "faulty":
+            for within, text in facts["faults"]:
+                yield (*path, *within), text
+        case "unexpected_keyword_argument":
+            nodes = _schema_at(adapter, path[:-1])["properties"]
+            known = [f"[{key}]" if "$ref" in node else key for key, node in nodes.items()]
+            guess = _guess(name, [key.strip("[]") for key in known])
+            yield path, f"is not known here.{guess} There are: {', '.join(known)}."
+        case "missing":
+            (example,) = _schema_at(adapter, path)["examples"]
+            yield path, f"has no {name}: write {name} = {json.dumps(example)}."
+        case "no_text" if isinstance(value, str):
+            yield path, "must not be empty."
+        case "no_text":
+            yield path, f"{is_now}; write a text in quotes."
+        case "union_tag_not_found":
+            kinds = ", ".join(_schema_at(adapter, path)["discriminator"]["mapping"])
+            yield path, f"has no kind: write kind, one of {kinds}."
+        case "union_tag_invalid":
+            yield (*path, "kind"), _no_choice(facts["tag"], facts["expected_tags"])
+        case "literal_error":
+            yield path, _no_choice(value, facts["expected"])
+        case "bool_type":
+            yield path, f"{is_now}; write true or false."
+        case "tuple_type" if isinstance(value, dict):
+            yield path, f"can stand several times: write [[{name}]] in place of [{name}]."
+        case "tuple_type":
+            yield path, f"{is_now}; write a list in brackets."
+        case _:
+            yield path, f"{is_now}; write a table: {_header(path)}"
+
+
+def _no_choice(value: object, expected: str) -> str:
+    known = re.findall("'([^']*)'", expected)
+    return f"is {value!r}; there are {', '.join(known)}.{_guess(value, known)}"
+
+
+def _guess(name: object, known: list[str]) -> str:
+    close = get_close_matches(str(name), known, n=1)
     return f" Did you mean {close[0]}?" if close else ""
+
+
+def _schema_at(adapter: TypeAdapter[Any], path: KeyPath) -> dict[str, Any]:
+    """Return the JSON schema of what stands at a path."""
+    schema = adapter.json_schema()
+    node: dict[str, Any] = schema
+    for step in path:
+        if isinstance(step, int):
+            node = node["items"]
+        elif "discriminator" in node:
+            node = {"$ref": node["discriminator"]["mapping"][step]}
+        else:
+            node = node["properties"][step]
+        node = node["anyOf"][0] if "anyOf" in node else node
+        if "$ref" in node:
+            node = schema["$defs"][node["$ref"].rpartition("/")[2]] | node
+    return node
