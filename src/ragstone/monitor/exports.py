@@ -41,9 +41,6 @@ def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float =
 
     Args:
         store: Where they are.
-        out: JSON Lines, written in full or not at all.
-        since: Seconds since the epoch, the first that is in.
-        until: The first that is not.
 
     Returns:
         How many were written.
@@ -64,7 +61,7 @@ def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float =
 
 
 def exported_record(one: StoredExample) -> dict[str, Any]:
-    """An example as a record of a data set."""
+    """Return an example as a record of a data set."""
     record = dict(one.record)
     record["id"] = one.id
     record["slices"] = {**one.facets, **(record.get("slices") or {})}
@@ -122,7 +119,6 @@ def write_back(
     Args:
         store: Where they are.
         to: Where they go.
-        means: By metric, the mean of its window, sent beside each score.
         send: Sends one body; by default by HTTP.
 
     Raises:
@@ -143,7 +139,7 @@ def write_back(
 def logs_of(
     scores: Iterable[ScoredAnswer], means: Callable[[str], WindowMean | None]
 ) -> "LogsData":
-    """The scores as log records."""
+    """Return the scores as log records."""
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
     logs = LogsData()
@@ -200,7 +196,6 @@ def _attribute(attributes: Any, name: str, value: str | float) -> None:
 
 
 def _bytes(id: str, size: int) -> bytes:
-    """An id of OpenTelemetry's; nothing for a name of another kind."""
     try:
         found = bytes.fromhex(id)
     except ValueError:
@@ -209,7 +204,7 @@ def _bytes(id: str, size: int) -> bytes:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """What is sent goes where the user said, and nowhere else."""
+    """Scores go where the user said, and nowhere else."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None

@@ -42,13 +42,7 @@ OF_PEOPLE = "people"
 
 @dataclass(frozen=True, slots=True)
 class SentToPeople:
-    """What was sent.
-
-    Attributes:
-        queue: Its name.
-        added: Answers that it did not have yet.
-        of: Answers that were sent.
-    """
+    """A count of the answers that were sent."""
 
     queue: str
     added: int
@@ -56,10 +50,7 @@ class SentToPeople:
 
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
-    """What people are asked, so that their labels settle these metrics, as far as labels can.
-
-    Args:
-        metrics: Their text forms.
+    """Return what people are asked, so that their labels settle these metrics as far as labels can.
 
     Returns:
         Nothing where people's labels settle none of them.
@@ -69,13 +60,13 @@ def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
 
 
 def labels_of_metric(metric: str) -> list[AskedLabel]:
-    """What people must say for a metric; nothing where their labels do not settle it."""
+    """Return what people must say for a metric; nothing where their labels do not settle it."""
     known = known_metric(metric)
     return [] if known is None else labels_settling(known)
 
 
 def known_metric(name: str) -> Metric | None:
-    """The metric of a text form; None where it is not loaded, such as one of a user's file."""
+    """Return the metric of a text form; None where it is not loaded, such as one of a user's file."""
     try:
         return parse_metric(name)
     except (InputError, UnknownName):
@@ -83,17 +74,12 @@ def known_metric(name: str) -> Metric | None:
 
 
 def drawn_queues(database: LabelDatabase) -> list[QueueForm]:
-    """The queues whose answers were drawn by chance, the oldest first."""
+    """Return the queues whose answers were drawn by chance, the oldest first."""
     return [one for one in _of_sort(database, DRAWN) if not one.chosen]
 
 
 def drawn_before(database: LabelDatabase, metrics: Sequence[str]) -> frozenset[str]:
-    """The answers that are in the queue to which drawn ones are sent.
-
-    Args:
-        database: The store of labels.
-        metrics: That are judged.
-    """
+    """Return the answers that are in the queue to which drawn ones are sent."""
     form, is_new = _form(database, DRAWN, labels_for(metrics), "")
     if is_new:
         return frozenset()
@@ -114,15 +100,9 @@ def send_to_people(
     """Put answers of production into a queue; it is made where it is missing.
 
     Args:
-        labels: The store of labels.
-        examples: The answers.
         source: What the store of the monitor is called.
-        metrics: That are judged, of which follows what is asked.
-        judgements: What the judge said of each answer, as rows by kind.
         probabilities: With which each was drawn from all traffic, also of those that are in the
             queue since an earlier draw; None: somebody picked them.
-        chosen: By what they were picked, in words.
-        by: Who sends them.
 
     Raises:
         InputError: There is no answer with a text, nothing that people can say, or the queue
@@ -151,7 +131,7 @@ def send_to_people(
 
 
 def by_lot(ids: Iterable[str]) -> list[str]:
-    """Answers in the order in which they are drawn for people."""
+    """Return answers in the order in which they are drawn for people."""
     return sorted(ids, key=lambda id: lot(OF_PEOPLE, id))
 
 
@@ -161,13 +141,7 @@ def can_be_labelled(
     metrics: Sequence[str],
     judgements: Mapping[str, Any],
 ) -> frozenset[str]:
-    """The answers of which people are asked anything: they have a text, and parts to label.
-
-    Args:
-        labels: The store of labels.
-        examples: The answers.
-        metrics: That are judged.
-        judgements: What the judge said of each answer, as rows by kind.
+    """Return the answers of which people are asked anything: they have a text, and parts to label.
 
     Raises:
         InputError: People's labels settle none of the metrics.
@@ -205,7 +179,7 @@ def _items(
 def drawn_for_people(
     judged: Mapping[str, float], n: int, there: Collection[str] = ()
 ) -> dict[str, float]:
-    """Answers drawn by chance from those that were judged.
+    """Return answers drawn by chance from those that were judged.
 
     Each answer has a number of its own, evenly spread over 0 to 1, for ever: those with the
     smallest are drawn. So who draws again reaches further, and the farthest reach alone says how
@@ -213,8 +187,6 @@ def drawn_for_people(
 
     Args:
         judged: The answers, each with the probability with which it was drawn to be judged.
-        n: How many are wanted that are not there.
-        there: Those that earlier draws brought.
 
     Returns:
         For each within reach, also of those there, the probability that it is drawn, of all
@@ -232,7 +204,6 @@ def drawn_for_people(
 def _form(
     labels: LabelDatabase, sort: str, asked: tuple[AskedLabel, ...], source: str
 ) -> tuple[QueueForm, bool]:
-    """The form of the newest queue of a sort, or of a new one where that lacks a question."""
     there = _of_sort(labels, sort)
     if there and _questions(asked) <= _questions(there[-1].asked):
         return there[-1], False
@@ -255,7 +226,6 @@ def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
 
 
 def _propositions(judgements: Mapping[str, Any]) -> Propositions:
-    """Number and text of the claims and statements of each answer, of the judge who spoke first."""
     return {
         unit: {id: _listed(said.get(FIELDS[unit], ())) for id, said in judgements.items()}
         for unit in PROPOSITIONS

@@ -49,7 +49,6 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
     The lock goes with the process, however that ends, or with its connection to PostgreSQL.
 
     Args:
-        store: What is worked on.
         note: Called with a sentence if there is another.
 
     Yields:
@@ -73,11 +72,7 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
 
 
 class _PostgresTurn:
-    """The lock in PostgreSQL, which its server frees when the connection breaks.
-
-    Args:
-        address: Of the database.
-    """
+    """The lock in PostgreSQL, which its server frees when the connection breaks."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -85,14 +80,13 @@ class _PostgresTurn:
         self._lost = False
 
     def taken(self) -> bool:
-        """Take it, if it is free."""
         row = self._connection.execute(
             "SELECT pg_try_advisory_lock(%s, %s)", (LAYOUT.owner, TURN)
         ).fetchone()
         return row is not None and row[0] is True
 
     def held(self) -> bool:
-        """Whether it is still held; once another has it, never again.
+        """Tell whether the lock is still held; once another has it, never again.
 
         After the connection broke it is taken again, if it is free. While the database cannot be
         reached nobody else is at work on it either.
@@ -138,14 +132,7 @@ JUDGING_PAUSE = 2.0
 def worker_command(
     store: str, *, rules: Path | None = None, judges: Sequence[str] = (), rate: float | None = None
 ) -> list[str]:
-    """The command that starts a worker of a store.
-
-    Args:
-        store: A folder or an address.
-        rules: The file of settings.
-        judges: In the place of the file's.
-        rate: In the place of the file's.
-    """
+    """Return the command that starts a worker of a store."""
     said = {"rules": None if rules is None else str(rules), "judges": list(judges), "rate": rate}
     return [sys.executable, "-m", "ragstone.monitor.worker", store, json.dumps(said)]
 
@@ -155,8 +142,6 @@ class MonitorWorker:
 
     Args:
         store: Where all of it is.
-        settings: How it judges and keeps.
-        now: Seconds since the epoch.
         is_sole: Whether no other worker is at work on the store; where one is, this one stops.
     """
 

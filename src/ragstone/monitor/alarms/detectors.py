@@ -47,13 +47,7 @@ class Fall:
     """A detector says that a mean is worse than its bar.
 
     Attributes:
-        watched: The rule at work on a slice.
-        number: Of the score at which it was found.
-        at: When that answer was given, in seconds since the epoch.
         since: When the first answer was given from which on the scores speak for a fall.
-        between: In which time it may have begun, at 95 %, in seconds since the epoch.
-        answers: Judged answers since then.
-        mean: Theirs, on the metric's own scale.
         again: The slice had fallen before, and did not recover since.
     """
 
@@ -72,9 +66,6 @@ class Recovery:
     """A detector says that a mean is better than its bar again.
 
     Attributes:
-        watched: The rule at work on a slice.
-        number: Of the score at which it was found.
-        at: When that answer was given, in seconds since the epoch.
         since: When the first answer was given from which on the scores speak for it.
     """
 
@@ -103,14 +94,7 @@ class OutdatedBar:
 
 @dataclass(frozen=True, slots=True)
 class DetectorStanding:
-    """How a detector stands.
-
-    Attributes:
-        watched: The rule at work on a slice.
-        looks: Judged answers since it began or alarmed last.
-        evidence: For a fall, as a share of what an alarm wants.
-        fallen: It found a fall, and no recovery since.
-    """
+    """The state of a detector."""
 
     watched: WatchedSlice
     looks: int
@@ -120,13 +104,10 @@ class DetectorStanding:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What the detectors found in the scores that came.
+    """Falls and recoveries that the detectors found in the scores that came.
 
     Attributes:
         found: Falls and recoveries, of each slice in their order.
-        anew: Detectors that forgot what they had seen, and why.
-        standings: One for each slice.
-        more: There are more scores: call again.
         outdated: Bars that were counted from the scores of a judge that is another now.
     """
 
@@ -150,8 +131,6 @@ def detect(
     The detectors of rules and slices that are gone are forgotten.
 
     Args:
-        run: Within a transaction, in which what follows from it is written too.
-        watching: All slices of all rules.
         firing: The rules and slices with an alarm that fires because their mean is worse.
     """
     kept = kept_detectors(run)
@@ -208,16 +187,6 @@ def detect(
 
 @dataclass
 class _Memory:
-    """What is kept of a slice.
-
-    Attributes:
-        falling: Evidence for a fall.
-        recovering: Evidence for a recovery; None where nothing fell.
-        judge: Whose scores are looked at; None before the first.
-        other: Another judge, who gave the last scores.
-        others: How many in a row.
-    """
-
     falling: DetectorState
     recovering: DetectorState | None = None
     judge: str | None = None
@@ -251,7 +220,6 @@ class _Memory:
         return json.dumps(data)
 
     def begin_anew(self, watched: WatchedSlice) -> None:
-        """Forget all evidence; what had fallen has still to recover."""
         self.falling = watched.falling.start()
         if self.recovering is not None:
             self.recovering = watched.recovering.start()
@@ -266,7 +234,6 @@ class _ByOneJudge:
 
 
 def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJudge]:
-    """The scores to look at, in parts by whose they are."""
     if not scores:
         return []
     if memory.judge is None:
@@ -286,14 +253,12 @@ def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJud
 
 
 def _is_of_another(watched: WatchedSlice, judge: str) -> bool:
-    """Whether a bar was counted from the scores of another judge."""
     return watched.bar.source == "first_answers" and judge != watched.judge
 
 
 def _look(
     run: Sql, watched: WatchedSlice, memory: _Memory, scores: Sequence[WatchedScore], judge: str
 ) -> list[Fall | Recovery]:
-    """Move the detectors of a slice on by scores of one judge."""
     if not scores:
         return []
     drawn = np.array([one.probability for one in scores])
@@ -334,7 +299,6 @@ MOST_BEFORE = 20_000
 def _fall(
     run: Sql, watched: WatchedSlice, fall: Detected, at: float, judge: str, *, again: bool
 ) -> Fall:
-    """A fall, with where it may have begun among the scores that the detector has looked at."""
     rule, most = watched.rule, min(fall.looks, MOST_BEFORE)
     looked = scores_through(run, rule.metric, watched.facet, fall.number, most, rule.of)
     scores = [one for one in looked if one.judge == judge]
@@ -345,7 +309,6 @@ def _fall(
 
 
 def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
-    """Scores as shares of the way from the worst to the best that is possible."""
     return on_a_share(
         np.clip([one.value for one in scores], rule.range.low, rule.range.high),
         low=rule.range.low, high=rule.range.high, less_is_better=rule.better == "-",

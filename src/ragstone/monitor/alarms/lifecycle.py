@@ -69,8 +69,6 @@ class SlicesAtWork:
     """All slices of all rules.
 
     Attributes:
-        watched: Those whose means are watched.
-        learning: Those that wait for their first answers.
         overfull: The names of rules with more slices than are watched.
         broken: The names of rules that cannot be watched, each with why.
     """
@@ -82,7 +80,7 @@ class SlicesAtWork:
 
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
-    """The slices at work, with those that came since the last call; within a transaction."""
+    """Return the slices at work, with those that came since the last call; within a transaction."""
     found, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
     _drop_other_rules(run, [rule.name for rule in settings.rules])
@@ -103,18 +101,12 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
 
 
 def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
-    """Count bars of first answers anew, of the answers that the present judge judged.
-
-    Args:
-        run: Within a transaction.
-        outdated: The bars that another judge's scores made.
-    """
+    """Count bars of first answers anew, of the answers that the present judge judged."""
     for one in outdated:
         keep(run, learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
 
 
 def _drop_other_rules(run: Sql, names: list[str]) -> None:
-    """Forget the rules that are gone: one that comes back begins with what comes then."""
     kept: list[str] = remembered(run, RULES, [])
     for name in kept:
         if name not in names:
@@ -124,7 +116,6 @@ def _drop_other_rules(run: Sql, names: list[str]) -> None:
 
 
 def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
-    """What is kept of a rule: the score after which it began, and its slices in their order."""
     name = f"rule {rule.name}"
     of = {"metric": rule.metric, "slice": rule.slice, **unit_of(rule)}
     last = last_watched(run, rule.of)
@@ -171,7 +162,6 @@ def _at_work(
 def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
 ) -> tuple[AlarmBar, int, str] | LearningSlice:
-    """The bar by the first answers of a slice, the number of the last of these, and its judge."""
     learnt = learnt_bar(run, rule, slice, wanted)
     if learnt is not None:
         return learnt
@@ -205,14 +195,7 @@ def fire(
     """Raise an alarm, or find the one that is firing, or let the last one fire on.
 
     Args:
-        run: Within a transaction.
-        settings: How soon is the same alarm.
-        now: Seconds since the epoch.
-        rule: Its name.
         slice: ``facet=value``, or nothing.
-        kind: What fired.
-        since: From when on things were worse.
-        facts: What is known of it.
     """
     last = last_alarm(run, rule, slice, kind)
     if last is not None and last.firing:
@@ -241,9 +224,6 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
 
     Args:
         store: Where it is.
-        number: Of the alarm.
-        person: Who says so.
-        now: Seconds since the epoch.
 
     Raises:
         InputError: There is no such alarm.
@@ -262,9 +242,6 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
 
     Args:
         store: Where it is kept.
-        rule: The name of a rule that is watched, or was.
-        until: Seconds since the epoch.
-        person: Who says so.
 
     Raises:
         UnknownName: No rule is called that.
@@ -279,7 +256,7 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
 
 
 def firing_worse(run: Sql) -> set[tuple[str, str]]:
-    """The rules and slices with an alarm that fires because their mean is worse."""
+    """Return the rules and slices with an alarm that fires because their mean is worse."""
     return {(one.rule, one.slice) for one in firing_alarms(run) if one.kind == WORSE}
 
 
@@ -302,10 +279,7 @@ def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now
     """Resolve the alarms of rules that changed or are gone: no detector can notice their end.
 
     Args:
-        run: Within a transaction.
-        detection: How all detectors stand.
         still: Rules that cannot be watched at present, and whose alarms stay.
-        now: Seconds since the epoch.
     """
     fallen = {
         (one.watched.rule.name, one.watched.slice) for one in detection.standings if one.fallen
@@ -318,7 +292,7 @@ def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now
 
 
 def _is_same(last: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
-    """Whether an alarm was over for so short a time that it was not."""
+    """Tell whether an alarm was over for so short a time that it was not."""
     if last.resolved_at is None or last.facts.get("over") in ("by_hand", "rule_changed"):
         return False
     return now - last.resolved_at < settings.debounce
@@ -403,17 +377,16 @@ def over_reason(alarm: RaisedAlarm) -> str:
 
 
 def alarm_sentence(alarm: RaisedAlarm) -> str:
-    """What an alarm says, in words."""
+    """Return an alarm in words."""
     return worded(alarm_reason(alarm))
 
 
 def over_sentence(alarm: RaisedAlarm) -> str:
-    """That an alarm is over, in words; empty while it is firing."""
+    """Say in words that an alarm is over; empty while it is firing."""
     over = over_reason(alarm)
     return worded(over) if over else ""
 
 
 def _short(text: str) -> str:
-    """A name that others chose, on one line."""
     line = single_line(text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

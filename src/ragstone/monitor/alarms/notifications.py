@@ -105,10 +105,9 @@ def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NotificationText:
-    """What a channel sends.
+    """The text that a channel sends.
 
     Attributes:
-        alarm: It.
         event: ``fired`` or ``resolved``.
         base: The address of the app, without a slash at its end; empty: links are relative.
     """
@@ -137,7 +136,7 @@ class NotificationText:
 
     @property
     def links(self) -> dict[str, str]:
-        """Where the alarm, its answers and a queue for people are."""
+        """Return the addresses of the alarm, its answers and a queue for people."""
         number = self.alarm.number
         return {
             "alarm": f"{self.base}/monitor/alarms/{number}",
@@ -146,7 +145,7 @@ class NotificationText:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON. Times are seconds since the epoch."""
+        """Return plain data, ready for JSON. Times are seconds since the epoch."""
         alarm = self.alarm
         return {
             "id": self.id,
@@ -213,8 +212,6 @@ def notify_by_email(
 
     Args:
         channel: Where to.
-        message: What.
-        now: Seconds since the epoch, for the letter's date.
         trusted: Which certificates are; None: those that the system trusts.
 
     Raises:
@@ -239,7 +236,9 @@ def notify_by_email(
 
 
 def letter(channel: EmailChannel, message: NotificationText, now: float) -> EmailMessage:
-    """The message as a letter. What data says stands on one line, so that it makes no header."""
+    """Return the message as a letter. What data says stands on one line, so that it makes no
+    header.
+    """
     made = EmailMessage()
     made["Subject"] = message.subject
     made["From"] = channel.sender
@@ -275,8 +274,6 @@ def notify_webhook(channel: WebhookChannel, message: NotificationText, now: floa
 
     Args:
         channel: Where to.
-        message: What.
-        now: Seconds since the epoch, for the signature.
 
     Raises:
         UndeliveredNotification: It was not taken. No secret address or header is in the message.
@@ -301,7 +298,7 @@ def notify_webhook(channel: WebhookChannel, message: NotificationText, now: floa
 
 
 def signature(secret: str, body: bytes, now: float) -> str:
-    """The header that signs a body: ``t=TIME,v1=HMAC``.
+    """Return the header that signs a body: ``t=TIME,v1=HMAC``.
 
     >>> signature("s", b"{}", 1.0)[:10]
     't=1,v1=2e2'
@@ -346,9 +343,7 @@ def notify_soon(
 
     Args:
         store: Where it is queued.
-        settings: With the channels.
         from_server: Whether this is the server, of whose output alone anybody sees something.
-        clock: Seconds since the epoch.
 
     Raises:
         StoreAway: The store cannot be used at present.
@@ -411,7 +406,6 @@ def notify_next(
 
 
 def _after(one: Notification, now: float) -> tuple[str, float]:
-    """What becomes of a message that was not taken, and when it is tried again."""
     if one.tries >= MOST_TRIES:
         return FAILED, now
     return DUE, now + min(LONGEST, FIRST * 2 ** min(one.tries - 1, 20))
@@ -431,7 +425,6 @@ def _notify(channel: NotificationSettings, message: NotificationText, now: float
 def _notify_all(
     store: MonitorStore, settings: MonitorSettings, channel: NotificationSettings, clock: Clock
 ) -> None:
-    """Send all that a channel has due."""
     try:
         while notify_next(store, settings, channel, clock()):
             pass

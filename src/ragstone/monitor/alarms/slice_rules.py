@@ -25,13 +25,9 @@ class WatchedSlice:
     """A rule at work on one slice.
 
     Attributes:
-        rule: What it watches.
         slice: ``facet=value``; empty for all traffic.
         number: The how many-th slice of the rule it is, from 1.
-        bar: The mean that is still right.
-        limit: The evidence that an alarm wants.
         least: The least probability with which its answers are drawn to be judged.
-        begun: The number of the score after which it watches.
         judge: Whose scores the bar was counted from; None where the bar is nobody's.
     """
 
@@ -66,12 +62,12 @@ class WatchedSlice:
 
     @property
     def identity(self) -> str:
-        """What its state is good for: with another bar or metric a detector starts anew."""
+        """Return the key of its state: with another bar or metric a detector starts anew."""
         of = {"metric": self.rule.metric, "better": self.rule.better, "bar": self.bar_share}
         return json.dumps({**of, **unit_of(self.rule)})
 
     def with_least(self, least: float) -> "WatchedSlice":
-        """The same for answers that are drawn with a lower probability."""
+        """Return the same for answers that are drawn with a lower probability."""
         return replace(self, least=least)
 
 
@@ -82,7 +78,7 @@ def facet_of(slice: str) -> tuple[str, str] | None:
 
 
 def share_of(rule: AlarmRule, value: float) -> float:
-    """A value of the rule's metric as a share from 0 to 1, of which 1 is the best."""
+    """Return a value of the rule's metric as a share from 0 to 1, of which 1 is the best."""
     scale = rule.range
     low, high = scale.low, scale.high
     kept = min(max(value, low), high)
@@ -90,22 +86,22 @@ def share_of(rule: AlarmRule, value: float) -> float:
 
 
 def limit_for(promise: AlarmPromise, shares: int) -> float:
-    """The evidence that an alarm wants where a detector has one of so many shares of a promise."""
+    """Return the evidence that an alarm wants where a detector has one of so many shares of a
+    promise.
+    """
     if promise.false_alarms is None:
         return limit_of_gap(promise.answers, detectors=shares)
     return promised_limit(promise.false_alarms, promise.answers, detectors=shares)
 
 
 def shares_of(settings: MonitorSettings, rule: AlarmRule, number: int = 1) -> int:
-    """Of how many shares of its promise the ``number``-th slice of a rule has one.
+    """Return into how many shares the promise is cut of which the ``number``-th slice has one.
 
     A promise is divided evenly by the rules that have it together. Where slices keep coming, the
     k-th of a rule has 1 / (k (k + 1)) of its part: however many come, and whenever, they never
     have more than the part, and none of them changes what another one was promised.
 
     Args:
-        settings: With all rules.
-        rule: One of them.
         number: The how many-th slice of the rule it is, from 1.
     """
     of_rule = number * (number + 1) if rule.facet is not None and rule.value is None else 1
@@ -122,7 +118,7 @@ def watched(
     begun: int = 0,
     judge: str | None = None,
 ) -> WatchedSlice:
-    """A rule at work on its ``number``-th slice."""
+    """Return a rule at work on its ``number``-th slice."""
     promise = rule.promise or settings.promise
     limit = limit_for(promise, shares_of(settings, rule, number))
     # The guard checks every answer.

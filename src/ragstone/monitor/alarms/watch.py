@@ -72,13 +72,7 @@ MOST_SCORES, MOST_SESSIONS = 2_000, 500
 
 
 def close_sessions(run: Sql, rules: Sequence[AlarmRule], now: float) -> bool:
-    """Write the scores of sessions that are over; gives whether there are more.
-
-    Args:
-        run: Within a transaction.
-        rules: All; those that look at sessions say of which metrics.
-        now: Seconds since the epoch.
-    """
+    """Write the scores of sessions that are over; gives whether there are more."""
     metrics = sorted({rule.metric for rule in rules if rule.of == "sessions"})
     stop_noting(run, metrics)
     more, last = False, last_score(run) if metrics else 0
@@ -113,13 +107,10 @@ def _close(run: Sql, metric: str, now: float) -> bool:
 def looked_at(
     metric: str, turns: Sequence[WatchedTurn], now: float, *, guard: bool
 ) -> SessionOver | float:
-    """A session that is over; or when to look at it again, in seconds since the epoch.
+    """Return a session that is over, or when to look at it again, in seconds since the epoch.
 
     Args:
-        metric: Its text form.
         turns: All of them, in order; at least one.
-        now: Seconds since the epoch.
-        guard: Whether the metric is the guard's, of every answer.
     """
     if not guard and any(one.state == "out" or one.source == "backfill" for one in turns):
         return _over(metric, turns, now, "out", 1.0)
@@ -183,12 +174,11 @@ FEWEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """How long nothing came.
+    """A time in which nothing came.
 
     Attributes:
         last_at: When something came last; None: never.
         since: From when on silence counts: then, or when the monitor began to look.
-        wait: Seconds of silence that are an alarm.
         usual: Seconds that usually lie between two; None: not known yet.
     """
 
@@ -198,12 +188,12 @@ class Quiet:
     usual: float | None
 
     def over_at(self, now: float) -> bool:
-        """Whether it is too long."""
+        """Tell whether it is too long."""
         return now - self.since >= self.wait
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What an alarm says of it."""
+        """Return the facts of its alarm."""
         return {"last_at": self.last_at, "usual_gap": self.usual, "wait": self.wait}
 
 
@@ -237,13 +227,6 @@ def watch_judging(
 
     It has if answers are due for an hour and none was judged within it, or, as only another
     process can see, if the worker gives no sign of life.
-
-    Args:
-        run: Within a transaction.
-        settings: Of the monitor.
-        awake: Since when the monitor looks.
-        now: Seconds since the epoch.
-        from_outside: Whether this is another process than the worker.
     """
     stopped = _no_life(run, awake, now) if from_outside else None
     stopped = stopped or _nothing_judged(run, awake, now)
@@ -271,11 +254,6 @@ def watch_scores(
     """Raise or resolve the alarms that a rule sees no score of a slice.
 
     Args:
-        run: Within a transaction.
-        settings: With the rules.
-        slices: The slices of each rule, by its name.
-        awake: Since when the monitor looks.
-        now: Seconds since the epoch.
         still: Rules that cannot be watched at present, and whose alarms stay.
         excused: Whether nothing came, or nothing was judged, which is an alarm of its own.
     """
@@ -322,7 +300,6 @@ def _expected(run: Sql, now: float, *, excused: bool) -> float:
 def _quiet(
     times: list[float], settings: MonitorSettings, awake: float, least: float = 0.0
 ) -> Quiet:
-    """How long nothing came, by when the last ones came, the latest first."""
     usual = None
     if len(times) >= FEWEST:
         usual = median(late - early for late, early in pairwise(times))
@@ -332,7 +309,6 @@ def _quiet(
 
 
 def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[float]) -> float:
-    """Seconds that a score may keep one waiting by the settings themselves."""
     if metric.startswith("guard_"):
         return 0.0
     judging = settings.judging
@@ -351,7 +327,6 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
 
 
 def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
-    """Since when the worker gives no sign of life, and what is known; None if it does."""
     last = last_heartbeat(run)
     since = awake if last is None else max(last, awake)
     if now - since < DEAD:
@@ -360,7 +335,6 @@ def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]]
 
 
 def _nothing_judged(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
-    """Since when answers are due and none is judged, and what is known; None if all is well."""
     due_at, due = oldest_due(run)
     if due_at is None or now - max(due_at, awake) < HOUR:
         return None
@@ -384,7 +358,7 @@ COUNT_EVERY = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found: the names of rules that cannot be watched, and how many scores."""
+    """The rules that cannot be watched, by name, and the number of scores of one look."""
 
     broken: tuple[str, ...]
     found: int
@@ -398,8 +372,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
 
     Args:
         store: Where everything is.
-        settings: With the rules and the channels.
-        now: Seconds since the epoch.
 
     Raises:
         StoreAway: The store cannot be used at present; the next call goes on.
@@ -426,7 +398,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
 
 
 def _count_together(run: Sql, settings: MonitorSettings, now: float) -> None:
-    """Count how many answers of a session are judged, where a rule takes them as independent."""
     if 0 <= now - answers_together_at(run) < COUNT_EVERY:
         return
     found = {
@@ -453,7 +424,6 @@ def _watch_silence(
 
 
 def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> None:
-    """Keep how the rules stand, for the screens, and log what is wrong with them once."""
     standings: dict[str, object] = {
         "broken": dict(at_work.broken),
         "overfull": list(at_work.overfull),
@@ -492,8 +462,6 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
 
     Args:
         store: Where everything is.
-        settings: With the channels.
-        now: Seconds since the epoch.
 
     Raises:
         StoreAway: The store cannot be used at present.
@@ -511,7 +479,6 @@ class AliveWatch:
 
     Args:
         store: Where everything is.
-        settings: With the channels.
     """
 
     def __init__(self, store: MonitorStore, settings: MonitorSettings) -> None:

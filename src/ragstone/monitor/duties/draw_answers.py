@@ -57,11 +57,9 @@ SEED, LOAD, COST = "sampling_seed", "sampling_load", "judging_cost"
 
 @dataclass(frozen=True, slots=True)
 class SamplingLoad:
-    """How many examples the settings would have judged of late.
+    """The number of examples that the settings would have judged of late.
 
     Attributes:
-        began: When the first was seen, in seconds since the epoch.
-        at: When this was counted.
         wanted: The sum of their probabilities, each the less the longer ago it was.
     """
 
@@ -70,12 +68,12 @@ class SamplingLoad:
     wanted: float
 
     def then(self, now: float, wanted: float) -> "SamplingLoad":
-        """The same after more was seen."""
+        """Return the same after more was seen."""
         at = max(now, self.at)
         return SamplingLoad(self.began, at, self.wanted * exp((self.at - at) / MEMORY) + wanted)
 
     def an_hour(self, now: float) -> float:
-        """How many would be judged within an hour, if traffic goes on as it does."""
+        """Return how many would be judged within an hour, if traffic goes on as it does."""
         at = max(now, self.at)
         seen = max(at - self.began, FIRST_LOOK)
         left = self.wanted * exp((self.at - at) / MEMORY)
@@ -88,9 +86,6 @@ class Sampling:
 
     Args:
         store: Where all of it is.
-        settings: Which answers are judged, of how many.
-        judging: How many may be judged within an hour.
-        now: Seconds since the epoch.
     """
 
     store: MonitorStore
@@ -126,11 +121,6 @@ class Sampling:
     def _shares(
         self, run: Sql, load: SamplingLoad, now: float, sessions: Sequence[str]
     ) -> dict[str, float]:
-        """For each session the share of what the settings want for which there is a budget.
-
-        Its own turns that are due do not count: they are there because of its lot, and what is
-        drawn next with the same lot must have a probability that does not follow from that.
-        """
         most = affordable(self.judging, remembered(run, COST))
         expected = load.an_hour(now)
         if most is None or not expected:
@@ -142,12 +132,7 @@ class Sampling:
 
 
 def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None:
-    """How many answers may be judged within an hour; None: as many as there are.
-
-    Args:
-        judging: The budget.
-        usd_each: What judging one answer costs, as far as it is known.
-    """
+    """Return how many answers may be judged within an hour; None: as many as there are."""
     limits = [] if judging.answers_an_hour is None else [float(judging.answers_an_hour)]
     if judging.usd_an_hour is not None and usd_each:
         limits.append(judging.usd_an_hour / usd_each)
@@ -155,22 +140,18 @@ def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None
 
 
 def probability(wanted: float, share: float) -> float:
-    """The probability with which an example is drawn.
+    """Return the probability with which an example is drawn.
 
     The least bounds the largest weight, and with it what one answer can do to a mean.
 
     >>> probability(0.5, 0.4), probability(0.1, 0.1), probability(0.0, 1.0)
     (0.2, 0.05, 0.0)
-
-    Args:
-        wanted: By the settings.
-        share: Of all that is wanted, as much as the budget allows.
     """
     return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
 
 
 def sampling_seed(run: Sql) -> str:
-    """What all draws of a store rest on; made when it is first needed."""
+    """Return the seed of all draws of a store; it is made when it is first needed."""
     seed = kept_seed(run)
     if not seed:
         seed = token_hex(16)
@@ -179,7 +160,7 @@ def sampling_seed(run: Sql) -> str:
 
 
 def kept_seed(run: Sql) -> str:
-    """The same, empty where nothing was drawn yet; within a reading."""
+    """Return the same, empty where nothing was drawn yet; within a reading."""
     return str(remembered(run, SEED, ""))
 
 
@@ -200,15 +181,9 @@ ASKED = 50
 
 @dataclass(frozen=True, slots=True)
 class BackfillPlan:
-    """What judging a past window comes to.
+    """The work that judging a past window takes.
 
     Attributes:
-        since: The window's first moment, in seconds since the epoch.
-        until: The first that is not in it.
-        rate: The probability with which each answer is drawn.
-        answers: How many there are.
-        drawn: How many of them were drawn before.
-        to_judge: How many more are judged.
         calls: Calls of models that this takes; 0 without a model.
         usd: What they cost, in US dollars; None where a price is not known.
     """
@@ -223,7 +198,7 @@ class BackfillPlan:
     usd: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return asdict(self)
 
 
@@ -238,9 +213,6 @@ def plan_backfill(
 
     Args:
         store: Where the answers are.
-        judging: The metrics and judges.
-        since: The window's first moment, in seconds since the epoch.
-        until: The first that is not in it.
         sample: The probability with which each of its answers is drawn, from .05 to 1.
 
     Raises:
@@ -280,7 +252,7 @@ def begin_backfill(
 
 
 def is_drawn(seed: str, one: PassedOver, rate: float) -> bool:
-    """Whether an answer that was passed over is drawn now: so many of them are.
+    """Tell whether an answer that was passed over is drawn now, at this rate.
 
     Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with
     exactly this rate.
@@ -292,7 +264,6 @@ def is_drawn(seed: str, one: PassedOver, rate: float) -> bool:
 def _price(
     judging: JudgingSettings, sample: list[PlannedExample], n: int
 ) -> tuple[int, float | None]:
-    """Calls of models, and their cost, for so many answers as these."""
     if not sample or all(map(is_without_model, judging.judges)):
         return 0, 0.0
     records = [json.loads(one.record) for one in sample]

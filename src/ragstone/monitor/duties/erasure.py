@@ -53,8 +53,6 @@ class Retention:
 
     Args:
         store: Where all of it is.
-        settings: How long, and how much, is kept.
-        now: Seconds since the epoch.
     """
 
     store: MonitorStore
@@ -83,7 +81,6 @@ class Retention:
         return len(traces)
 
     def _too_many(self) -> int:
-        """How many of the oldest traces are still to go because all together are too large."""
         with self.store.database.reading() as run:
             left = int(remembered(run, LEFT, 0))
             before = float(remembered(run, SIZE, 0.0))
@@ -102,13 +99,10 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """How much data was erased.
+    """Counts of the data that was erased.
 
     Attributes:
-        traces: With all that came of them.
-        examples: With all that was said of them.
         labelled: Items of queues that showed them, with what people said.
-        malformed: Pieces that were put aside.
         in_work: Whether some of them are being judged at this moment: their texts go as soon as
             that ends.
     """
@@ -134,9 +128,6 @@ def erase(
 
     Args:
         store: Where they are.
-        session: The conversation's id.
-        user: The user's id, as the traces have it.
-        now: Seconds since the epoch.
 
     Raises:
         InputError: Neither is named.
@@ -176,12 +167,11 @@ def require_person_or_session(session: str | None, user: str | None) -> None:
 
 
 def _kept_as(id: str | None) -> tuple[str, ...]:
-    """How an id is kept: as it was sent, or as its hash where it held what is taken out."""
+    """Return an id as it was sent, or its hash where it held what is taken out."""
     return (id, hashed_id(id)) if id else ()
 
 
 def _labels_of(store: MonitorStore, examples: list[str]) -> int:
-    """Remove the examples from people's queues, where the store has any."""
     if not store.place.startswith(POSTGRES) and not (Path(store.place) / LABELS).is_file():
         return 0
     labels = open_labels(store.place)

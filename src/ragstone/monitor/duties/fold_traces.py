@@ -47,7 +47,6 @@ class Folding:
         store: Where all of it is.
         corpus: Texts of passages whose spans carry only ids.
         settle: Seconds of silence after which a trace with its root is taken for complete.
-        now: Seconds since the epoch.
     """
 
     store: MonitorStore
@@ -153,7 +152,6 @@ def _row(one: TracedExample, trace: str) -> FoldedExample:
 
 
 def _facets(one: TracedExample, example: Example) -> dict[str, str]:
-    """What the example can be sliced by: not by its session, of which there are too many."""
     known: dict[str, Any] = {
         **{name: example.facet(name) for name in example.slices if name not in _NO_SLICES},
         "system": example.system,
@@ -164,7 +162,9 @@ def _facets(one: TracedExample, example: Example) -> dict[str, str]:
 
 
 def text_hash(example: Example) -> str:
-    """What changes with everything that is judged of an example, and with nothing else."""
+    """Return a hash that changes with everything that is judged of an example, and with nothing
+    else.
+    """
     said = (
         example.question,
         example.answer,

@@ -35,10 +35,9 @@ ENOUGH = 30
 
 @dataclass(frozen=True)
 class LabelledAnswers:
-    """What people said of the answers of one queue.
+    """The labels of the answers of one queue.
 
     Attributes:
-        table: Their labels.
         chances: With which probability each labelled answer was drawn and labelled.
         units: How many claims and statements of each people were asked about.
     """
@@ -53,7 +52,6 @@ class People:
 
     Args:
         store: What is monitored; people's labels lie in the same folder or database.
-        now: Seconds since the epoch.
     """
 
     def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
@@ -105,7 +103,7 @@ class People:
 
 
 def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
-    """What people said of the answers of a queue so far."""
+    """Read what people said of the answers of a queue so far."""
     queue, table = Queue(database, name), labels_in_queue(database, name)
     chances = dict(
         table.counted.drop_nulls("inclusion_probability")
@@ -123,7 +121,7 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
 
 
 def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
-    """The queue whose labels count, of those given from the oldest on."""
+    """Return the queue whose labels count, of those given from the oldest on."""
     _, _, found = max((min(len(one.chances), ENOUGH), at, one) for at, one in enumerate(queues))
     return found
 
@@ -131,13 +129,7 @@ def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
 def scores_by_people(
     examples: Sequence[ExampleToScore], labelled: LabelledAnswers, metrics: Sequence[str]
 ) -> list[NewScore]:
-    """The scores that people's judgements settle.
-
-    Args:
-        examples: That were labelled.
-        labelled: What was said of these, and perhaps of others.
-        metrics: Their text forms.
-    """
+    """Return the scores that people's judgements settle."""
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
     there = [replace(stored_example(one.record), labels={}) for one in examples]
     found = people_scores(

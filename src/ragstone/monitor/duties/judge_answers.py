@@ -71,7 +71,7 @@ FAILED = (
 
 
 def judge_signature(run: Run) -> str:
-    """Who judged, with versions; the same for all batches that are judged alike."""
+    """Return who judged, with versions; the same for all batches that are judged alike."""
     parts = run.signature.split("|")
     return "|".join(part for part in parts if not part.startswith(OF_THE_BATCH))
 
@@ -79,12 +79,10 @@ def judge_signature(run: Run) -> str:
 def judged_examples(
     run: Run, examples: Iterable[str], metrics: Sequence[str]
 ) -> list[JudgedExample]:
-    """What came of each example.
+    """Return the result of each example.
 
     Args:
-        run: Over the batch.
         examples: Their ids; one that the run could not read has missing scores.
-        metrics: That were asked for.
     """
     judge = judge_signature(run)
     scores: defaultdict[str, list[NewScore]] = defaultdict(list)
@@ -117,7 +115,6 @@ def judged_examples(
 
 
 def _judgements(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """The rows about each example, by kind."""
     found: defaultdict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
     for kind in KINDS:
         if run.folder.has(kind):
@@ -156,8 +153,6 @@ class Judging:
 
     Args:
         store: Where all of it is.
-        settings: What is judged, by whom, for how much.
-        now: Seconds since the epoch.
         judge: Judges in the place of those that the settings name; for tests.
     """
 
@@ -208,10 +203,6 @@ class Judging:
         self._cancellation.cancel()
 
     def _give_up(self) -> None:
-        """Give up what has been due for too long, also while no judge can be had.
-
-        Where nothing is to be judged any more, that is all that is due.
-        """
         now = self.now()
         before = now - GIVEN_UP if self.settings.metrics else now + 1
         with self.store.database.reading() as run:
@@ -231,7 +222,6 @@ class Judging:
                 keep_batch(run, replace(batch, tries=batch.tries - 1))
 
     def _begun(self) -> JudgingBatch | None:
-        """The unfinished batch, if there is one."""
         with self.store.database.reading() as run:
             batch = current_batch(run)
         self._sweep(batch)
@@ -246,7 +236,6 @@ class Judging:
         return batch
 
     def _chosen(self) -> JudgingBatch | None:
-        """A new batch of what is due, as far as the budget goes."""
         now = self.now()
         with self.store.database.transaction() as run:
             most, usd = self._affordable(run, now)
@@ -258,7 +247,6 @@ class Judging:
         return batch
 
     def _affordable(self, run: Sql, now: float) -> tuple[int, float | None]:
-        """How many examples there is a budget for, and how much money."""
         gone: Spent = spent(run, now)
         most = remembered(run, MOST_NOW, MOST)
         if self.settings.answers_an_hour is not None:
@@ -272,7 +260,6 @@ class Judging:
         return (min(most, ceil(left / each)) if each else most), left
 
     def _judged(self, batch: JudgingBatch) -> Run | None:
-        """The run over a batch, begun or resumed; None if it cannot be finished now."""
         folder = self._folder(batch)
         file = folder / EXAMPLES
         if not file.exists():
@@ -298,7 +285,6 @@ class Judging:
         return run
 
     def _put_back(self, batch: JudgingBatch) -> None:
-        """Let go of a batch of which nothing is left."""
         self._keep(None)
         self._drop(batch)
 
@@ -388,7 +374,6 @@ class Judging:
 
 
 def _widen(run: Sql) -> None:
-    """Batches may be larger again, after one that was judged."""
     most = remembered(run, MOST_NOW, MOST)
     if most < MOST:
         keep(run, MOST_NOW, min(MOST, 2 * most))
@@ -402,7 +387,7 @@ def judged_run(
     cancellation: Cancellation | None = None,
     judge: Named | None = None,
 ) -> Run:
-    """A run over examples by what the settings say.
+    """Run over examples by what the settings say.
 
     Raises:
         RagstoneError: As ``ragstone.evaluate``.
@@ -439,10 +424,6 @@ class Anchoring:
 
     Args:
         store: Where all of it is.
-        settings: What is judged, by whom.
-        every: Seconds between two rounds.
-        now: Seconds since the epoch.
-        judge: Judges in the place of those that the settings name.
     """
 
     store: MonitorStore

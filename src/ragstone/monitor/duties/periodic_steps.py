@@ -39,10 +39,7 @@ class Retried:
     """A duty that never raises: a fault is logged, and the duty waits the longer the more often.
 
     Args:
-        name: What it does, for the log.
-        do: Does some of it; gives how much.
         store: Where the log is.
-        now: Seconds since the epoch.
     """
 
     name: str
@@ -73,7 +70,7 @@ class Retried:
 
 
 def fault_text(error: Exception) -> str:
-    """A fault without any text of a trace: our own words, or where it was raised."""
+    """Return a fault without any text of a trace: our own words, or where it was raised."""
     if isinstance(error, RagstoneError):
         return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1:]
@@ -88,12 +85,7 @@ what is not summed up yet is counted from the scores themselves."""
 
 
 class Summing:
-    """Makes the sums whose scores changed, a page at a time.
-
-    Args:
-        store: What is monitored.
-        now: Seconds since the epoch.
-    """
+    """Makes the sums whose scores changed, a page at a time."""
 
     def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
         self._store, self._now = store, now
@@ -125,7 +117,6 @@ class WritingBack:
     Args:
         store: Where they are.
         settings: Where they go; None for nowhere.
-        now: Seconds since the epoch.
     """
 
     def __init__(
@@ -174,7 +165,7 @@ STATUS = {"passed": "value", "failed": "value", "not_applicable": "undefined"}
 
 
 def usual_guard(*, keep_thoughts: bool = False) -> Guard:
-    """The guard that looks at production: not every system is asked to cite."""
+    """Return the guard that looks at production: not every system is asked to cite."""
     return Guard(Checks(citations=False, keep_thoughts=keep_thoughts), deadline=UNHURRIED)
 
 
@@ -184,8 +175,6 @@ class GuardChecking:
 
     Args:
         store: Where all of it is.
-        guard: What is checked.
-        now: Seconds since the epoch.
     """
 
     store: MonitorStore
@@ -229,7 +218,7 @@ class GuardChecking:
 
 
 def guard_scores(example: str, found: Assessment) -> Iterator[NewScore]:
-    """The scores that an assessment gives.
+    """Give the scores that an assessment gives.
 
     ``guard_ok`` and ``guard_CHECK`` are 1 where it passed and 0 where not, undefined where a check
     does not apply, and missing where it could not be judged. ``guard_confidence`` is undefined

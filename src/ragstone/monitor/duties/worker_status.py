@@ -30,32 +30,21 @@ MOSTLY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class MonitorStatus:
-    """How far everything is. Times are seconds since the epoch, counts are of the last 24 hours
+    """The state of a monitor. Times are seconds since the epoch, counts are of the last 24 hours
     unless a name says otherwise.
 
     Attributes:
-        received: Spans, log records and examples that came.
-        kept: Of these, those that were taken in.
         malformed: Of these, those that could not be read; they are kept aside.
         folded: Traces that were put together; one counts again when more of it comes.
-        answers: Examples that were found in them.
-        assessed: Examples that the guard's checks looked at.
-        due: Examples that came to be judged.
-        judged: Examples that were judged.
         shed: Examples that waited too long to be judged, and were given up.
-        set_aside: Examples at which judges failed several times.
         due_last_hour: Examples that came to be judged within the last hour.
-        judged_last_hour: Examples that were judged within it.
-        waiting_to_fold: Parts of traces that are not folded yet.
         waiting_to_assess: Examples that the guard's checks have not looked at yet.
-        waiting_to_be_judged: Examples that are due.
         lag: Seconds for which the first of those to fold or to assess has waited; 0 for none.
         last_trace_at: When something last came; None: never.
         usual_gap: Seconds between two traces, in the mean of the last day; None if not known.
         last_judged_at: When something was last judged; None: never.
         worker_at: The worker's last sign of life; None: there never was one.
         worker: By that, ``alive``, ``silent`` for a minute, ``dead`` for five, or ``not_begun``.
-        alarms: Those that are firing now.
         content: Of the traces of answers, the share whose texts are there, that have only ids of
             passages, and that have no texts; empty where none came.
         answers_together: The rules that look at answers which come in conversations, whose promise
@@ -91,17 +80,12 @@ class MonitorStatus:
     set_variable: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return asdict(self)
 
 
 def monitor_status(run: Sql, now: float) -> MonitorStatus:
-    """How far everything is.
-
-    Args:
-        run: Within a reading of the store.
-        now: Seconds since the epoch.
-    """
+    """Read the state of a monitor."""
     day, hour = counted(run, now - DAY), counted(run, now - HOUR)
     parts, first_part = unfolded(run)
     assess = waiting_for(run, ASSESS)

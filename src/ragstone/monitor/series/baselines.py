@@ -52,7 +52,7 @@ class MeanWithInterval:
 
     @classmethod
     def of(cls, value: float | None, interval: Interval | None, n: int) -> Self:
-        """A mean with its interval, or with None for both ends."""
+        """Return a mean with its interval, or with None for both ends."""
         low, high = (None, None) if interval is None else (interval.low, interval.high)
         return cls(value, low, high, n)
 
@@ -63,11 +63,8 @@ class SideBySide:
 
     Attributes:
         of: What it was before in: the name of a run's folder; None: in earlier answers.
-        before: The mean before.
-        now: The mean now, of all that is shown.
         difference: ``now`` less ``before``; None where one of them is.
         low: Low end of its interval at 95 %, which holds at every look; None where there is none.
-        high: Its high end.
         margin: Within which both are equivalent; None: not asked.
         verdict: The conclusion, for all metrics that are shown together.
         why: Why there is no interval, as a reason; None if there is one.
@@ -97,13 +94,13 @@ class SettledMean(Protocol):
     def n(self) -> int: ...
 
     def once(self, level: float) -> Interval | None:
-        """Its interval."""
+        """Return its interval."""
 
 
 def side_by_side(
     now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
 ) -> SideBySide:
-    """A window that may still be filling, beside what was before.
+    """Return a window that may still be filling, beside what was before.
 
     The difference has the interval of two means of different rows, in which that of the window is
     the one that holds at every look: the page may be looked at again and again. Of a family of m
@@ -112,11 +109,8 @@ def side_by_side(
     *worse* where that of level 1 - 5 % / m leaves out 0.
 
     Args:
-        now: The window.
-        before: What it is compared with.
         of: What that is: the name of a run; None: earlier answers.
         margin: Up to which a difference does not matter, in the metric's unit; None: not asked.
-        family: How many comparisons are looked at together.
 
     Source: Newcombe (1998) and Zou & Donner (2008) for the interval; Schuirmann (1987) for
     equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks,
@@ -174,8 +168,6 @@ class BaselineMean:
     """The mean of a metric in a run.
 
     Attributes:
-        scored: The run.
-        metric: Its text form there.
         system: Of the run; None: all.
     """
 
@@ -194,7 +186,7 @@ class BaselineMean:
         return int((self._scores["status"] == "value").sum())
 
     def once(self, level: float) -> Interval | None:
-        """Its interval, by the clusters of the run."""
+        """Return its interval, by the clusters of the run."""
         return mean_of(self._scores, self.scored.scale(self.metric), level=level).interval
 
     @cached_property
@@ -205,12 +197,10 @@ class BaselineMean:
 
 @lru_cache(maxsize=256)
 def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
-    """A metric of a finished run, which is read once; None if it was not measured there.
+    """Return a metric of a finished run, which is read once; None if it was not measured there.
 
     Args:
-        path: The run's folder.
         system: Of the run; None: all.
-        metric: Any form of its name.
 
     Raises:
         InputError: It is no finished run, or lacks the system.
@@ -232,11 +222,8 @@ class AcrossDeploy:
     """A metric before and after a deploy.
 
     Attributes:
-        version: That was deployed.
-        at: When answers of it were first seen, in seconds since the epoch.
         since: Where the window before begins.
         until: Where the window after ends.
-        found: Both, with their difference.
     """
 
     version: str
@@ -256,18 +243,13 @@ def across_deploy(
     slice: Facet | None = None,
     margin: float | None = None,
 ) -> AcrossDeploy:
-    """A metric in the time before a version was first seen, and in the time after.
+    """Return a metric in the time before a version was first seen, and in the time after.
 
     Neither reaches over another deploy. The two minutes in which it happened count for neither. The
     answers are those of the time, whichever version gave them; for those of a version alone, take
     its slice.
 
     Args:
-        store: What is monitored.
-        metric: Its text form.
-        version: Of answers that were seen.
-        now: In seconds since the epoch.
-        span: How far it looks before and after, in seconds.
         slice: Of which traffic; None: of all.
         margin: Up to which a difference does not matter; None: not asked.
 
@@ -290,7 +272,7 @@ def across_deploy_in(
     slice: Facet | None,
     margin: float | None,
 ) -> AcrossDeploy:
-    """As ``across_deploy``, within a reading of the store."""
+    """Compare as ``across_deploy`` does, within a reading of the store."""
     at = first_seen(run, version)
     if at is None:
         there = [name for name, _ in deployed(run, 0, EVER)]
@@ -317,13 +299,11 @@ class AlarmBar:
     """The mean that is still right.
 
     Attributes:
-        value: On the metric's own scale.
         source: Where it comes from: the rule, the baseline run, the slice's own part of that run,
             or the first judged answers of the slice.
         limit: The baseline's confidence limit, of which the margin was taken; None for a bar of
             the rule.
         mean: The baseline's mean; None for a bar of the rule.
-        n: Its answers.
     """
 
     value: float
@@ -334,7 +314,9 @@ class AlarmBar:
 
 
 def unit_of(rule: AlarmRule) -> dict[str, str]:
-    """What is kept of a rule that looks at sessions, so that it begins anew when that changes."""
+    """Return what is kept of a rule that looks at sessions, so that it begins anew when that
+    changes.
+    """
     return {} if rule.of == "answers" else {"of": rule.of}
 
 
@@ -349,14 +331,12 @@ FEWEST = 30
 
 
 def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """The bar of a rule with a margin to a run.
+    """Return the bar of a rule with a margin to a run.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
 
     Args:
-        rule: With a margin.
-        baseline: With a run.
         slice: ``facet=value``, or nothing.
 
     Raises:
@@ -368,11 +348,7 @@ def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> Alarm
 
 
 def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
-    """The bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
-
-    Args:
-        rule: Any.
-        baseline: What margins are counted from.
+    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
 
     Raises:
         InputError: The baseline run cannot be read, or lacks the metric or the system.
@@ -391,11 +367,8 @@ def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
 
 
 def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
-    """The bar of a rule with a margin to these scores, each weighted by one over its probability.
-
-    Args:
-        rule: With a margin.
-        scores: At least two.
+    """Return the bar of a rule with a margin to these scores, each weighted by one over its
+    probability.
 
     Source: Horvitz & Thompson (1952); the interval as in ``stats.heavy_rows``.
     """
@@ -444,7 +417,6 @@ def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n:
 def _part(
     path: Path, system: str | None, rule: AlarmRule, facet: str, value: str
 ) -> pl.DataFrame | None:
-    """The scores of a slice of the run; None where it has none or few."""
     try:
         scores = _scores(path, system, rule, facet)
     except InputError:
@@ -470,10 +442,6 @@ def _scores(path: Path, system: str | None, rule: AlarmRule, facet: str) -> pl.D
 
 
 def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
-    """One row a session, with the mean of its turns and the facets of its last turn.
-
-    Where a turn is missing, so is its session; undefined turns do not count.
-    """
     field = f"by {SESSION}"
     session = pl.when(pl.col(field) == NO_VALUE).then(pl.col("example_id")).otherwise(pl.col(field))
     found = scores.group_by("system", session.alias("own session"), maintain_order=True).agg(
@@ -491,12 +459,9 @@ def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
 def settled_bar(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
 ) -> AlarmBar | None:
-    """The bar of a rule in a slice; None where its first answers have not all come yet.
+    """Return the bar of a rule in a slice; None where its first answers have not all come yet.
 
     Args:
-        run: Within a transaction or a reading.
-        settings: With the rule.
-        rule: Any.
         slice: ``facet=value``, or nothing.
 
     Raises:
@@ -513,7 +478,7 @@ def settled_bar(
 def learnt_bar(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
 ) -> tuple[AlarmBar, int, str] | None:
-    """The bar that was counted from first answers, the number of their last one, its judge."""
+    """Return the bar that was counted from first answers, the number of their last one, its judge."""
     kept = remembered(run, learnt_name(rule, slice))
     if kept is None or kept.get("of") != learnt_of(rule, wanted):
         return None

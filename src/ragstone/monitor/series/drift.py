@@ -30,7 +30,6 @@ def _top_score(example: Example) -> float | None:
 
 
 def _foreign(example: Example) -> float | None:
-    """Share of the question's letters that are no plain Latin ones: a sign of its language."""
     letters = [one for one in example.question or "" if one.isalpha()]
     return sum(not one.isascii() for one in letters) / len(letters) if letters else None
 
@@ -67,14 +66,8 @@ class FeatureDrift:
     """One feature then and now.
 
     Attributes:
-        feature: Its name.
-        before: The mean then.
-        now: The mean now.
         distance: The largest difference of the two cumulative shares, from 0 to 1.
-        p: Of Kolmogorov and Smirnov's test.
         p_adjusted: For all features and all looks since the monitor began.
-        n_before: Answers compared.
-        n_now: The same.
         moved: Whether that is at most .05.
     """
 
@@ -91,14 +84,12 @@ class FeatureDrift:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What moved in the last whole window.
+    """The features that moved in the last whole window.
 
     Attributes:
-        since: Where it begins, in seconds since the epoch.
         until: Where it ends.
         looks: The how many-th window it is since the first answer that is kept.
         of: The name of the run's folder that it is compared with; None: the seven windows before.
-        features: Those that both sides have.
     """
 
     since: float
@@ -111,7 +102,7 @@ class Drift:
 def drift(
     store: MonitorStore, now: float, *, span: float = DAY, baseline: Run | None = None
 ) -> Drift:
-    """How inputs and outputs of the last whole window differ from a run or from those before.
+    """Compare inputs and outputs of the last whole window with a run or with those before.
 
     Windows begin at whole multiples of their length since the epoch, so that however often one
     looks within one, the result is the same. Of the promise that nothing is said to have moved
@@ -119,9 +110,6 @@ def drift(
     for the features by Holm, and for the windows by that.
 
     Args:
-        store: What is monitored.
-        now: In seconds since the epoch.
-        span: Length of a window, in seconds.
         baseline: A finished run; None: the seven windows before.
 
     Source: as ``two_samples``; Holm (1979).
@@ -175,7 +163,6 @@ def _of_store(run: Sql, since: float, until: float) -> Values:
 
 
 def _of_run(run: Run) -> Values:
-    """One answer of each question."""
     frame = run.examples().unique("question_id", keep="first", maintain_order=True)
     return _values(from_frame(frame.sample(min(MOST, frame.height), shuffle=True, seed=0)))
 
@@ -192,17 +179,11 @@ def _values(examples: Iterable[Example]) -> dict[str, list[float]]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeDrift:
-    """What a judge says of the anchors of one metric, last and first.
+    """The judgements of the anchors of one metric, last and first.
 
     Attributes:
-        metric: Its text form.
-        n: Anchors that were judged at least twice.
-        rounds: How often.
-        first: Their mean at first.
-        last: Their mean in the last round.
         change: ``last`` less ``first``.
         low: Low end of its interval, at 95 % over all metrics and rounds; None where there is none.
-        high: Its high end.
         moved: Whether that leaves out 0.
     """
 
@@ -218,13 +199,10 @@ class JudgeDrift:
 
 
 def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
-    """How the judge's scores of the anchors changed, by metric.
+    """Return how the judge's scores of the anchors changed, by metric.
 
     The k-th round after the first has 1 / (k (k + 1)) of the 5 %, divided by the metrics, so that
     all rounds for ever together hold with 95 %.
-
-    Args:
-        store: What is monitored.
 
     Source: as ``paired_difference``.
     """

@@ -36,10 +36,7 @@ class TimeGrid:
     It is the same however often a page is made within a step, so that its windows are too.
 
     Attributes:
-        slots: Of the store, that make up a step.
         first: The number of the first step with which a window ends.
-        last: The number behind the last one.
-        abreast: How many steps a window is wide.
     """
 
     slots: int
@@ -51,11 +48,9 @@ class TimeGrid:
     def of(
         cls, since: float, until: float, *, buckets: int = MOST_WINDOWS, window: float | None = None
     ) -> Self:
-        """The grid for a period from ``since`` to ``until``.
+        """Return the grid for a period from ``since`` to ``until``.
 
         Args:
-            since: In seconds since the epoch.
-            until: Later than that.
             buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
                 fewer.
             window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
@@ -88,17 +83,17 @@ class TimeGrid:
 
     @property
     def since(self) -> float:
-        """Where the first step with which a window ends begins, in seconds since the epoch."""
+        """Return when the first step with which a window ends begins, in seconds since the epoch."""
         return self.first * self.step
 
     @property
     def until(self) -> float:
-        """Where the last one ends."""
+        """Return when the last one ends."""
         return self.last * self.step
 
 
 class Facet(NamedTuple):
-    """What traffic can be sliced by, such as ``version`` ``v42``."""
+    """A name and a value that traffic can be sliced by, such as ``version`` ``v42``."""
 
     name: str
     value: str
@@ -111,19 +106,11 @@ class MeanInWindow:
     Each judged answer is weighted by one over the probability with which it was drawn.
 
     Attributes:
-        start: When the window begins, in seconds since the epoch.
-        end: When it ends; the last one may still be filling.
         value: None if no answer in it was judged.
         low: Low end of the interval, which is for one look at one window; None where there is none.
-        high: Its high end.
         band_low: Low end of the confidence sequence, which holds in all windows that are drawn
             and at every look, together; None where there is none.
-        band_high: Its high end.
-        n: Answers with a score.
-        n_undefined: Answers for which the metric is undefined.
-        n_missing: Answers whose judgement failed.
         worst: The mean if all missing scores were the worst possible; None without bounds.
-        best: The same for the best possible.
     """
 
     start: float
@@ -145,13 +132,8 @@ class MetricOverTime:
     """A metric in windows of one width, the end of each one step after the last.
 
     Attributes:
-        metric: Its text form.
         slice: Of which traffic; None: of all.
-        range: Of its values, and which end is better.
-        since: Where the first step begins, in seconds since the epoch.
         until: Where the last one ends.
-        step: Between the ends of two windows, in seconds.
-        window: How wide each is, in seconds.
         level: Of the intervals, and of the confidence sequence of all windows together.
         windows: One a step, at most 240.
         no_band: Why there is no confidence sequence, as a reason; None if there is one.
@@ -182,15 +164,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepSums:
-    """Sums over the scores of each step, shape (K,).
-
-    Attributes:
-        first: The number of the first step.
-        scores: Of the scores that have a value.
-        undefined: How many are undefined.
-        missing: How many are missing.
-        missing_w: The weight of the missing ones.
-    """
+    """Sums over the scores of each step, shape (K,)."""
 
     first: int
     scores: WeightedSums
@@ -199,7 +173,7 @@ class StepSums:
     missing_w: Floats
 
     def over(self, steps: int) -> Self:
-        """Of windows of so many steps each, the first of which ends with the step ``steps - 1``."""
+        """Sum windows of so many steps each, the first of which ends with the step ``steps - 1``."""
 
         def total(values: Floats) -> Floats:
             return np.asarray(np.lib.stride_tricks.sliding_window_view(values, steps).sum(axis=1))
@@ -217,21 +191,16 @@ class StepSums:
 
     @property
     def together(self) -> WeightedSums:
-        """Of all steps, as of one window."""
+        """Sum all steps, as one window."""
         return self.scores.over(len(self.undefined))
 
 
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
 ) -> StepSums:
-    """The sums of the steps from ``first`` on and before ``end``.
+    """Return the sums of the steps from ``first`` on and before ``end``.
 
     Args:
-        run: A reading of the store.
-        metric: Its text form.
-        first: The number of a step, from the epoch on.
-        end: Of a later one.
-        slots: Of the store, that make up a step.
         slice: Of which traffic; None: of all.
     """
     table = np.zeros((end - first, 10))
@@ -249,7 +218,8 @@ CONFIDENCE = "guard_confidence"
 
 @lru_cache(maxsize=1024)
 def value_range(metric: str) -> ValueRange:
-    """The range of a metric's values, and which end is better; nothing is known of a strange one.
+    """Return the range of a metric's values, and which end is better; nothing is known of a strange
+    one.
 
     All that the guard says of an answer is 0 or 1, but for its confidence. Kept, for a name that is
     no metric is looked for among all packages that are installed.
@@ -273,13 +243,9 @@ def over_time(
     window: float | None = None,
     level: float = 0.95,
 ) -> MetricOverTime:
-    """A metric in windows, the end of each one step after the last.
+    """Return a metric in windows, the end of each one step after the last.
 
     Args:
-        store: What is monitored.
-        metric: Its text form.
-        since: In seconds since the epoch.
-        until: Later than that.
         slice: Of which traffic; None: of all.
         buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
             fewer.
@@ -296,7 +262,7 @@ def over_time(
 
 
 def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
-    """The sums of all steps that windows of a grid have, and the design effect of sessions."""
+    """Return the sums of all steps that windows of a grid have, and the design effect of sessions."""
     steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
     return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
 
@@ -310,7 +276,7 @@ def in_windows(
     *,
     level: float = 0.95,
 ) -> MetricOverTime:
-    """As ``over_time``, of sums that were read."""
+    """Estimate as ``over_time`` does, from sums that were read."""
     scale = value_range(metric)
     width = grid.abreast * grid.step
     return MetricOverTime(
@@ -331,16 +297,6 @@ def in_windows(
 def _windows(
     sums: StepSums, scale: ValueRange, step: float, width: float, effect: float, level: float
 ) -> tuple[MeanInWindow, ...]:
-    """What is drawn of each window.
-
-    Args:
-        sums: Of each window; ``first`` is the number of the step with which the first one ends.
-        scale: Of the metric.
-        step: In seconds.
-        width: Of a window, in seconds.
-        effect: Of sessions.
-        level: Of the intervals.
-    """
     scores, (low, high) = sums.scores, (scale.low, scale.high)
     windows = len(scores.n)
     means = scores.mean
@@ -376,7 +332,7 @@ def _windows(
 def sessions_effect(
     run: Sql, metric: str, since: float, until: float, slice: Facet | None
 ) -> float:
-    """The design effect of sessions, by the last answers of all that is drawn.
+    """Return the design effect of sessions, by the last answers of all that is drawn.
 
     Of each window alone it could not be told from chance.
     """
@@ -392,13 +348,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The weighted mean of a metric over a window.
-
-    Attributes:
-        scale: Of the metric.
-        sums: Over its scores.
-        effect: The design effect of sessions.
-    """
+    """The weighted mean of a metric over a window."""
 
     scale: ValueRange
     sums: WeightedSums
@@ -415,7 +365,7 @@ class Window:
         return clamp(float(self.sums.mean[0]), self.scale.low, self.scale.high) if self.n else None
 
     def once(self, level: float = LEVEL) -> Interval | None:
-        """Its interval for one look; None where there is none."""
+        """Return its interval for one look; None where there is none."""
         low, high = window_intervals(
             self.sums, low=self.scale.low, high=self.scale.high, design_effect=self.effect,
             level=level,
@@ -427,7 +377,7 @@ class Window:
         return Interval(float(low[0]), float(high[0]), level, method)
 
     def always(self, level: float = LEVEL) -> Interval | None:
-        """Its interval that holds at every look; None without a score or without bounds."""
+        """Return its interval that holds at every look; None without a score or without bounds."""
         low, high = self.scale.low, self.scale.high
         if low is None or high is None or not self.n:
             return None
@@ -447,13 +397,10 @@ def read_window(
     *,
     effect: float | None = None,
 ) -> Window:
-    """A metric from the slot of ``since`` on and before that of ``until``.
+    """Return the sums of a metric from the slot of ``since`` on and before that of ``until``.
 
     Args:
-        run: A reading of the store.
-        metric: Its text form.
         since: In seconds since the epoch; a slot of the store has two minutes.
-        until: The same.
         slice: Of which traffic; None: of all.
         effect: The design effect of sessions; None: by the answers of this window.
     """

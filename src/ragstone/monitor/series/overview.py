@@ -62,7 +62,7 @@ that leaves it open, the verdict beside what was before: ``as_before`` is *equiv
 
 @dataclass(frozen=True, slots=True)
 class DeployMarker:
-    """When answers of a version were first seen."""
+    """The time when answers of a version were first seen."""
 
     version: str
     at: float
@@ -78,7 +78,6 @@ class CorrectedNow:
             settle when to look before labels come.
         labels: The mean of people's labels alone, with an interval that holds at every look while
             labels come in, exactly; None where the metric has no bounds.
-        why: Why there is no corrected mean, as a reason.
     """
 
     raw: MeanWithInterval
@@ -92,8 +91,6 @@ class MetricNow:
     """A metric on the first screen.
 
     Attributes:
-        metric: Its text form.
-        state: What can be said of it.
         window: The last full or filling window in which answers were judged; None: there is none.
         judged_last_hour: Answers with a score that were given within the last hour.
         bar: Of the first rule on it; None without one.
@@ -101,7 +98,6 @@ class MetricNow:
         before: Beside the baseline run, or, without one that has the metric, beside the window of
             the same length before.
         corrected: None where nobody labelled any of these answers.
-        alarms: Of the rules on this metric, the latest last.
     """
 
     metric: str
@@ -128,14 +124,10 @@ class MonitorPageFacts:
     """The first screen.
 
     Attributes:
-        now: When it was made, in seconds since the epoch.
         since: What is shown begins here and ends ``now``.
         slice: Of which traffic; None: of all.
         baseline: The name of the baseline run's folder; None without one.
-        metrics: Those with a rule first, then the others by name.
-        deploys: Versions first seen since then.
         alarms: That were firing at any time since then, the latest last.
-        slices: What can be sliced by.
     """
 
     now: float
@@ -157,13 +149,9 @@ def monitored(
     slice: Facet | None = None,
     metrics: Sequence[str] | None = None,
 ) -> MonitorPageFacts:
-    """All that the first screen shows of the last hours.
+    """Return all that the first screen shows of the last hours.
 
     Args:
-        store: What is monitored.
-        settings: With the rules and the baseline.
-        now: In seconds since the epoch.
-        last: How far back it looks, in seconds.
         slice: Of which traffic; None: of all.
         metrics: Their text forms; None: those of rules, then all others that have a score.
 
@@ -238,7 +226,6 @@ def _before(
     slice: Facet | None,
     effect: float,
 ) -> tuple[SettledMean, str | None]:
-    """What the metric is compared with, and the name of the run it is of."""
     baseline = settings.baseline
     if baseline.run is not None:
         found = baseline_mean(baseline.run, baseline.system, metric)
@@ -251,7 +238,6 @@ def _before(
 def _shown_rule(
     settings: MonitorSettings, metric: str, slice: Facet | None, alarms: tuple[RaisedAlarm, ...]
 ) -> AlarmRule | None:
-    """The rule whose bar is drawn: one that fires, else the first that watches this slice."""
     here = _written(slice)
     firing = {one.rule for one in alarms if one.firing and one.slice == here}
     watched = {here, "" if slice is None else slice.name}
@@ -267,7 +253,6 @@ def _margin(rule: AlarmRule | None, metric: str) -> float | None:
 
 
 def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> float | None:
-    """The bar of a rule; None where it is not settled yet."""
     try:
         bar = settled_bar(run, settings, rule, slice)
     except InputError:
@@ -276,7 +261,6 @@ def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> fl
 
 
 def _written(slice: Facet | None) -> str:
-    """A slice as rules write it."""
     return "" if slice is None else f"{slice.name}={slice.value}"
 
 
@@ -299,7 +283,6 @@ def _state(
 
 
 def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricState | None:
-    """On which side of the bar the whole band lies; None on neither."""
     if window.band_low is None or window.band_high is None:
         return None
     if window.band_high < bar:
@@ -312,18 +295,13 @@ def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricSt
 def corrected_now(
     run: Sql, metric: str, since: float, until: float, slice: Facet | None, judged: Window
 ) -> CorrectedNow | None:
-    """The mean of a window by the judge, corrected by labels, and by labels alone.
+    """Return the mean of a window by the judge, corrected by labels, and by labels alone.
 
     Labels are those of answers that were drawn by chance from the judged ones; each counts with one
     over the probability that it was judged and labelled.
 
     Args:
-        run: A reading of the store.
-        metric: Its text form.
-        since: In seconds since the epoch.
-        until: The same.
         slice: Of which traffic; None: of all.
-        judged: All judged answers of this window.
 
     Returns:
         None if none of them is labelled.
@@ -362,12 +340,10 @@ class SessionWindow:
     """The sessions whose last turn was within a window.
 
     Attributes:
-        start: In seconds since the epoch.
         end: The same; of the last window, sessions may still go on.
         sessions: How many are counted, those of one turn among them, which have no figures.
         left_out: Those with a turn that was not drawn to be judged. The others weigh the more.
         worst_turn: The mean of their worst turns; None where the metric has no better end.
-        mean_of_turns: The mean of the means of their turns.
         resolved: The share whose last turn is answered, and reaches the bar if there is one; of the
             sessions whose last turn was drawn.
     """
@@ -383,15 +359,7 @@ class SessionWindow:
 
 @dataclass(frozen=True, slots=True)
 class TurnsInTime:
-    """All turns of the sessions of a window, from which smaller windows are counted.
-
-    Attributes:
-        metric: Its text form.
-        since: In seconds since the epoch.
-        until: Later than that.
-        turns: With the scores of the metric.
-        answers: The same turns, with whether they are answered.
-    """
+    """All turns of the sessions of a window, from which smaller windows are counted."""
 
     metric: str
     since: float
@@ -400,7 +368,7 @@ class TurnsInTime:
     answers: Sequence[ScoredTurn]
 
     def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
-        """The figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
+        """Return the figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
         width = ceil((self.until - self.since) / n)
         last = {turn.session: turn.at for turn in self.turns}
         place = {session: int((at - self.since) // width) for session, at in last.items()}
@@ -422,10 +390,6 @@ def turns_in_time(
     """Read the turns of the sessions of a window.
 
     Args:
-        store: What is monitored.
-        metric: Its text form.
-        since: In seconds since the epoch.
-        until: Later than that.
         slice: That a turn of each session has; None: all.
     """
     with store.database.reading() as run:
@@ -451,10 +415,6 @@ def sessions_over_time(
     or failed, is missing, and bounds the figures. Sessions are independent.
 
     Args:
-        store: What is monitored.
-        metric: Its text form.
-        since: In seconds since the epoch.
-        until: Later than that.
         windows: How many, at least 1.
         slice: That a turn of each session has; None: all.
         bar: The score of the last turn with which a session is resolved; None: an answer will do.
@@ -505,7 +465,6 @@ def _resolved(
     scale: ValueRange,
     bar: float | None,
 ) -> SessionEstimate:
-    """The share of resolved sessions, for which their last turns alone have to be drawn."""
     last = {turn.session: turn for turn in answers}
     drawn = _weights(list(last.values()), every=False)
     abstains, sessions = _of(answers, drawn, 0, 1, "-")
@@ -525,7 +484,6 @@ def _of(
     high: float | None,
     better: Better,
 ) -> tuple[TurnScores, Sessions]:
-    """The scores of the turns of drawn sessions, and these sessions with their weights."""
     rows = [turn for turn in turns if turn.session in drawn]
     values = np.array([np.nan if turn.value is None else turn.value for turn in rows], dtype=float)
     missing = np.array([turn.status in (None, "missing") for turn in rows], dtype=bool)
@@ -538,7 +496,6 @@ def _of(
 
 
 def _weights(turns: Sequence[ScoredTurn], *, every: bool) -> dict[str, float]:
-    """The weight of each session all of whose turns were drawn."""
     if every:
         return {turn.session: 1.0 for turn in turns}
     found: dict[str, list[DrawnTurn]] = {}

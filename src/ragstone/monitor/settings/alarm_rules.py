@@ -44,12 +44,11 @@ DROP = 0.1
 
 @dataclass(frozen=True, slots=True)
 class AlarmPromise:
-    """How often all rules that share it may raise an alarm although nothing is wrong.
+    """A bound on how often all rules that share it may raise an alarm although nothing is wrong.
 
     Attributes:
         false_alarms: The probability of one or more of them within ``answers``; None: such alarms
             lie ``answers`` apart on average, or further.
-        answers: Judged answers of each rule and slice.
     """
 
     false_alarms: float | None = 0.05
@@ -61,12 +60,9 @@ class AlarmRule:
     """An alarm is raised when the mean of a metric is worse than its bar.
 
     Attributes:
-        name: Of the rule.
-        metric: Its text form.
         facet: The answers are watched apart by the values of this facet; None: all together.
         value: Only those with this value of the facet; None: all values, each by itself.
         bar: The mean that is still right; None: a baseline's confidence limit less ``margin``.
-        margin: What the mean may be worse than the baseline.
         better: ``+`` where more is better, ``-`` where less is.
         promise: Of this rule with all its slices; None: it shares that of the file.
         no_data: Whether it is an alarm too if no score comes.
@@ -93,7 +89,7 @@ class AlarmRule:
 
     @cached_property
     def range(self) -> Range:
-        """Where the metric's values lie, both ends finite."""
+        """Return the range of the metric's values, both ends finite."""
         return metric_range(self.metric)
 
 
@@ -103,12 +99,11 @@ def _is_run(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BaselineSettings:
-    """What a margin is counted from.
+    """The run or the answers that a margin is counted from.
 
     Attributes:
         run: A finished run; None: the first ``answers`` judged answers of the slice itself.
         system: Of the run; None: all.
-        answers: How many that are.
     """
 
     run: (
@@ -124,7 +119,7 @@ class BaselineSettings:
 
 @dataclass(frozen=True, slots=True)
 class NoDataSettings:
-    """When silence is an alarm: after ``after`` seconds, or ``times`` the usual gap if longer."""
+    """The silence that is an alarm: ``after`` seconds, or ``times`` the usual gap if longer."""
 
     policy: NoDataPolicy = "alarm"
     after: Seconds = 900.0
@@ -132,7 +127,7 @@ class NoDataSettings:
 
 
 def metric_range(metric: str) -> Range:
-    """Where the values of a metric lie; those of the guard from 0 to 1.
+    """Return the range of the values of a metric; those of the guard lie from 0 to 1.
 
     Raises:
         InputError: There is no such metric.

@@ -52,25 +52,17 @@ DEBOUNCE = 900.0
 
 @dataclass(frozen=True)
 class MonitorSettings:
-    """How a monitor judges, keeps and alarms.
+    """All settings: how a monitor judges, keeps and alarms.
 
     Attributes:
-        judging: What is judged, by whom, for how much.
-        sampling: Which answers are drawn to be judged.
         redaction: What is taken out of texts before they are stored or judged.
-        retention: How long what was seen is kept.
         corpus: Passages by their ids, for traces that have no texts; None for none.
-        tail: Files of JSON lines that are read as they grow.
         write_back: Where scores are sent to over OTLP; None for nowhere.
-        baseline: What margins are counted from.
         promise: On the false alarms of all rules together that have no promise of their own.
-        no_data: When silence is an alarm.
         debounce: Seconds for which an alarm has to stay resolved until that is sent; one that
             fires again before is the same alarm.
         url: The address at which people open the app, for links in messages; empty: links are
             relative.
-        rules: What alarms are raised for.
-        tells: Which channels are notified.
         file: Where all this was read; None where nothing was.
     """
 
@@ -92,13 +84,13 @@ class MonitorSettings:
 
     @cached_property
     def sharing(self) -> int:
-        """How many rules share the promise of the file."""
+        """Return how many rules share the promise of the file."""
         return sum(rule.promise is None for rule in self.rules)
 
     def with_options(
         self, *, judges: tuple[str, ...] = (), rate: float | None = None
     ) -> "MonitorSettings":
-        """The same with what a command line says in place of the file.
+        """Return the same with what a command line says in place of the file.
 
         Args:
             judges: Their names; none: as the file says.
@@ -196,7 +188,7 @@ def read_settings(path: str | PathLike[str]) -> MonitorSettings:
 
 
 def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
-    """The environment variables with secrets that the settings name and that are not set."""
+    """Return the environment variables with secrets that the settings name and that are not set."""
     back = settings.write_back
     named = list(back.headers_from.values()) if back else []
     for one in settings.tells:
@@ -208,7 +200,7 @@ def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
 
 
 def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
-    """The models whose price is not known, where the settings say what an hour may cost.
+    """Return the models whose price is not known, where the settings say what an hour may cost.
 
     Raises:
         InputError: The file of prices cannot be read.
@@ -229,7 +221,7 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
 
 
 def lacking(settings: MonitorSettings) -> Iterator[str]:
-    """What keeps a monitor from starting here, each with what to do."""
+    """Give the faults that keep a monitor from starting here, each with what to do."""
     unset = unset_variables(settings)
     if unset:
         yield (
@@ -253,7 +245,9 @@ def lacking(settings: MonitorSettings) -> Iterator[str]:
 
 
 def closed_judges(settings: MonitorSettings) -> Iterator[str]:
-    """What keeps judges from being asked, such as a key that is not set; nothing is sent."""
+    """Give the faults that keep judges from being asked, such as a key that is not set; nothing is
+    sent.
+    """
     for name in settings.judging.judges:
         try:
             check_name(name)

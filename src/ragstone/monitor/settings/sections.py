@@ -61,16 +61,14 @@ def _metrics(value: object, info: ValidationInfo) -> object:
 
 @dataclass(frozen=True, slots=True)
 class JudgingSettings:
-    """What is judged of the answers that are drawn.
+    """The metrics, judges and limits by which answers that are drawn are judged.
 
     Attributes:
-        metrics: Text forms.
         judges: Names, in the order they are asked; none: as in an evaluation.
         answers_an_hour: The most answers that are judged within an hour; None: all that are drawn.
         usd_an_hour: The most that judging may cost within an hour, in US dollars; None: no limit.
         settle: Seconds of silence after which a trace with its root is taken for complete.
         prices: A TOML file with what models cost; None: as the ``prices`` extra has it.
-        keep_thoughts: Judge thoughts in think tags with the answer.
     """
 
     metrics: Annotated[
@@ -127,7 +125,6 @@ class SamplingSettings:
     """With which probability an answer is drawn to be judged.
 
     Attributes:
-        rate: Of every answer, at least.
         by: More for the answers of a slice: by facet and value.
         by_guard_score: More for answers that the guard trusts little, by rising ``below``.
     """
@@ -137,13 +134,12 @@ class SamplingSettings:
     by_guard_score: Annotated[tuple[GuardStep, ...], AfterValidator(_rising)] = ()
 
     def probability(self, facets: Mapping[str, str], confidence: float | None) -> float:
-        """The probability for one answer: the largest of those that apply to it.
+        """Return the probability for one answer: the largest of those that apply to it.
 
         >>> SamplingSettings(0.1, {"language": {"de": 0.5}}).probability({"language": "de"}, None)
         0.5
 
         Args:
-            facets: Its slices, by facet.
             confidence: The guard's, from 0 to 1; None where it has none.
         """
         rates = [self.rate]
@@ -182,11 +178,10 @@ def _patterns(patterns: Mapping[str, str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RedactionSettings:
-    """What is taken out of every text before it is stored or judged.
+    """The patterns that are taken out of every text before it is stored or judged.
 
     Attributes:
         built_in: Of ``email``, ``phone``, ``card`` and ``key``.
-        patterns: Regular expressions by their names.
     """
 
     built_in: Annotated[
@@ -195,7 +190,7 @@ class RedactionSettings:
     patterns: Annotated[Mapping[str, Text], AfterValidator(_patterns)] = field(default_factory=dict)
 
     def open(self) -> Redaction | None:
-        """What redacts; None where nothing is taken out."""
+        """Return what redacts; None where nothing is taken out."""
         if not self.built_in and not self.patterns:
             return None
         return Redaction(self.built_in, self.patterns)
@@ -203,7 +198,7 @@ class RedactionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long what was seen is kept: until it is too old, or too much."""
+    """The age and the size from which on what was seen is not kept."""
 
     days: Annotated[float, number(above=True, high=36_500)] = 30.0
     gigabytes: Annotated[float, number(above=True, high=1e6)] = 20.0
@@ -211,11 +206,10 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True)
 class WriteBack:
-    """Where scores are written back to.
+    """The receiver that scores are written back to.
 
     Args:
         url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
-        headers: Sent with each request; a value may be a secret.
     """
 
     url: str
@@ -258,10 +252,9 @@ HeadersFrom = Mapping[
 
 @dataclass(frozen=True, slots=True)
 class WriteBackSettings:
-    """Where scores are written back to, over OTLP.
+    """The receiver that scores are written back to, over OTLP.
 
     Attributes:
-        url: Of the receiver of logs.
         headers_from: By header, the environment variable that holds its value.
     """
 
@@ -269,7 +262,7 @@ class WriteBackSettings:
     headers_from: HeadersFrom = field(default_factory=dict)
 
     def open(self) -> WriteBack:
-        """The receiver, with its secrets.
+        """Return the receiver, with its secrets.
 
         Raises:
             InputError: A variable is not set.
@@ -278,7 +271,7 @@ class WriteBackSettings:
 
 
 def secret(variable: str) -> str:
-    """The secret in an environment variable.
+    """Return the secret in an environment variable.
 
     Raises:
         InputError: It is not set.
@@ -332,13 +325,9 @@ class EmailChannel:
 
     Attributes:
         name: How the channel is called.
-        to: Addresses.
-        sender: An address.
-        server: A host.
         port: 0: the usual one of ``security``.
         security: ``starttls``, ``ssl`` or ``none``.
         user: None: without signing in.
-        password_from: The environment variable that holds the password.
     """
 
     name: Annotated[Text, Field(default="email")]

@@ -26,11 +26,7 @@ LAST = 253_402_300_799.0
 
 
 def read_length(text: str, name: str) -> float:
-    """Seconds of ``30s``, ``15min``, ``2h``, ``7d`` or ``1w``.
-
-    Args:
-        text: What was written.
-        name: The argument's.
+    """Return seconds of ``30s``, ``15min``, ``2h``, ``7d`` or ``1w``.
 
     Raises:
         InputError: It is none of these.
@@ -44,14 +40,10 @@ def read_length(text: str, name: str) -> float:
 
 
 def read_moment(text: str, name: str, now: float) -> float:
-    """Seconds since the epoch of ``2026-11-23``, ``2026-11-23T16:20`` or ``24h``, which is ago.
+    """Return seconds since the epoch of ``2026-11-23``, ``2026-11-23T16:20`` or ``24h``, which is
+    ago.
 
     A time without a zone is UTC.
-
-    Args:
-        text: What was written.
-        name: The argument's.
-        now: Seconds since the epoch.
 
     Raises:
         InputError: It is none of these.
@@ -75,7 +67,6 @@ class SettingsFault:
     Attributes:
         line: Of the file, from 1.
         key: Such as ``[[rule]] bar``.
-        text: What is wrong and what to do, as a sentence.
     """
 
     line: int
@@ -88,7 +79,6 @@ class FaultySettings(InputError):
 
     Attributes:
         file: Where it lies.
-        faults: What is wrong.
     """
 
     def __init__(self, file: Path, faults: Sequence[SettingsFault]) -> None:
@@ -121,9 +111,6 @@ def line_of(text: str, path: KeyPath) -> int:
 
     >>> line_of('a = 1\\n[[rule]]\\nmetric = "x"\\n', ("rule", 0, "metric"))
     3
-
-    Args:
-        text: Valid TOML that has the path.
     """
     lines = text.split("\n")
 
@@ -165,11 +152,10 @@ def _closing(text: str) -> str:
 
 @dataclass(slots=True)
 class FileContext:
-    """What validators know of the file beside their value.
+    """The facts of the file that validators know beside their value.
 
     Attributes:
         folder: Where the file lies, from which its paths are counted.
-        judged: The metrics that are judged.
         names: Those of rules and channels so far, each with what it names.
     """
 
@@ -328,11 +314,7 @@ def read_tables(
     """Read the tables of a file.
 
     Args:
-        adapter: The type of the whole file.
         file: Where it lies.
-        values: Its tables.
-        text: The file's text, in which faults are located.
-        context: What validators know of the file.
 
     Raises:
         FaultySettings: The file has faults.
@@ -349,7 +331,6 @@ def read_tables(
 
 
 def _in_file(value: Any, path: KeyPath) -> tuple[KeyPath, Any]:
-    """Return the part of a path that the file has, and what stands there."""
     inside: list[str | int] = []
     for step in path:
         try:
@@ -361,7 +342,6 @@ def _in_file(value: Any, path: KeyPath) -> tuple[KeyPath, Any]:
 
 
 def _key(path: KeyPath, value: object) -> str:
-    """Return how a fault names its table, its key, or the key of its list."""
     if isinstance(value, dict):
         return _header(path)
     if path and isinstance(path[-1], int):
@@ -424,7 +404,6 @@ def _guess(name: object, known: list[str]) -> str:
 
 
 def _schema_at(adapter: TypeAdapter[Any], path: KeyPath) -> dict[str, Any]:
-    """Return the JSON schema of what stands at a path."""
     schema = adapter.json_schema()
     node: dict[str, Any] = schema
     for step in path:

@@ -23,11 +23,7 @@ class JudgingBatch:
     """Examples that are judged together.
 
     Attributes:
-        id: The name of its folder.
-        examples: Their ids, each with the hash of its text.
-        tries: How often judging it was begun.
         usd: The most that it may cost; None: as much as it does.
-        how: The metrics and judges.
     """
 
     id: str
@@ -38,11 +34,9 @@ class JudgingBatch:
 
 
 class JudgedExample(NamedTuple):
-    """What came of one example.
+    """The result of one example.
 
     Attributes:
-        example: Its id.
-        scores: One for each metric.
         judgements: Rows by kind, as JSON; None where there is no result at all.
         again: Whether a judge failed at it, so that it is worth another try.
     """
@@ -54,21 +48,21 @@ class JudgedExample(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """How much was judged within the last hour, and for how many US dollars."""
+    """The answers that were judged within the last hour, and their cost in US dollars."""
 
     answers: int
     usd: float
 
 
 def spent(run: Sql, now: float) -> Spent:
-    """What the last hour took of the budget."""
+    """Return what the last hour took of the budget."""
     found = counted(run, now - HOUR)
     answers = sum(found.get(name, 0) for name in ("judged", "retried", "set_aside"))
     return Spent(answers, found.get("micro_usd", 0) / MILLION)
 
 
 def current_batch(run: Sql) -> JudgingBatch | None:
-    """The batch that is being judged."""
+    """Read the batch that is being judged."""
     found = remembered(run, BATCH)
     return None if found is None else JudgingBatch(**found)
 
@@ -79,7 +73,7 @@ def keep_batch(run: Sql, batch: JudgingBatch | None) -> None:
 
 
 def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
-    """Examples to be judged next, with the hashes of their texts.
+    """Return examples to be judged next, with the hashes of their texts.
 
     Those at which a judge failed are judged among themselves, so that they hold up nobody.
     """
@@ -102,7 +96,7 @@ def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
 
 
 def records_of(run: Sql, examples: Mapping[str, str]) -> list[str]:
-    """The records of examples whose texts have these hashes, as JSON."""
+    """Return the records of examples whose texts have these hashes, as JSON."""
     found: dict[str, str] = {}
     for page in in_pages(list(examples)):
         for example, record, text_hash in run(
@@ -127,15 +121,6 @@ def write_judged(
     """Keep what came of a batch, and that it is done.
 
     What was erased meanwhile stays so; what has another text by now goes on being due.
-
-    Args:
-        run: Within a transaction.
-        now: Seconds since the epoch.
-        batch: What was judged.
-        judged: What came of it.
-        judge: By whom, with versions.
-        usd: What it cost.
-        last: What failed is not tried again.
     """
     due = _still_due(run, batch)
     kept = [one for one in judged if one.example in due]
@@ -196,7 +181,7 @@ def try_again(run: Sql, now: float, examples: Collection[str], most: int = MOST_
 
 
 def tried_before(run: Sql) -> bool:
-    """Whether something is due at which a judge failed before."""
+    """Tell whether something is due at which a judge failed before."""
     return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND tries > 0 LIMIT 1"))
 
 
@@ -222,7 +207,7 @@ def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
 
 
 def is_due_before(run: Sql, before: float) -> bool:
-    """Whether anything has been due since before a time."""
+    """Tell whether anything has been due since before a time."""
     return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND due_at < ? LIMIT 1", before))
 
 
@@ -252,7 +237,7 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
 
 
 def anchors(run: Sql) -> dict[str, str]:
-    """The records of the set by their ids, as JSON."""
+    """Return the records of the set by their ids, as JSON."""
     return dict(run("SELECT example, record FROM anchors ORDER BY example"))
 
 
@@ -296,7 +281,7 @@ def write_round(
 
 
 class AnchorPair(NamedTuple):
-    """What was said of an anchor first, and what last."""
+    """The first and the last value of an anchor."""
 
     metric: str
     example: str
@@ -306,7 +291,7 @@ class AnchorPair(NamedTuple):
 
 
 def anchor_pairs(run: Sql) -> list[AnchorPair]:
-    """The anchors that were judged more than once, with their first and last scores."""
+    """Return the anchors that were judged more than once, with their first and last scores."""
     found: dict[tuple[str, str], list[float]] = {}
     for metric, example, value in run(
         "SELECT metric, example, value FROM anchor_scores WHERE value IS NOT NULL "
@@ -321,6 +306,6 @@ def anchor_pairs(run: Sql) -> list[AnchorPair]:
 
 
 def last_judgement_at(run: Sql) -> float | None:
-    """When something was last judged."""
+    """Return when something was last judged."""
     ((at,),) = run("SELECT max(at) FROM judged")
     return None if at is None else float(at)

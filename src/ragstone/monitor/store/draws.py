@@ -15,7 +15,7 @@ from .rows import DRAW, count, done, in_pages, marks
 
 
 class DrawnTurn(NamedTuple):
-    """How a turn was drawn: if its ``lot`` is less than its ``probability``.
+    """A turn, which is drawn if its ``lot`` is less than its ``probability``.
 
     The turns of a session share their lot. ``lot`` is None where it is not kept, and then one of
     the turn's own.
@@ -27,7 +27,7 @@ class DrawnTurn(NamedTuple):
 
 
 def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
-    """The probability that all of them are drawn.
+    """Return the probability that all of them are drawn.
 
     Those with one lot are if it is less than the least of their probabilities; lots are drawn
     apart.
@@ -40,7 +40,7 @@ def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
 
 
 def lot(seed: str, session: str) -> float:
-    """A number from 0 to 1 that a session draws, or an answer without one: always the same."""
+    """Return a number from 0 to 1 that a session draws, or an answer without one: always the same."""
     drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(drawn) / 2**64
 
@@ -60,7 +60,7 @@ class ToDraw(NamedTuple):
 
 
 class NewDraw(NamedTuple):
-    """Whether an example was drawn."""
+    """An example that was drawn, or passed over."""
 
     example: str
     probability: float
@@ -70,7 +70,7 @@ class NewDraw(NamedTuple):
 
 
 def next_to_draw(run: Sql, most: int) -> list[ToDraw]:
-    """The examples that wait longest."""
+    """Return the examples that wait longest."""
     rows = run(
         "SELECT e.example, coalesce(e.session, e.example), e.text_hash, a.confidence "
         "FROM to_do t JOIN examples e ON e.example = t.example "
@@ -86,7 +86,7 @@ def next_to_draw(run: Sql, most: int) -> list[ToDraw]:
 
 
 def facets_of(run: Sql, examples: Collection[str]) -> dict[str, dict[str, str]]:
-    """What some examples can be sliced by."""
+    """Return the facets of some examples, by example."""
     found: dict[str, dict[str, str]] = {}
     for example, name, value in run(
         f"SELECT example, name, value FROM facets WHERE example IN ({marks(examples)}) "
@@ -98,14 +98,7 @@ def facets_of(run: Sql, examples: Collection[str]) -> dict[str, dict[str, str]]:
 
 
 def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collection[str]) -> None:
-    """Keep draws; an example that was drawn before is due again where its text changed.
-
-    Args:
-        run: The store.
-        now: Seconds since the epoch.
-        draws: New ones.
-        about: The examples that waited.
-    """
+    """Keep draws; an example that was drawn before is due again where its text changed."""
     there = {
         example
         for (example,) in run(
@@ -144,13 +137,13 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
 
 
 def due_before(run: Sql, at: float) -> int:
-    """How many are to be judged by then."""
+    """Return how many are to be judged by then."""
     ((n,),) = run("SELECT count(*) FROM draws WHERE state = 'due' AND due_at <= ?", at)
     return int(n)
 
 
 def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str, int]:
-    """How many of each of some sessions are to be judged by then; 0 are left out."""
+    """Return how many of each of some sessions are to be judged by then; 0 are left out."""
     found: dict[str, int] = {}
     for page in in_pages(sorted(set(sessions))):
         found.update(
@@ -165,7 +158,7 @@ def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str,
 
 
 class WindowDraws(NamedTuple):
-    """Of the answers of a window, how many were drawn before, and the others."""
+    """The number of answers of a window that were drawn before, and the others."""
 
     drawn: int
     others: list["PassedOver"]
@@ -181,7 +174,7 @@ class PassedOver(NamedTuple):
 
 
 def draws_between(run: Sql, since: float, until: float) -> WindowDraws:
-    """What was drawn of a window."""
+    """Read what was drawn of a window."""
     rows = run(
         "SELECT d.example, d.state, d.probability, d.lot FROM examples e "
         "JOIN draws d ON d.example = e.example "
@@ -204,7 +197,7 @@ class PlannedExample(NamedTuple):
 
 
 def some_records(run: Sql, examples: Sequence[str]) -> list[PlannedExample]:
-    """The records of a few examples."""
+    """Return the records of a few examples."""
     rows = run(
         f"SELECT example, record FROM examples WHERE example IN ({marks(examples)}) "
         "ORDER BY example",

@@ -12,7 +12,7 @@ from .watched_scores import erase_open_sessions, take_again_after
 
 
 def arrivals(run: Sql, most: int) -> list[float]:
-    """When the last requests came that brought something, the latest first, each time once."""
+    """Return when the last requests came that brought something, the latest first, each time once."""
     rows = run("SELECT DISTINCT last_at FROM traces ORDER BY last_at DESC LIMIT ?", most)
     times = {float(at) for (at,) in rows}
     # What was not folded yet came, too.
@@ -63,7 +63,7 @@ def insert_malformed(run: Sql, now: float, faults: Iterable[tuple[str, bytes]]) 
 
 
 def last_malformed(run: Sql, n: int = 100) -> list[KeptAside]:
-    """The last that was kept aside, the newest first."""
+    """Return the last that was kept aside, the newest first."""
     rows = run("SELECT at, why, body FROM malformed ORDER BY number DESC LIMIT ?", n)
     return [KeptAside(at, why, bytes(body)) for at, why, body in rows]
 
@@ -72,7 +72,7 @@ CURSOR = "folded_through"
 
 
 class PendingPart(NamedTuple):
-    """What one request said of one trace."""
+    """The part of a trace that one request brought."""
 
     number: int
     trace: str
@@ -82,7 +82,7 @@ class PendingPart(NamedTuple):
 
 
 def folded_through(run: Sql) -> int:
-    """The number of the last part that was folded; 0 if none was."""
+    """Return the number of the last part that was folded; 0 if none was."""
     return int(remembered(run, CURSOR, 0))
 
 
@@ -100,7 +100,7 @@ def parts_after(run: Sql, number: int, most: int) -> list[tuple[int, str]]:
 
 
 def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[PendingPart]]:
-    """All parts of some traces, in the order in which they came."""
+    """Return all parts of some traces, in the order in which they came."""
     rows = run(
         f"SELECT number, trace, kind, at, body FROM received WHERE trace IN ({marks(traces)}) "
         "ORDER BY trace, number",
@@ -113,7 +113,7 @@ def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[PendingPart]]:
 
 
 def unfolded(run: Sql) -> tuple[int, float | None]:
-    """How many parts are not folded, and when the first of them came."""
+    """Return how many parts are not folded, and when the first of them came."""
     ((n, at),) = run("SELECT count(*), min(at) FROM received WHERE number > ?", folded_through(run))
     return int(n), at
 
@@ -165,7 +165,7 @@ def erase_traces(run: Sql, traces: Sequence[str]) -> list[str]:
 
 
 def oldest_traces(run: Sql, most: int, *, before: float = float("inf")) -> list[str]:
-    """The traces that are silent for longest, of those silent since before a time."""
+    """Return the traces that are silent for longest, of those silent since before a time."""
     rows = run(
         "SELECT trace FROM traces WHERE last_at < ? ORDER BY last_at, trace LIMIT ?", before, most
     )
@@ -173,7 +173,7 @@ def oldest_traces(run: Sql, most: int, *, before: float = float("inf")) -> list[
 
 
 def count_traces(run: Sql) -> int:
-    """How many traces there are."""
+    """Return how many traces there are."""
     ((n,),) = run("SELECT count(*) FROM traces")
     return int(n)
 
@@ -185,7 +185,7 @@ def trim_before(run: Sql, at: float) -> None:
 
 
 def traces_of(run: Sql, *, sessions: Collection[str], people: Collection[str]) -> list[str]:
-    """The traces with an answer in one of the sessions, or to one of the people."""
+    """Return the traces with an answer in one of the sessions, or to one of the people."""
     found = set[str]()
     for column, names in (("session", sessions), ("person", people)):
         for name in names:
@@ -232,7 +232,7 @@ def _is_of(one: Any, names: set[str]) -> bool:
 
 
 def erasures(run: Sql) -> int:
-    """How often something was erased: who read texts before must not write them after."""
+    """Return how often something was erased: who read texts before must not write them after."""
     return int(remembered(run, ERASURES, 0))
 
 
@@ -242,7 +242,7 @@ def erased(run: Sql) -> None:
 
 
 class StoredTrace(NamedTuple):
-    """How far a trace is. ``content`` is empty for one that is not about answers."""
+    """A trace with its progress. ``content`` is empty for one that is not about answers."""
 
     trace: str
     first_at: float
@@ -319,7 +319,6 @@ def write_folded(
 
 
 def _known(run: Sql, traces: Collection[str]) -> dict[str, tuple[float, str | None]]:
-    """When the examples of these traces were given, and by which version."""
     rows = run(
         f"SELECT example, at, version FROM examples WHERE trace IN ({marks(traces)})", *traces
     )
@@ -348,12 +347,9 @@ def _write_versions(run: Sql, examples: Sequence[FoldedExample]) -> None:
 
 
 def traces_to_settle(run: Sql, rooted: float, unrooted: float, most: int) -> list[str]:
-    """The traces of which nothing more is waited for, the longest silent first.
+    """Return the traces of which nothing more is waited for, the longest silent first.
 
     Args:
-        run: The store.
-        rooted: Those with a root are silent since then.
-        unrooted: Those without one began before.
         most: How many at most.
     """
     rows = run(
@@ -386,7 +382,7 @@ def settle(run: Sql, now: float, traces: Collection[str]) -> None:
 
 
 def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
-    """The versions that were first seen in a window, the oldest first, each with when."""
+    """Return the versions that were first seen in a window, the oldest first, each with when."""
     rows = run(
         "SELECT version, first_at FROM versions WHERE first_at >= ? AND first_at < ? "
         "ORDER BY first_at, version",
@@ -396,13 +392,13 @@ def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
 
 
 def first_seen(run: Sql, version: str) -> float | None:
-    """When answers of a version were first seen; None if none was."""
+    """Return when answers of a version were first seen; None if none was."""
     rows = run("SELECT first_at FROM versions WHERE version = ?", version)
     return float(rows[0][0]) if rows else None
 
 
 def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
-    """The versions that were deployed, the newest first, with when each came first."""
+    """Return the versions that were deployed, the newest first, with when each came first."""
     rows = run("SELECT version, first_at FROM versions ORDER BY first_at DESC LIMIT ?", most)
     return [(version, float(at)) for version, at in rows]
 
@@ -411,14 +407,14 @@ DAY = 86_400
 
 
 class TraceTimes(NamedTuple):
-    """When the last trace came, and the mean seconds between two in the day before; None: none."""
+    """The time of the last trace, and the mean seconds between two in the day before; None: none."""
 
     last: float | None
     gap: float | None
 
 
 def trace_times(run: Sql) -> TraceTimes:
-    """When traces came of late."""
+    """Read when traces came of late."""
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
     ((folded,),) = run("SELECT max(last_at) FROM traces")
     times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]

@@ -17,12 +17,12 @@ MOST_MARKS = 500
 
 
 def marks(values: Collection[object]) -> str:
-    """A question mark for each value; NULL, which equals nothing, for none."""
+    """Return a question mark for each value; NULL, which equals nothing, for none."""
     return ", ".join("?" * len(values)) or "NULL"
 
 
 def in_pages(values: Sequence[One], most: int = MOST_MARKS) -> Iterator[Sequence[One]]:
-    """The values, as many at a time as one statement takes."""
+    """Give the values, as many at a time as one statement takes."""
     for start in range(0, len(values), most):
         yield values[start : start + most]
 
@@ -37,7 +37,7 @@ def keep(run: Sql, name: str, value: object) -> None:
 
 
 def remembered(run: Sql, name: str, default: Any = None) -> Any:
-    """The value of this name."""
+    """Return the value of this name."""
     found = run("SELECT value FROM kept WHERE name = ?", name)
     return json.loads(found[0][0]) if found else default
 
@@ -60,20 +60,16 @@ WorkerState = Literal["not_begun", "alive", "silent", "dead"]
 
 
 def last_heartbeat(run: Sql) -> float | None:
-    """When the worker gave its last sign of life, in seconds since the epoch; None: never."""
+    """Return when the worker gave its last sign of life, in seconds since the epoch; None: never."""
     beat = remembered(run, HEARTBEAT)
     return None if beat is None else float(beat["at"])
 
 
 def worker_state(last: float | None, now: float) -> WorkerState:
-    """How the worker is.
+    """Return the state of the worker.
 
     >>> worker_state(None, 0), worker_state(0, 59), worker_state(0, 60), worker_state(0, 300)
     ('not_begun', 'alive', 'silent', 'dead')
-
-    Args:
-        last: When it gave its last sign of life.
-        now: Seconds since the epoch.
     """
     if last is None:
         return "not_begun"
@@ -95,7 +91,7 @@ def count(run: Sql, now: float, counted: Mapping[str, int]) -> None:
 
 
 def counted(run: Sql, since: float, until: float | None = None) -> dict[str, int]:
-    """How much of what was counted from a minute on, and before another."""
+    """Return how much of what was counted from a minute on, and before another."""
     rows = run(
         "SELECT what, sum(n) FROM counts WHERE minute >= ? AND minute < ? GROUP BY what",
         int(since // MINUTE),
@@ -126,7 +122,7 @@ def log(run: Sql, now: float, level: Level, text: str) -> None:
 
 
 def last_lines(run: Sql, n: int = 100) -> list[LogLine]:
-    """The last lines, the newest first."""
+    """Return the last lines, the newest first."""
     return [
         LogLine(*row)
         for row in run("SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n)
@@ -139,7 +135,7 @@ DRAW: Step = "draw"
 
 
 class Waiting(NamedTuple):
-    """How many examples wait for a step, and since when the first of them does."""
+    """The number of examples that wait for a step, and since when the first of them does."""
 
     n: int
     since: float | None
@@ -159,6 +155,6 @@ def done(run: Sql, step: Step, examples: Collection[str]) -> None:
 
 
 def waiting_for(run: Sql, step: Step) -> Waiting:
-    """How many wait for a step."""
+    """Return how many wait for a step."""
     ((n, since),) = run("SELECT count(*), min(at) FROM to_do WHERE step = ?", step)
     return Waiting(int(n), since)

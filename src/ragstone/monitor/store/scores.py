@@ -38,7 +38,7 @@ class ScoredAnswer(NamedTuple):
 
 
 def scored_after(run: Sql, number: int, most: int) -> list[ScoredAnswer]:
-    """The scores that were given after one of this number, the oldest first."""
+    """Return the scores that were given after one of this number, the oldest first."""
     rows = run(
         "SELECT s.number, s.example, e.trace, e.span, s.metric, s.judged_at, s.value, s.status, "
         "s.reason, s.label, s.judge, s.probability, s.source FROM scores s "
@@ -49,13 +49,13 @@ def scored_after(run: Sql, number: int, most: int) -> list[ScoredAnswer]:
 
 
 def last_score(run: Sql) -> int:
-    """The number of the last score; 0 if there is none."""
+    """Return the number of the last score; 0 if there is none."""
     ((number,),) = run("SELECT coalesce(max(number), 0) FROM scores")
     return int(number)
 
 
 def scored_metrics(run: Sql) -> list[str]:
-    """The metrics that have a score, by name; each is found in the index by the one before."""
+    """Return the metrics that have a score, by name; each is found in the index by the one before."""
     rows = run(
         "WITH RECURSIVE found (metric) AS (SELECT min(metric) FROM scores UNION ALL "
         "SELECT (SELECT min(s.metric) FROM scores s WHERE s.metric > f.metric) FROM found f "
@@ -65,12 +65,10 @@ def scored_metrics(run: Sql) -> list[str]:
 
 
 def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str, list[str]]:
-    """What scores can be sliced by, with the most frequent values of each name.
+    """Return the names that scores can be sliced by, with the most frequent values of each.
 
     Args:
-        run: A reading of the store.
         since: Scores of answers given from then on, as far as they are summed up.
-        most: Values of a name.
         names: Those of the fewest values first; what has a value for each answer is no slice.
     """
     rows = run(
@@ -86,14 +84,7 @@ def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str
 
 
 class JudgedAndLabelled(NamedTuple):
-    """An answer that was judged and labelled.
-
-    Attributes:
-        score: The judge's.
-        probability: With which it was drawn to be judged.
-        label: What people's labels make of the metric.
-        label_probability: With which it was judged and labelled.
-    """
+    """An answer that was judged and labelled."""
 
     score: float
     probability: float
@@ -104,7 +95,7 @@ class JudgedAndLabelled(NamedTuple):
 def labelled_scores(
     run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
 ) -> list[JudgedAndLabelled]:
-    """The answers of a window that were judged and labelled, in the order of labels."""
+    """Return the answers of a window that were judged and labelled, in the order of labels."""
     has = (
         ""
         if facet is None
@@ -172,13 +163,9 @@ class SlotSums(NamedTuple):
 def slot_sums(
     run: Sql, metric: str, first: int, end: int, facet: tuple[str, str] | None = None
 ) -> list[SlotSums]:
-    """The sums of each slot from ``first`` on and before ``end`` that has a score.
+    """Return the sums of each slot from ``first`` on and before ``end`` that has a score.
 
     Args:
-        run: The store.
-        metric: Its text form.
-        first: A slot.
-        end: A later one.
         facet: Name and value that the examples have; None: all examples.
     """
     name, value = facet or ("", "")
@@ -217,7 +204,6 @@ def _made(
 
 
 def _runs(slots: list[int]) -> list[tuple[int, int]]:
-    """Runs of consecutive slots: the first slot, and the one behind the last."""
     found: list[tuple[int, int]] = []
     for slot in slots:
         if found and found[-1][1] == slot:
@@ -228,12 +214,7 @@ def _runs(slots: list[int]) -> list[tuple[int, int]]:
 
 
 def sum_up(run: Sql, most: int = 500) -> int:
-    """Make the sums of slots whose scores changed, the oldest first; returns how many were made.
-
-    Args:
-        run: The store, in a transaction.
-        most: Slots of a metric that are summed up.
-    """
+    """Make the sums of slots whose scores changed, the oldest first; returns how many were made."""
     slots = run("SELECT metric, slot FROM to_sum ORDER BY slot, metric LIMIT ?", most)
     for metric, slot in slots:
         within = (metric, slot * WIDTH, (slot + 1) * WIDTH)
@@ -272,7 +253,7 @@ def last_session_scores(
     facet: tuple[str, str] | None = None,
     most: int = 2_000,
 ) -> list[SessionScore]:
-    """The scores of the last answers in a window; none if no answer has a session."""
+    """Return the scores of the last answers in a window; none if no answer has a session."""
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
     has = (
@@ -310,8 +291,7 @@ class NewScore(NamedTuple):
 
 
 class ScoredExample(NamedTuple):
-    """Of an example that is scored: when it was given, its version, and with which probability
-    it was drawn."""
+    """The time, the version and the probability of being drawn of an example that is scored."""
 
     at: float
     version: str | None
@@ -362,7 +342,6 @@ def write_scores(
 
 
 def _values(run: Sql, examples: Collection[str], sources: Collection[str]) -> set[tuple[str, str]]:
-    """The examples and metrics that were judged before, or were themselves judged again."""
     found: set[tuple[str, str]] = set()
     for page in in_pages(list(examples)):
         found.update(
@@ -377,13 +356,13 @@ def _values(run: Sql, examples: Collection[str], sources: Collection[str]) -> se
 
 
 def last_judged_at(run: Sql) -> float | None:
-    """When an answer that was drawn was judged last; None: none ever was."""
+    """Return when an answer that was drawn was judged last; None: none ever was."""
     rows = run("SELECT judged_at FROM scores WHERE source = 'sample' ORDER BY number DESC LIMIT 1")
     return float(rows[0][0]) if rows else None
 
 
 def missing_since(run: Sql, metric: str, since: float) -> tuple[int, str]:
-    """How many scores of a metric are missing of answers since then, and the last reason."""
+    """Return how many scores of a metric are missing of answers since then, and the last reason."""
     rows = run(
         "SELECT reason FROM scores WHERE metric = ? AND at >= ? AND status = 'missing' "
         "ORDER BY number DESC LIMIT 1000",
@@ -412,11 +391,11 @@ def keep_answers_together(run: Sql, now: float, found: dict[str, float]) -> None
 
 
 def answers_together_at(run: Sql) -> float:
-    """When that was counted last, in seconds since the epoch."""
+    """Return when that was counted last, in seconds since the epoch."""
     return float(remembered(run, TOGETHER, {"at": 0.0})["at"])
 
 
 def answers_together(run: Sql) -> dict[str, float]:
-    """The rules that look at answers which come in sessions, with how many a session has."""
+    """Return the rules that look at answers which come in sessions, with how many a session has."""
     kept = remembered(run, TOGETHER, {"of": {}})["of"]
     return {name: n for name, n in kept.items() if n > MOST_TOGETHER}

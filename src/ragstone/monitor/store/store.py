@@ -25,7 +25,7 @@ WIDTH = 120
 
 
 def slot_of(at: str) -> str:
-    """The SQL for the slot of a time, which both databases round in the same way.
+    """Return the SQL for the slot of a time, which both databases round in the same way.
 
     Casts round in PostgreSQL and cut in SQLite; half a second below a whole one, ``round`` goes to
     either neighbour, which makes a difference at the end of a slot alone, and there both go up.
@@ -186,8 +186,6 @@ class MonitorStore:
     """An open store.
 
     Attributes:
-        database: What is kept.
-        folder: On this machine, for what is being judged.
         place: The folder or the address ``postgresql://…``, which also holds people's labels.
     """
 
@@ -207,7 +205,7 @@ def open_store(
     make: bool = True,
     writes: bool = False,
 ) -> MonitorStore:
-    """A store in a folder, or at an address ``postgresql://…``.
+    """Open a store in a folder, or at an address ``postgresql://…``.
 
     Args:
         store: Where it is.
@@ -237,10 +235,7 @@ def check_place(
     """See that a store can be at a place; nothing is made, and no server is asked.
 
     Args:
-        text: A folder or an address.
         folder: As in ``open_store``.
-        make: Whether it may be made.
-        writes: Whether it has to be writable.
 
     Raises:
         InputError: It cannot.

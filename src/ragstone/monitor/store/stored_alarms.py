@@ -33,7 +33,7 @@ class RaisedAlarm(NamedTuple):
 
     @property
     def firing(self) -> bool:
-        """Whether it is still raised."""
+        """Tell whether it is still raised."""
         return self.resolved_at is None
 
 
@@ -50,7 +50,7 @@ class Delivery(NamedTuple):
 
 
 def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
-    """The alarms, those that are firing first, then the newest."""
+    """Return the alarms, those that are firing first, then the newest."""
     rows = run(
         f"SELECT {COLUMNS} FROM alarms ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, "
         "fired_at DESC, number DESC LIMIT ? OFFSET ?",
@@ -60,13 +60,13 @@ def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
 
 
 def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
-    """The alarm of a number."""
+    """Return the alarm of a number."""
     rows = run(f"SELECT {COLUMNS} FROM alarms WHERE number = ?", number)
     return _raised(rows[0]) if rows else None
 
 
 def deliveries_of(run: Sql, alarms: list[int]) -> list[Delivery]:
-    """The deliveries of these alarms' notifications, by channel and event."""
+    """Return the deliveries of these alarms' notifications, by channel and event."""
     if not alarms:
         return []
     marks = ", ".join("?" * len(alarms))
@@ -79,13 +79,13 @@ def deliveries_of(run: Sql, alarms: list[int]) -> list[Delivery]:
 
 
 def firing_alarms(run: Sql) -> list[RaisedAlarm]:
-    """The alarms that are firing, the oldest first."""
+    """Return the alarms that are firing, the oldest first."""
     rows = run(f"SELECT {COLUMNS} FROM alarms WHERE state = 'firing' ORDER BY number")
     return [_raised(row) for row in rows]
 
 
 def last_alarm(run: Sql, rule: str, slice: str, kind: str) -> RaisedAlarm | None:
-    """The last alarm of its kind of a rule and slice."""
+    """Return the last alarm of its kind of a rule and slice."""
     rows = run(
         f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? AND kind = ? "
         "ORDER BY number DESC LIMIT 1",
@@ -95,7 +95,7 @@ def last_alarm(run: Sql, rule: str, slice: str, kind: str) -> RaisedAlarm | None
 
 
 def any_alarm_of(run: Sql, rule: str) -> bool:
-    """Whether a rule of this name ever raised one."""
+    """Tell whether a rule of this name ever raised one."""
     return bool(run("SELECT 1 FROM alarms WHERE rule = ? LIMIT 1", rule))
 
 
@@ -109,7 +109,7 @@ def add_alarm(
     fired_at: float,
     facts: Mapping[str, Any],
 ) -> RaisedAlarm:
-    """A new alarm, which is firing; its rule and slice must have none that is."""
+    """Add an alarm, which is firing; its rule and slice must have none that is."""
     ((number,),) = run(
         "INSERT INTO alarms (rule, slice, kind, state, since, fired_at, resolved_at, facts) "
         "VALUES (?, ?, ?, 'firing', ?, ?, NULL, ?) RETURNING number",
@@ -129,7 +129,7 @@ def write_alarm(run: Sql, alarm: RaisedAlarm) -> None:
 
 
 def resolved_after(run: Sql, after: float) -> list[RaisedAlarm]:
-    """The alarms that were resolved later than this, the oldest first."""
+    """Return the alarms that were resolved later than this, the oldest first."""
     rows = run(
         f"SELECT {COLUMNS} FROM alarms WHERE resolved_at > ? ORDER BY number",
         after,
@@ -138,7 +138,7 @@ def resolved_after(run: Sql, after: float) -> list[RaisedAlarm]:
 
 
 def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
-    """The rules that are silenced: until when, and by whom."""
+    """Return the rules that are silenced: until when, and by whom."""
     rows = run("SELECT rule, until, person FROM silences WHERE until > ?", now)
     return {rule: (float(until), person) for rule, until, person in rows}
 
@@ -172,7 +172,7 @@ class Notification(NamedTuple):
 
 
 class ChannelStanding(NamedTuple):
-    """How far a channel is: ``error`` is why the last try of what is not done failed."""
+    """The deliveries of a channel: ``error`` is why the last try of what is not done failed."""
 
     channel: str
     done: int
@@ -193,7 +193,7 @@ def queue_notifications(
 
 
 def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
-    """The notifications of these alarms, sent or due: alarm, channel and event."""
+    """Return the notifications of these alarms, sent or due: alarm, channel and event."""
     if not alarms:
         return set()
     marks = ", ".join("?" * len(alarms))
@@ -248,7 +248,7 @@ def end_notification(run: Sql, one: Notification, state: str, at: float, error: 
 
 
 def channel_standings(run: Sql) -> list[ChannelStanding]:
-    """How far each channel is that ever had a notification."""
+    """Return the state of each channel that ever had a notification."""
     rows = run(
         "SELECT channel, sum(CASE WHEN state = 'done' THEN 1 ELSE 0 END), "
         "sum(CASE WHEN state = 'due' THEN 1 ELSE 0 END), "
@@ -264,7 +264,7 @@ def channel_standings(run: Sql) -> list[ChannelStanding]:
 
 
 def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
-    """The alarms that were firing at this time or later, the first that fired first."""
+    """Return the alarms that were firing at this time or later, the first that fired first."""
     rows = run(
         "SELECT number, rule, slice, kind, state, since, fired_at, resolved_at, facts FROM alarms "
         "WHERE resolved_at IS NULL OR resolved_at >= ? ORDER BY fired_at, number",
@@ -277,6 +277,6 @@ def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
 
 
 def count_firing(run: Sql) -> int:
-    """How many alarms are firing."""
+    """Return how many alarms are firing."""
     ((n,),) = run("SELECT count(*) FROM alarms WHERE state = 'firing'")
     return int(n)

@@ -38,7 +38,7 @@ class ToAssess(NamedTuple):
 
 
 class NewAssessment(NamedTuple):
-    """What came of it; ``assessment`` is JSON."""
+    """The assessment of an example; ``assessment`` is JSON."""
 
     example: str
     text_hash: str
@@ -49,7 +49,7 @@ class NewAssessment(NamedTuple):
 
 
 def next_to_assess(run: Sql, most: int) -> list[ToAssess]:
-    """The examples that wait longest."""
+    """Return the examples that wait longest."""
     rows = run(
         "SELECT e.example, e.record, e.text_hash FROM to_do t JOIN examples e "
         "ON e.example = t.example WHERE t.step = ? ORDER BY t.at, t.example LIMIT ?",
@@ -130,18 +130,10 @@ class ListedScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListedWhere:
-    """Which examples are listed.
+    """The conditions by which examples are listed.
 
     Attributes:
-        since: The first moment.
-        until: The first that is not.
         metric: The examples that have a score of it, the lowest first; empty: the newest first.
-        low: The lowest value.
-        high: The highest value.
-        facets: Names with their values.
-        version: Of the deploy.
-        session: Of the conversation.
-        downwards: Whether the highest value comes first.
     """
 
     since: float | None = None
@@ -155,7 +147,7 @@ class ListedWhere:
     downwards: bool = False
 
     def sql(self) -> tuple[str, list[object]]:
-        """What stands behind SELECT."""
+        """Return what stands behind SELECT, with its values."""
         values: list[object] = []
         joined = ""
         wanted = []
@@ -185,41 +177,41 @@ class ListedWhere:
 
     @property
     def order(self) -> str:
-        """How they are sorted."""
+        """Return the clause by which they are sorted."""
         way = "DESC" if self.downwards else "ASC"
         first = f"s.value {way}, " if self.metric else ""
         return f" ORDER BY {first}e.at DESC, e.example"
 
 
 def count_listed(run: Sql, where: ListedWhere) -> int:
-    """How many examples there are."""
+    """Return how many examples there are."""
     behind, values = where.sql()
     ((found,),) = run(f"SELECT count(*){behind}", *values)
     return int(found)
 
 
 def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[ListedExample]:
-    """The examples, from one place on."""
+    """Return the examples, from one place on."""
     behind, values = where.sql()
     rows = run(f"SELECT {COLUMNS}{behind}{where.order} LIMIT ? OFFSET ?", *values, most, start)
     return [_example(row) for row in rows]
 
 
 def listed_ids(run: Sql, where: ListedWhere, most: int) -> list[str]:
-    """Their ids alone."""
+    """Return their ids alone."""
     behind, values = where.sql()
     rows = run(f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
     return [id for (id,) in rows]
 
 
 def one_listed(run: Sql, example: str) -> ListedExample | None:
-    """The example of an id."""
+    """Return the example of an id."""
     rows = run(f"SELECT {COLUMNS} FROM examples e WHERE e.example = ?", example)
     return _example(rows[0]) if rows else None
 
 
 def listed_by_ids(run: Sql, examples: Sequence[str]) -> list[ListedExample]:
-    """The examples of these ids, in their order."""
+    """Return the examples of these ids, in their order."""
     found = {
         row[0]: _example(row)
         for page in in_pages(examples)
@@ -231,7 +223,7 @@ def listed_by_ids(run: Sql, examples: Sequence[str]) -> list[ListedExample]:
 
 
 def turns_of(run: Sql, session: str, most: int) -> list[ListedExample]:
-    """The answers of a conversation, the first first."""
+    """Return the answers of a conversation, the first first."""
     rows = run(
         f"SELECT {COLUMNS} FROM examples e WHERE e.session = ? ORDER BY e.at, e.example LIMIT ?",
         session, most,
@@ -240,7 +232,7 @@ def turns_of(run: Sql, session: str, most: int) -> list[ListedExample]:
 
 
 def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedScore]]:
-    """The scores of examples, by example; the newest of each metric and source."""
+    """Return the scores of examples, by example; the newest of each metric and source."""
     found: dict[str, list[ListedScore]] = {one: [] for one in examples}
     if examples:
         for id, *row in run(
@@ -253,7 +245,7 @@ def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedSco
 
 
 def facets_listed(run: Sql, example: str) -> list[tuple[str, str]]:
-    """What an example can be sliced by."""
+    """Return the facets of an example."""
     rows = run("SELECT name, value FROM facets WHERE example = ? ORDER BY name", example)
     return [(name, value) for name, value in rows]
 
@@ -269,20 +261,21 @@ def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
 
 
 def assessment_listed(run: Sql, example: str) -> dict[str, Any] | None:
-    """What the guard said of an example; None if it did not look at it yet."""
+    """Return what the guard said of an example; None if it did not look at it yet."""
     rows = run("SELECT assessment FROM assessed WHERE example = ?", example)
     found: dict[str, Any] | None = json.loads(rows[0][0]) if rows else None
     return found
 
 
 def judgements_listed(run: Sql, example: str) -> Any:
-    """What a judge said of an example; None if it was not judged."""
+    """Return what a judge said of an example; None if it was not judged."""
     rows = run("SELECT judgements FROM judged WHERE example = ?", example)
     return json.loads(rows[0][0]) if rows else None
 
 
 def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
-    """What judges said of each example, as rows by kind; those that were not judged are left out.
+    """Return what judges said of each example, as rows by kind; those that were not judged are left
+    out.
 
     What was said of another text than the example has now does not count.
     """
@@ -317,14 +310,14 @@ def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
 
 
 class AnswersInWindow(NamedTuple):
-    """How many answers were given, and how many of them were judged."""
+    """The numbers of answers that were given, and that were judged."""
 
     given: int
     judged: int
 
 
 def count_window(run: Sql, since: float, facet: tuple[str, str] | None) -> AnswersInWindow:
-    """How many answers were given from then on, of all traffic or of one facet and value."""
+    """Count the answers from then on, of all traffic or of one facet and value."""
     joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
     ((given, judged),) = run(
         "SELECT count(*), sum(CASE WHEN d.state = 'judged' THEN 1 ELSE 0 END) FROM examples e "
@@ -351,7 +344,7 @@ class ExampleToScore(NamedTuple):
 
 
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[ExampleToScore]:
-    """The examples of these ids that are still kept."""
+    """Return the examples of these ids that are still kept."""
     return [
         ExampleToScore(*row)
         for page in in_pages(ids)
@@ -367,13 +360,9 @@ class ScoredTurn(NamedTuple):
     """A turn of a session.
 
     Attributes:
-        session: Its id.
-        example: Its own.
-        at: When it was answered, in seconds since the epoch.
         value: Of the metric; None where it has none.
         status: ``value``, ``undefined`` or ``missing``; None where it was not judged.
         probability: With which it was drawn to be judged; None where that is not settled yet.
-        state: Of its draw.
         lot: Which decided that, of its session or its own; None where it is not kept.
     """
 
@@ -390,13 +379,9 @@ class ScoredTurn(NamedTuple):
 def session_turns(
     run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
 ) -> list[ScoredTurn]:
-    """All turns, until then, of the sessions that have one in a window, in their order.
+    """Return all turns, until then, of the sessions that have one in a window, in their order.
 
     Args:
-        run: A reading of the store.
-        metric: Whose scores.
-        since: In seconds since the epoch.
-        until: The same.
         facet: That some turn of a session has; None: all sessions.
     """
     has = (
@@ -424,14 +409,7 @@ class SampledExample(NamedTuple):
 
 
 def sampled_examples(run: Sql, since: float, until: float, most: int) -> list[SampledExample]:
-    """As good as random ones, by the hash of their texts; of a session at most one.
-
-    Args:
-        run: A reading of the store.
-        since: In seconds since the epoch.
-        until: The same.
-        most: How many are looked at.
-    """
+    """Return a sample as good as random, by the hash of the texts; of a session at most one."""
     rows = run(
         "SELECT e.record, a.confidence, coalesce(e.session, e.example) FROM examples e "
         "LEFT JOIN assessed a ON a.example = e.example WHERE e.at >= ? AND e.at < ? "
@@ -445,7 +423,7 @@ def sampled_examples(run: Sql, since: float, until: float, most: int) -> list[Sa
 
 
 def first_example_at(run: Sql) -> float | None:
-    """When the first answer that is kept was given; None without any."""
+    """Return when the first answer that is kept was given; None without any."""
     ((at,),) = run("SELECT min(at) FROM examples")
     return None if at is None else float(at)
 
@@ -456,12 +434,7 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class StoredExample:
-    """An example as it is kept.
-
-    Attributes:
-        record: As JSON, in Ragstone's own field names.
-        facets: What it can be sliced by.
-    """
+    """An example as it is kept."""
 
     id: str
     at: float
@@ -474,7 +447,7 @@ class StoredExample:
 
 
 def stored_between(database: Database, since: float, until: float) -> Iterator[StoredExample]:
-    """The examples of a window, the oldest first."""
+    """Give the examples of a window, the oldest first."""
     at, last = since, ""
     while True:
         with database.reading() as run:

@@ -27,18 +27,10 @@ class WatchedTurn(NamedTuple):
     Attributes:
         session: Its id; that of the answer where it has none.
         alone: It has none.
-        example: Its own id.
-        at: When it was answered, in seconds since the epoch.
-        folded_at: When it was last heard of.
         settled: No more of it is waited for, and nothing is to be done before it is judged.
-        version: Of the system.
         state: Of its draw; None where it is not drawn or passed over yet.
-        probability: With which it was drawn.
-        lot: Of its draw.
-        source: Of its draw.
         value: Of the metric; None where it has none.
         status: ``value``, ``undefined`` or ``missing``; None where there is no score.
-        judge: Who gave it.
     """
 
     session: str
@@ -78,11 +70,6 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
     What came before a metric was first watched is left alone.
 
     Args:
-        run: Within a transaction.
-        metric: Its text form.
-        now: Seconds since the epoch.
-        last: Number of the last score of all.
-        most: Scores that are looked at.
         soon: Seconds; a session that is to be looked at later than that stays where it is. It
             still goes on, and to look at each of its scores reads all its turns each time.
     """
@@ -134,7 +121,7 @@ def stop_noting(run: Sql, metrics: Collection[str]) -> None:
 
 
 def sessions_to_look_at(run: Sql, metric: str, now: float, most: int) -> list[str]:
-    """The sessions that may be over, the longest waiting first."""
+    """Return the sessions that may be over, the longest waiting first."""
     rows = run(
         "SELECT session FROM open_sessions WHERE metric = ? AND due_at <= ? "
         "ORDER BY due_at, session LIMIT ?",
@@ -146,14 +133,7 @@ def sessions_to_look_at(run: Sql, metric: str, now: float, most: int) -> list[st
 def watched_turns(
     run: Sql, metric: str, sessions: Sequence[str], *, guard: bool
 ) -> dict[str, list[WatchedTurn]]:
-    """The turns of some sessions, each in order; one of which all was erased has none.
-
-    Args:
-        run: Within a transaction.
-        metric: Its text form.
-        sessions: Their ids.
-        guard: Whether it is the guard's, of every answer.
-    """
+    """Return the turns of some sessions, each in order; one of which all was erased has none."""
     source = "s.source = 'guard'" if guard else "s.source IN ('sample', 'backfill')"
     found: dict[str, list[WatchedTurn]] = {one: [] for one in sessions}
     for page in in_pages(sessions):
@@ -258,15 +238,11 @@ def watched_scores(
     most: int,
     unit: Unit = "answers",
 ) -> list[WatchedScore]:
-    """The scores of a metric that were given after one of this number, the oldest first.
+    """Return the scores of a metric that were given after one of this number, the oldest first.
 
     Args:
-        run: Within a transaction or a reading.
-        metric: Its text form.
         facet: Only answers with this value of it; None: all.
-        after: Number of a score.
         most: At most so many.
-        unit: Whose scores.
     """
     return [
         WatchedScore(*row)
@@ -281,7 +257,9 @@ def watched_scores(
 def scores_through(
     run: Sql, metric: str, facet: Facet | None, last: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
-    """The last scores of a metric through one of this number, by when their answers were given."""
+    """Return the last scores of a metric through one of this number, by when their answers were
+    given.
+    """
     rows = run(
         f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
         f"AND {COUNTED[unit]} {within(facet)} ORDER BY s.number DESC LIMIT ?",
@@ -291,7 +269,7 @@ def scores_through(
 
 
 def within(facet: Facet | None) -> str:
-    """What keeps to answers with a facet's value, where one is asked for; takes facet and value.
+    """Return the condition that keeps to answers with a facet's value; it takes facet and value.
 
     It is asked of each score, so that those behind a number are not looked for among all answers
     with this value.
@@ -305,13 +283,13 @@ def within(facet: Facet | None) -> str:
 
 
 def last_watched(run: Sql, unit: Unit) -> int:
-    """The number of the last score of answers, or of sessions; 0 if there is none."""
+    """Return the number of the last score of answers, or of sessions; 0 if there is none."""
     ((number,),) = run(f"SELECT coalesce(max(number), 0) FROM {TABLES[unit]}")
     return int(number)
 
 
 def new_values(run: Sql, metric: str, facet: str, after: int, unit: Unit = "answers") -> list[str]:
-    """The values of a facet in scores after one of this number, in the order of their first."""
+    """Return the values of a facet in scores after one of this number, in the order of their first."""
     rows = run(
         f"SELECT f.value, min(s.number) FROM {TABLES[unit]} s JOIN facets f "
         f"ON f.example = s.example AND f.name = ? WHERE s.metric = ? AND {COUNTED[unit]} "
@@ -324,7 +302,7 @@ def new_values(run: Sql, metric: str, facet: str, after: int, unit: Unit = "answ
 def last_judged(
     run: Sql, metric: str, facet: Facet | None, most: int, unit: Unit = "answers"
 ) -> list[float]:
-    """When the last answers were judged of which something is known, the latest first.
+    """Return when the last answers were judged of which something is known, the latest first.
 
     A metric that is undefined for an answer is known to be so; a missing score is no data.
     """
@@ -337,15 +315,18 @@ def last_judged(
 
 
 def joined(facet: Facet | None) -> str:
-    """What joins the facets of scores ``s``, where one is asked for; takes facet and value."""
+    """Return what joins the facets of scores ``s``, where a facet is asked for; takes facet and
+    value.
+    """
     if facet is None:
         return ""
     return "JOIN facets f ON f.example = s.example AND f.name = ? AND f.value = ?"
 
 
 class KeptDetector(NamedTuple):
-    """Of one rule in one slice; ``state`` is JSON that is good for ``identity`` alone, ``through``
-    the number of a score of answers or of sessions, as ``unit`` says."""
+    """A detector of one rule in one slice; ``state`` is JSON that is good for ``identity`` alone,
+    ``through`` the number of a score of answers or of sessions, as ``unit`` says.
+    """
 
     rule: str
     slice: str
@@ -368,7 +349,7 @@ class JudgedWindow(NamedTuple):
 
 
 def kept_detectors(run: Sql) -> dict[tuple[str, str], KeptDetector]:
-    """All detectors, by rule and slice."""
+    """Return all detectors, by rule and slice."""
     rows = run("SELECT rule, slice, identity, state, through, unit FROM detectors")
     return {(row[0], row[1]): KeptDetector(*row) for row in rows}
 
@@ -392,15 +373,12 @@ def drop_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
 def judged_window(
     run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
 ) -> JudgedWindow:
-    """The watched scores of a metric from one number through another.
+    """Return the watched scores of a metric from one number through another.
 
     Args:
-        run: Within a transaction or a reading.
-        metric: Its text form.
         facet: Only answers with this value of it; None: all.
         first: Number of a score; where it is there no more, the next one counts.
         last: Number of a score that is there, not below ``first``.
-        unit: Whose scores these are.
     """
     of = (
         f"FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number BETWEEN ? AND ? "

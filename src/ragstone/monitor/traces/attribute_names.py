@@ -30,8 +30,6 @@ class TraceFact:
     """Something that attributes say.
 
     Attributes:
-        says: What it is, for people.
-        names: The attributes that say it.
         lists: Beginnings of attributes that say it with an index, such as ``PREFIX.0.document.id``.
     """
 
@@ -40,7 +38,7 @@ class TraceFact:
     lists: tuple[str, ...] = ()
 
     def among(self, attributes: Mapping[str, Any]) -> Any:
-        """What is said, or None; an empty text says nothing."""
+        """Return what is said, or None; an empty text says nothing."""
         for name in self.names:
             value = attributes.get(name)
             if value is not None and value != "":

@@ -33,7 +33,7 @@ from .value_counts import check_json, check_protobuf
 
 
 def inside(number: int, content: bytes) -> bytes:
-    """A field that holds a message or a text.
+    """Return a field that holds a message or a text.
 
     >>> inside(1, b"abc")
     b'\\n\\x03abc'
@@ -73,13 +73,10 @@ def read_traces(
     redaction: Redaction | None = None,
     limits: SpanLimits = SpanLimits(),  # noqa: B008
 ) -> ReceivedBody:
-    """The spans of a body as it comes to ``/v1/traces``, unpacked.
+    """Return the spans of a body as it comes to ``/v1/traces``, unpacked.
 
     Args:
-        body: An ExportTraceServiceRequest.
-        json: Whether it is JSON, and not protobuf.
         redaction: What is taken out of all texts; None for nothing.
-        limits: How much is taken in.
 
     Raises:
         UnreadableBody: It is no such request at all.
@@ -94,7 +91,7 @@ def read_logs(
     redaction: Redaction | None = None,
     limits: SpanLimits = SpanLimits(),  # noqa: B008
 ) -> ReceivedBody:
-    """The log records of a body as it comes to ``/v1/logs``; see ``read_traces``.
+    """Return the log records of a body as it comes to ``/v1/logs``; see ``read_traces``.
 
     Only those of calls of models are kept, the others are counted in ``ignored``.
     """
@@ -103,8 +100,6 @@ def read_logs(
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
-    """What is sent: how a body is made up, and what is wrong with one item of it."""
-
     kind: Literal["spans", "logs"]
     message: Callable[[], Any]
     groups: Callable[[Any], Iterable[Any]]
@@ -116,8 +111,6 @@ class _Signal:
 
 @dataclass(slots=True)
 class _Trace:
-    """What is there of one trace, by where it stood in the body."""
-
     places: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
     spans: int = 0
 
@@ -149,8 +142,6 @@ def _parsed(body: bytes, signal: _Signal) -> Any:
 
 
 class _Reading:
-    """One body while it is read."""
-
     def __init__(
         self, signal: _Signal, redaction: Redaction | None, limits: SpanLimits, body: bytes
     ) -> None:
@@ -222,7 +213,6 @@ class _Reading:
         trace.spans += 1
 
     def _fit(self, message: Any, raw: bytes) -> bytes:
-        """The bytes of a message, redacted and with no text that is too long."""
         changed = False
         if self._likely(raw):
             self._redact_in(message)
@@ -233,7 +223,6 @@ class _Reading:
         return message.SerializeToString() if changed else raw
 
     def _redact_in(self, message: Any) -> None:
-        """Redact all texts; an id of a session or a user that holds a secret becomes its hash."""
         ids = [
             (one.value, one.value.string_value)
             for one in getattr(message, "attributes", ())
@@ -266,7 +255,6 @@ class _Reading:
         return self._redaction.redact(text).encode()
 
     def _head(self, message: Any) -> bytes:
-        """A resource or a scope, which each trace of the request repeats."""
         raw = self._fit(message, message.SerializeToString())
         if len(raw) > _LONGEST_RESOURCE:
             raw = _shortened(message)
@@ -307,7 +295,6 @@ def _holders(item: Any) -> list[Any]:
 
 
 def _span_fault(span: Any) -> str | None:
-    """Why a span cannot be taken in, as a reason's code."""
     if len(span.trace_id) != 16 or span.trace_id == _NO_TRACE:
         return "bad_trace_id"
     if len(span.span_id) != 8 or span.span_id == _NO_SPAN or len(span.parent_span_id) not in (0, 8):
@@ -322,7 +309,6 @@ def _span_fault(span: Any) -> str | None:
 
 
 def _record_fault(record: Any) -> str | None:
-    """The same for a log record."""
     if not record.trace_id or record.trace_id == _NO_TRACE:
         return "log_without_trace"
     if len(record.trace_id) != 16:
@@ -336,7 +322,7 @@ def _record_fault(record: Any) -> str | None:
 
 
 def _is_of_call(record: Any, raw: bytes) -> bool:
-    """Whether a log record may hold what a model was told or said; a score of ours does not."""
+    """Tell whether a log record may hold what a model was told or said; a score of ours does not."""
     return b"gen_ai." in raw and record.event_name != SCORE_EVENT
 
 

@@ -80,7 +80,6 @@ class ReadJson:
     """A body of JSON as the message that it stands for.
 
     Attributes:
-        data: TracesData or LogsData.
         faulty: The JSON of each item that is none.
     """
 
@@ -147,7 +146,6 @@ def _listed(given: Any, name: str) -> list[Any]:
 
 
 def _get(given: Any, name: str) -> Any:
-    """The value under a name, as OTLP spells it or as protobuf does."""
     if not isinstance(given, dict):
         return None
     value = given.get(name)
@@ -157,7 +155,6 @@ def _get(given: Any, name: str) -> Any:
 
 
 def _fill(message: Any, given: Any) -> bool:
-    """Fill a message from its JSON; False, with the message as far as it came, if that is wrong."""
     if given is None:
         return True
     try:
@@ -187,7 +184,7 @@ _SEPARATE = ("attributes", "events", "links", "body")
 
 
 def _id(given: Any) -> bytes:
-    """The bytes of an id; those of a text that is no hex are of no id, which is told later."""
+    """Return the bytes of an id; those of a text that is no hex are of no id, which is told later."""
     try:
         return bytes.fromhex(given)
     except ValueError:
@@ -204,11 +201,6 @@ def _fill_attributes(attributes: Any, given: Iterable[Any], deeper: int) -> None
 
 
 def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
-    """Fill an AnyValue.
-
-    Raises:
-        ValueError: It is nested too deep, or what it holds is not of its type.
-    """
     if not deeper:
         raise ValueError("nested too deep")
     for name, value in given.items():
@@ -235,7 +227,9 @@ def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
 
 
 def whole_texts(value: Any) -> Any:
-    """The value with a mark in place of each half of a surrogate pair, which cannot be stored."""
+    """Return the value with a mark in place of each half of a surrogate pair, which cannot be
+    stored.
+    """
     if isinstance(value, str):
         return _HALF.sub("\ufffd", value)
     if isinstance(value, list):

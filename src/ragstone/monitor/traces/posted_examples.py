@@ -41,19 +41,7 @@ class TracedExample:
 
     Attributes:
         id: ``TRACE``, or ``TRACE:SPAN`` where a trace holds several answers.
-        trace: The id of the trace.
         span: The span that gave the answer as a whole; empty for an example that was sent as one.
-        at: When it began, in seconds since the epoch.
-        ended: When it ended, in the same.
-        example: Question, contexts, answer and history.
-        session: The conversation that it belongs to.
-        user: Who asked, as the system names them.
-        version: The deployed version that answered.
-        system: The system that answered.
-        model: The model that wrote the answer.
-        input_tokens: Tokens that all calls of models read.
-        output_tokens: Tokens that they wrote.
-        latency: Seconds from the beginning to the end.
         error: What went wrong, where the answer failed.
     """
 
@@ -100,17 +88,15 @@ def read_examples(
     limits: SpanLimits = SpanLimits(),  # noqa: B008
     now: float = 0.0,
 ) -> ReceivedBody:
-    """Examples as ``ragstone.read`` understands them, and facts about them: ``session``, ``user``,
-    ``version``, ``model``, ``trace``, ``span``, ``at`` (seconds since the epoch, or ISO 8601),
-    ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``error``.
+    """Read examples as ``ragstone.read`` understands them, and facts about them: ``session``,
+    ``user``, ``version``, ``model``, ``trace``, ``span``, ``at`` (seconds since the epoch, or ISO
+    8601), ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``error``.
 
     An example is known by its trace, or else its id, or else what it says: the same one sent again
     is the same.
 
     Args:
-        body: A JSON object, a list of them, or JSON lines.
         redaction: What is taken out of all texts; None for nothing.
-        limits: How much is taken in.
         now: The time, for examples that do not say when they were answered.
 
     Raises:
@@ -175,11 +161,6 @@ def _line(line: str) -> Any:
 
 
 def _decoded(text: str) -> object:
-    """The value of a JSON text, with a mark in place of each half of a surrogate pair.
-
-    Raises:
-        BadJsonError: It is none, or is nested too deeply.
-    """
     try:
         return decode(text)
     except BadJsonError:
@@ -242,7 +223,7 @@ def _redacted(text: str, redaction: Redaction | None) -> bytes:
 
 
 def _without_nulls(value: Any) -> Any:
-    """The value without the null characters in its texts, which PostgreSQL does not take."""
+    """Return the value without the null characters in its texts, which PostgreSQL does not take."""
     if isinstance(value, str):
         return value.replace("\0", "")
     if isinstance(value, list):
@@ -263,7 +244,6 @@ def _cut(value: Any, most: int) -> Any:
 
 
 def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is said about an example, and the example."""
     facts: dict[str, Any] = {}
     record: dict[str, Any] = {}
     for name, value in given.items():
@@ -276,7 +256,6 @@ def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """The same, read, with what is wrong with it."""
     found: dict[str, Any] = {}
     for name, value in facts.items():
         if name in _TEXTS:
@@ -299,14 +278,13 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
 
 
 def _protocol_id(text: str) -> str:
-    """The id as spans have it, where it is one of theirs; they are written in several ways."""
+    """Return the id as spans have it, where it is one of theirs; they are written in several ways."""
     digits = text.replace("-", "").removeprefix("0x").lower()
     is_id = len(digits) in (16, 32) and not set(digits) - set(hexdigits)
     return digits if is_id else text
 
 
 def _time(value: Any) -> float | None:
-    """Seconds since the epoch, of a number of seconds, milliseconds, … or an ISO 8601 time."""
     if isinstance(value, str):
         try:
             at = datetime.fromisoformat(value.strip())
@@ -320,7 +298,7 @@ def _time(value: Any) -> float | None:
 
 
 def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
-    """The examples of a trace that came as such, each once, as it was sent last."""
+    """Return the examples of a trace that came as such, each once, as it was sent last."""
     last: dict[str, tuple[float, bytes, dict[str, Any]]] = {}
     for part in parts:
         if part.kind != "example":
@@ -364,11 +342,6 @@ def _traced(given: Mapping[str, Any], *, alone: bool) -> TracedExample:
 
 
 def _example(record: Mapping[str, Any]) -> Example:
-    """The example as it was written.
-
-    Raises:
-        InputError: It is not what ``read_examples`` wrote.
-    """
     problems: list[Problem] = []
     example = RecordReader({}, layout="ragstone").read(record, 1, problems)
     if example is None:

@@ -39,12 +39,8 @@ _LABELS = ("user question:", "question:", "user query:", "query:")
 def question_of(
     placed: Sequence[Placed], calls: Sequence[TraceSpan], documents: Sequence[Document]
 ) -> str | None:
-    """The user's question: the first of its sources that is not a prompt with what was found.
-
-    Args:
-        placed: The spans of the answer, its root first in depth.
-        calls: Those that call a model, the one that wrote the answer last.
-        documents: What was found.
+    """Return the user's question: the first of its sources that is not a prompt with what was
+    found.
     """
     said = next((text for one in placed if (text := asked_in(one.span.says(ASKED)))), None)
     if said is not None:
@@ -72,7 +68,6 @@ def question_of(
 def _sources(
     placed: Sequence[Placed], calls: Sequence[TraceSpan], queries: Sequence[str]
 ) -> Iterator[tuple[str, bool]]:
-    """What may be the question, the likeliest first, and whether it went into a model."""
     from_top = sorted(placed, key=lambda one: one.depth)
     for one in from_top:
         seen = not one.hidden and not calls_model(one.span)
@@ -90,14 +85,14 @@ def _sources(
 
 
 def beginnings(documents: Sequence[Document]) -> list[str]:
-    """The beginnings of passages, by which a text that holds them is known."""
+    """Return the beginnings of passages, by which a text that holds them is known."""
     texts = [document.text for document in documents if document.text][:_MOST]
     starts = (_even(text[: 4 * _SNIPPET])[:_SNIPPET] for text in texts)
     return [start for start in starts if len(start) >= _SHORTEST_SNIPPET]
 
 
 def holds_passages(text: str, starts: Sequence[str]) -> bool:
-    """Whether a text holds one of the passages that begin like this."""
+    """Tell whether a text holds one of the passages that begin like this."""
     even = _even(text)
     return any(start in even for start in starts)
 
@@ -109,7 +104,7 @@ def _is_prompt(text: str, snippets: Sequence[str], queries: Sequence[str]) -> bo
 
 
 def _peeled(prompt: str) -> str | None:
-    """The question at the end of a prompt, behind the last label that names it."""
+    """Return the question at the end of a prompt, behind the last label that names it."""
     low = prompt.lower()
     if len(low) != len(prompt):
         return None
@@ -127,7 +122,7 @@ def _even(text: str) -> str:
 def history_of(
     root: TraceSpan, calls: Sequence[TraceSpan], question: str | None
 ) -> tuple[Turn, ...]:
-    """The turns before the question, from the root's input or the messages to the model."""
+    """Return the turns before the question, from the root's input or the messages to the model."""
     for fact in (ASKED, INPUT):
         if earlier := history_in(root.says(fact)):
             return _turns(_without(earlier, question))
@@ -139,7 +134,6 @@ def history_of(
 
 
 def _before(said: Sequence[Message], question: str | None) -> tuple[Turn, ...]:
-    """The turns before the user's last message, if the question is in that."""
     asked = [index for index, one in enumerate(said) if one.role == USER and one.text.strip()]
     if not asked or (question is not None and question.strip() not in said[asked[-1]].text):
         return ()
@@ -147,7 +141,6 @@ def _before(said: Sequence[Message], question: str | None) -> tuple[Turn, ...]:
 
 
 def _without(said: list[Message], question: str | None) -> list[Message]:
-    """The messages without the question, where it is among them already."""
     return said[:-1] if said and said[-1].role == USER and said[-1].text == question else said
 
 
@@ -160,7 +153,7 @@ def _turns(said: Sequence[Message]) -> tuple[Turn, ...]:
 
 
 def found_in(placed: Sequence[Placed]) -> list[Document] | None:
-    """What was retrieved, in order: by rerankers if there are any, else by all retrievals.
+    """Return what was retrieved, in order: by rerankers if there are any, else by all retrievals.
 
     None if nothing was retrieved at all, or content is missing.
     """
@@ -206,7 +199,6 @@ def _retrieved(span: TraceSpan) -> list[Document] | None:
 
 
 def _named(found: Sequence[Document], again: Sequence[Document]) -> list[Document]:
-    """Documents with the ids that the output gives them, where it holds the same ones."""
     if [one.text for one in found] != [one.text for one in again]:
         return list(found)
     return [replace(one, id=one.id or other.id) for one, other in zip(found, again, strict=True)]
@@ -220,7 +212,6 @@ def _reranked(span: TraceSpan) -> list[Document] | None:
 
 
 def _beside(value: object) -> list[Document] | None:
-    """Passages that are handed on beside the question or the answer."""
     value = opened(value)
     if not isinstance(value, dict):
         return None
@@ -232,7 +223,6 @@ def _beside(value: object) -> list[Document] | None:
 
 
 def _together(lists: Iterable[list[Document] | None]) -> list[Document]:
-    """All of them, each once, with what any of them says about it."""
     once: dict[tuple[str | None, ...], Document] = {}
     with_text: set[str] = set()
     for document in (document for found in lists for document in found or ()):
@@ -248,7 +238,9 @@ def _together(lists: Iterable[list[Document] | None]) -> list[Document]:
 
 
 def contexts_of(documents: Sequence[Document], corpus: Corpus | None) -> tuple[Context, ...]:
-    """The passages as contexts, each with an id of its own; the corpus fills in missing texts."""
+    """Return the passages as contexts, each with an id of its own; the corpus fills in missing
+    texts.
+    """
     contexts = []
     taken: set[str] = set()
     for rank, document in enumerate(documents, 1):

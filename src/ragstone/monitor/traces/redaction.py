@@ -36,7 +36,7 @@ class Hints:
             self._begins[_sums(np.frombuffer(hint[:3], np.uint8))] = True
 
     def within(self, body: bytes) -> list[bytes]:
-        """Those that stand in a body."""
+        """Return those that stand in a body."""
         if len(body) < _SHORT:
             return [hint for hint in self._hints if hint in body]
         within: set[bytes] = set()
@@ -53,7 +53,7 @@ class Hints:
 
 
 def _sums(raw: np.ndarray) -> np.ndarray:
-    """A number for each three bytes in a row; others may have the same."""
+    """Return a number for each three bytes in a row; others may have the same."""
     sums = raw[:-2] * _FIRST
     sums += raw[1:-1] * _SECOND
     sums += raw[2:]
@@ -114,7 +114,6 @@ class Secret:
     """One sort of what is taken out.
 
     Attributes:
-        name: Its mark is this in brackets.
         places: Where it stands in a text, in order and apart from each other.
         hints: Bytes of which one is in the UTF-8 of any text with such a place.
         digits: Digits that stand in such a place, with at most separators between them; 0 if it
@@ -127,7 +126,7 @@ class Secret:
     digits: int = 0
 
     def may_be_in(self, raw: bytes) -> bool:
-        """Whether it may stand in a text of these bytes."""
+        """Tell whether it may stand in a text of these bytes."""
         return any(hint in raw for hint in self.hints) or bool(
             self.digits and has_digits(raw, self.digits)
         )
@@ -138,7 +137,7 @@ _BETWEEN = b" ()./-\\"
 
 
 def has_digits(raw: bytes, least: int) -> bool:
-    """Whether so many digits follow each other, with at most separators between them."""
+    """Tell whether so many digits follow each other, with at most separators between them."""
     return b"0" * least in raw.translate(_ALIKE, _BETWEEN)
 
 
@@ -160,7 +159,6 @@ def _emails(text: str) -> Places:
 
 
 def _is_of_name(text: str, at: int, lowest: int) -> bool:
-    """Whether a character before what is of an address belongs to it too."""
     one = text[at]
     if one in _IN_NAMES:
         return at > lowest and text[at - 1].isalnum() and text[at + 1].isalnum()
@@ -177,7 +175,7 @@ def _cards(text: str) -> Places:
 
 
 def _is_card(digits: str) -> bool:
-    """Whether a company gives out such a number, and its check digit is right."""
+    """Tell whether a company gives out such a number, and its check digit is right."""
     length, first = len(digits), digits[0]
     given_out = (
         (first == "4" and length in (13, 16, 19))
@@ -245,7 +243,8 @@ _JSON = ("{", "[", '"')
 
 @dataclass(frozen=True)
 class Redaction:
-    """What is taken out of texts, each replaced by its name in brackets, such as ``[email]``.
+    """Patterns that are taken out of texts, each replaced by its name in brackets, such as
+    ``[email]``.
 
     Ids and times of the protocol, and numbers, are left as they are. A text that is JSON is
     redacted inside, so that it stays JSON.
@@ -253,7 +252,6 @@ class Redaction:
     Attributes:
         built_in: Of ``email``, ``phone``, ``card`` (with a right check digit) and ``key`` (API
             keys, tokens, private keys), those to be taken out.
-        patterns: The user's own regular expressions by their names.
 
     Raises:
         UnknownName: One of ``built_in`` is not there.
@@ -288,7 +286,8 @@ class Redaction:
         object.__setattr__(self, "_least", min(digits, default=0))
 
     def redact(self, text: str) -> str:
-        """The text with marks in place of what is taken out; the same object if there is nothing.
+        """Return the text with marks in place of what is taken out; the same object if there is
+        nothing.
 
         >>> Redaction().redact("Write to ann@example.org or call (555) 123-4567.")
         'Write to [email] or call [phone].'
@@ -303,14 +302,16 @@ class Redaction:
         return self._plain(text)
 
     def redact_id(self, id: str) -> str:
-        """The id, or a hash of it if it holds what is taken out.
+        """Return the id, or a hash of it if it holds what is taken out.
 
         As a mark it would be the id of many, who could not be distinguished, nor erased alone.
         """
         return id if self.redact(id) == id else hashed_id(id)
 
     def redact_in(self, value: Any) -> Any:
-        """A JSON value with all of its texts and keys redacted; the same if there is nothing."""
+        """Return a JSON value with all of its texts and keys redacted; the same if there is
+        nothing.
+        """
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
@@ -324,7 +325,7 @@ class Redaction:
         return value
 
     def screen(self, body: bytes) -> Callable[[bytes], bool]:
-        """What tells of a piece of a body whether any text in it may have to be redacted.
+        """Return what tells of a piece of a body whether any text in it may have to be redacted.
 
         It looks for bytes alone, and only for those that stand in the body at all.
         """
@@ -359,12 +360,12 @@ class Redaction:
 
 
 def hashed_id(id: str) -> str:
-    """What stands for an id that is not kept: the same for the same id."""
+    """Return what stands for an id that is not kept: the same for the same id."""
     return blake2b(id.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _spelled(text: str) -> str:
-    """A text that only looks like JSON, with the characters that it spells by their numbers."""
+    """Return a text that only looks like JSON, with the characters that it spells by their numbers."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
 
 

@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 
 
 def requests_of(tree: Tree) -> list[TraceSpan]:
-    """The spans that examples are read from, by when they began; mostly the root alone.
+    """Return the spans that examples are read from, by when they began; mostly the root alone.
 
     Below a root that says nothing itself, each span with a retrieval and an answer inside is a
     request, and so is one without a retrieval that asks about something else.
@@ -49,8 +49,6 @@ def requests_of(tree: Tree) -> list[TraceSpan]:
 
 
 class _Branch:
-    """What a span and those inside it ask, find and answer."""
-
     def __init__(self, tree: Tree, span: TraceSpan) -> None:
         self.span, self._placed = span, tree.placed(span)
         self._seen = [one.span for one in self._placed if not one.hidden]
@@ -77,12 +75,10 @@ class _Branch:
 
     @cached_property
     def failed(self) -> bool:
-        """Whether it asked and searched, and an error kept it from an answer."""
         asks = self.span.role not in (*HIDDEN, "retriever") and bool(_asks(self.span))
         return self.span.error is not None and asks and self.retrieves and not self.answers
 
     def about(self, other: "_Branch") -> bool:
-        """Whether it works on the question or the answer of the other one."""
         texts = other.questions | {text for text in other.answers if len(text) >= _SHORTEST_ANSWER}
         return any(text in question for question in self.questions for text in texts)
 
@@ -96,7 +92,6 @@ def _answers(span: TraceSpan) -> str | None:
 
 
 def _speaks(span: TraceSpan) -> bool:
-    """Whether a span says itself what was asked or answered."""
     return any((_asks(span), answered_in(span.says(ANSWERED)), own_answer(span)))
 
 
@@ -105,13 +100,11 @@ def _retrieves(span: TraceSpan) -> bool:
 
 
 def _query(span: TraceSpan) -> str | None:
-    """What a retrieval looked for."""
     text = asked_in(span.says(QUERY))
     return text if text or span.role != "retriever" else asked_in(span.says(INPUT))
 
 
 def _split(tree: Tree, span: TraceSpan, deep: int = _DEEPEST) -> list[TraceSpan]:
-    """The requests in a span, or in a trace of several roots: itself, or spans below it."""
     if not deep or span.role in HIDDEN or _speaks(span):
         return [span]
     inside = [_Branch(tree, child) for child in tree.children.get(id(span), ())]
@@ -139,14 +132,12 @@ def _split(tree: Tree, span: TraceSpan, deep: int = _DEEPEST) -> list[TraceSpan]
 
 
 def _are_steps(branches: Sequence[_Branch]) -> bool:
-    """Whether each works on the same question as the one before, or on what that wrote."""
     return len(branches) > 1 and all(
         one.about(two) or two.about(one) for one, two in pairwise(branches)
     )
 
 
 def _is_complete(branch: _Branch) -> bool:
-    """Whether a span with a retrieval says itself what was asked and answered."""
     span = branch.span
     return branch.retrieves and bool(_asks(span)) and bool(_answers(span))
 
@@ -199,7 +190,7 @@ def _in_turn(tree: Tree, inside: Sequence[_Branch]) -> list[TraceSpan]:
 
 
 def likeliest_answers(placed: Sequence[Placed], documents: Sequence[Document]) -> list[TraceSpan]:
-    """The spans whose output the user sees, the likeliest answer first.
+    """Return the spans whose output the user sees, the likeliest answer first.
 
     What rests on the passages goes before what does not, the outer before the inner, the later
     before the earlier.
@@ -215,8 +206,9 @@ def likeliest_answers(placed: Sequence[Placed], documents: Sequence[Document]) -
 def _levels(
     placed: Sequence[Placed], seen: Sequence[Placed], documents: Sequence[Document]
 ) -> dict[int, int]:
-    """By the place of a span in memory: 0 if it may answer, 1 if another rests on the passages
-    and it does not, 2 if it writes a title."""
+    """Return by the place of a span in memory: 0 if it may answer, 1 if another rests on the
+    passages and it does not, 2 if it writes a title.
+    """
     parents = {id(one.span): one.parent for one in placed}
     begun = min((one.span.start for one in placed if _retrieves(one.span)), default=0)
     queries = {text.strip() for one in placed if (text := _query(one.span))}
@@ -244,13 +236,11 @@ def _levels(
 
 
 def _prompt(span: TraceSpan) -> str:
-    """All that a call was handed."""
     messages = messages_in(span.says(INPUT_MESSAGES)) or messages_in(span.says(INPUT))
     return "\n".join([*(one.text for one in messages), own_question(span) or ""])
 
 
 def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
-    """Whether a span hands on an answer that it was handed, in its words or without saying how."""
     prompt, answer = _prompt(span).strip(), own_answer(span) or ""
     words = set(_WORD.findall(answer.casefold()))
     for draft in drafts:
@@ -261,13 +251,6 @@ def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
 
 
 def _titled(span: TraceSpan, asked: Sequence[str], starts: Sequence[str] = ()) -> bool:
-    """Whether the name of a span, or what a call is told to do, speaks of a title.
-
-    Args:
-        span: The span.
-        asked: What users asked; they may ask about titles.
-        starts: How the passages begin; they may speak of titles too.
-    """
     texts = [_NAME_PARTS.sub(" ", span.name)]
     if calls_model(span) and not any(_TITLE.search(text) for text in asked):
         told = [text_in(opened(span.says(INSTRUCTIONS))), own_question(span) or ""]

@@ -59,9 +59,6 @@ class Document:
     """Something that was retrieved; each of these may be missing.
 
     Attributes:
-        id: Its own id.
-        text: Its text.
-        score: What the retrieval gives it.
         source: What its metadata call it, such as the name of a file; chunks may share it.
     """
 
@@ -72,7 +69,7 @@ class Document:
 
 
 def documents_in(value: Any, deep: int = DEEPEST) -> list[Document] | None:
-    """The documents that a value is or holds; None if it is nothing of the kind."""
+    """Return the documents that a value is or holds; None if it is nothing of the kind."""
     value = opened(value)
     if not deep:
         return None
@@ -119,7 +116,6 @@ def _document(given: Any) -> Document | None:
 
 
 def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Its fields by squashed names, with those of the document, node or object inside it."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("node", "document", "kwargs", "payload", "text_resource") and isinstance(
@@ -146,7 +142,6 @@ def _as_id(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, also one that is written as text."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -169,9 +164,6 @@ class Corpus:
 
     In memory are 16 bytes a passage, which say where it lies; its text is read when it is asked
     for. A file that is replaced meanwhile has to be opened anew; until then no wrong text is given.
-
-    Args:
-        path: The file, not compressed.
 
     Raises:
         InputError: It cannot be opened.
@@ -212,7 +204,6 @@ class Corpus:
 
 
 def _index(file: Any, path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of all passages in order, and where their lines begin."""
     keys, starts, faults, at = [], [], [], 0
     for number, line in enumerate(file, 1):
         if line.strip():
@@ -237,7 +228,6 @@ def _key(id: str) -> int:
 
 
 def _passage(line: bytes) -> tuple[str, str] | None:
-    """Id and text of a line."""
     try:
         given = json.loads(line)
     except (ValueError, RecursionError):

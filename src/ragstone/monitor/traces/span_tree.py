@@ -11,14 +11,7 @@ HIDDEN = frozenset(("tool", "retriever", "reranker", "embedding", "aside"))
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A span in its place.
-
-    Attributes:
-        span: The span.
-        depth: How many spans it is inside of.
-        within: What these do.
-        parent: The inmost of them.
-    """
+    """A span in its place."""
 
     span: TraceSpan
     depth: int
@@ -27,7 +20,7 @@ class Placed:
 
     @property
     def hidden(self) -> bool:
-        """Whether the user does not see what comes out of it."""
+        """Tell whether the user does not see what comes out of it."""
         return bool(self.within & HIDDEN) or self.span.role in HIDDEN
 
 
@@ -36,9 +29,7 @@ class Tree:
     """The spans of a trace under one root, which is made up where there is none.
 
     Attributes:
-        root: The root.
         rooted: Whether it is a span that was sent, and has no parent.
-        children: By the place of a span in memory, those inside it.
     """
 
     root: TraceSpan
@@ -46,7 +37,7 @@ class Tree:
     children: dict[int, list[TraceSpan]] = field(default_factory=dict)
 
     def placed(self, root: TraceSpan) -> list[Placed]:
-        """A span and all inside it, by when they began."""
+        """Return a span and all inside it, by when they began."""
         found, stack = [], [Placed(root, 0, frozenset())]
         while stack:
             one = stack.pop()
@@ -59,7 +50,7 @@ class Tree:
 
 
 def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
-    """The tree of spans that are in order; None if there are none.
+    """Return the tree of spans that are in order; None if there are none.
 
     Spans whose parent is not there are taken to be right under the root. Those of several missing
     parents stay apart: each such parent is made up again.
@@ -94,7 +85,7 @@ def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
 
 
 def made_up(id: str, children: Sequence[TraceSpan]) -> TraceSpan:
-    """A span that was not sent, as long as what is inside it."""
+    """Return a span that was not sent, as long as what is inside it."""
     start, end = min(one.start for one in children), max(one.end for one in children)
     return TraceSpan(id, "", "", start, end, {}, {}, there=False)
 
@@ -104,7 +95,7 @@ def _under_missing_parents(
     by_id: Mapping[str, TraceSpan],
     children: dict[int, list[TraceSpan]],
 ) -> list[TraceSpan]:
-    """The tops of a tree, with the children of each missing parent under a made-up one."""
+    """Return the tops of a tree, with the children of each missing parent under a made-up one."""
     families: dict[str, list[TraceSpan]] = {}
     for span in tops:
         families.setdefault("" if span.parent in by_id else span.parent, []).append(span)
@@ -123,7 +114,7 @@ def _under_missing_parents(
 def _in_circles(
     spans: Sequence[TraceSpan], tops: Sequence[TraceSpan], children: dict[int, list[TraceSpan]]
 ) -> list[TraceSpan]:
-    """Of spans that are inside each other the first; it is taken out of its parent."""
+    """Take the first of spans that are inside each other out of its parent."""
     reached: set[int] = set()
 
     def reach(span: TraceSpan) -> None:

@@ -59,13 +59,11 @@ class SpanLimits:
 
 @dataclass(frozen=True, slots=True)
 class TracePart:
-    """What one request says of one trace, redacted.
+    """The part of a trace that one request brought, redacted.
 
     Attributes:
         trace: The id of the trace: 32 hex digits, or what an example was sent under.
         kind: What ``body`` is: TracesData or LogsData as OTLP's protobuf, or an example as JSON.
-        body: What is to be kept.
-        spans: Spans, log records or examples in it.
     """
 
     trace: str
@@ -79,7 +77,6 @@ class Malformed:
     """Something that could not be taken in.
 
     Attributes:
-        why: A reason's code with its facts.
         body: What came, redacted, at most 4 kB of it; empty where there is too much to keep.
     """
 
@@ -105,11 +102,7 @@ class ReceivedBody:
 
 
 class UnreadableBody(InputError):
-    """A body that is not what it should be at all.
-
-    Attributes:
-        why: A reason's code with its facts.
-    """
+    """A body that is not what it should be at all."""
 
     def __init__(self, message: str, why: str) -> None:
         self.why = why
@@ -126,7 +119,7 @@ class TooManyInBody(UnreadableBody):
 
 
 def put_aside(why: str, body: bytes) -> Malformed:
-    """What could not be taken in, with as much of it as is kept."""
+    """Return what could not be taken in, with as much of it as is kept."""
     return Malformed(why, body[:LONGEST_ASIDE])
 
 
@@ -146,7 +139,7 @@ def all_aside(faults: Sequence[Fault]) -> list[Malformed]:
 def received(
     parts: Iterable[TracePart], malformed: Iterable[Malformed], ignored: int = 0
 ) -> ReceivedBody:
-    """A body of these parts."""
+    """Return a body of these parts."""
     whole = tuple(parts)
     return ReceivedBody(whole, tuple(malformed), sum(part.spans for part in whole), ignored)
 
@@ -161,11 +154,7 @@ class TraceSpan:
     Attributes:
         id: Hex digits; empty for one that is known by its log events alone, and has none.
         parent: The id of its parent; empty for none.
-        name: Its name.
         start: In nanoseconds since the epoch.
-        end: In the same.
-        attributes: By name.
-        resource: Attributes of what sent it.
         error: What went wrong; None where nothing did.
         there: Whether the span itself is there, not only its log events.
     """
@@ -183,7 +172,7 @@ class TraceSpan:
 
     @property
     def role(self) -> Role | None:
-        """What it does; None if that is not said."""
+        """Return what it does; None if that is not said."""
         for name in ROLE.names:
             said = self.attributes.get(name)
             if isinstance(said, str) and (role := ROLES.get(said.strip('"').lower())) is not None:
@@ -191,14 +180,14 @@ class TraceSpan:
         return None
 
     def says(self, fact: TraceFact) -> Any:
-        """A fact about the span itself, or None."""
+        """Return a fact about the span itself, or None."""
         value = fact.among(self.attributes)
         if value is None:
             value = next((self.lists[one] for one in fact.lists if one in self.lists), None)
         return value
 
     def tells(self, fact: TraceFact) -> Iterator[Any]:
-        """What the resource and the span say of a fact, the likeliest first."""
+        """Give what the resource and the span say of a fact, the likeliest first."""
         for name in fact.names:
             for place in (self.resource, self.attributes):
                 if place.get(name) not in (None, ""):
@@ -206,7 +195,7 @@ class TraceSpan:
 
 
 def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
-    """The spans of a trace, by when they began; the same whatever the order of the parts."""
+    """Return the spans of a trace, by when they began; the same whatever the order of the parts."""
     found: dict[str, TraceSpan] = {}
     versions: dict[str, tuple[int, int, bytes]] = {}
     records: dict[bytes, Any] = {}
@@ -313,7 +302,6 @@ def _time(record: Any) -> int:
 
 
 def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]]) -> None:
-    """Events that are one message each, as the lists that newer emitters send."""
     given: list[Any] = []
     written: list[Any] = []
     for name, said in events:
@@ -332,7 +320,6 @@ def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]])
 
 
 def _lists(attributes: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Attributes with an index, such as ``retrieval.documents.0.document.id``, as lists."""
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in attributes.items():
         for beginning in LISTS:
@@ -350,7 +337,6 @@ def _values(attributes: Iterable[Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """The plain value of an AnyValue; None for bytes and for none."""
     kind = value.WhichOneof("value")
     if kind == "array_value":
         return [_value(one) for one in value.array_value.values]
@@ -360,31 +346,31 @@ def _value(value: Any) -> Any:
 
 
 def seconds(nanoseconds: int) -> float:
-    """The same time in seconds."""
+    """Return the same time in seconds."""
     return nanoseconds / _SECOND
 
 
 def calls_model(span: TraceSpan) -> bool:
-    """Whether a span is a call of a model that writes."""
+    """Tell whether a span is a call of a model that writes."""
     if span.role is None:
         return span.says(INPUT_MESSAGES) is not None or span.says(OUTPUT_MESSAGES) is not None
     return span.role == "call"
 
 
 def own_question(span: TraceSpan) -> str | None:
-    """What the input of a span asks."""
+    """Return what the input of a span asks."""
     facts = (INPUT_MESSAGES, INPUT) if calls_model(span) else (INPUT, INPUT_MESSAGES)
     return next((text for fact in facts if (text := asked_in(span.says(fact)))), None)
 
 
 def own_answer(span: TraceSpan) -> str | None:
-    """What the output of a span answers."""
+    """Return what the output of a span answers."""
     facts = (OUTPUT_MESSAGES, OUTPUT) if calls_model(span) else (OUTPUT, OUTPUT_MESSAGES)
     return next((text for fact in facts if (text := answered_in(span.says(fact)))), None)
 
 
 def structured_answer(span: TraceSpan) -> str | None:
-    """The JSON that a span puts out where its output is no text."""
+    """Return the JSON that a span puts out where its output is no text."""
     return next(
         (text for fact in (OUTPUT, OUTPUT_MESSAGES) if (text := structured_in(span.says(fact)))),
         None,

@@ -86,7 +86,7 @@ class Message:
 
 
 def opened(value: Any) -> Any:
-    """The value that a text spells as JSON, where it does; else the value itself."""
+    """Return the value that a text spells as JSON, where it does; else the value itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') and len(value) > 1:
         try:
             return decode(value)
@@ -96,7 +96,9 @@ def opened(value: Any) -> Any:
 
 
 def messages_in(value: Any, deep: int = DEEPEST) -> list[Message]:
-    """The chat messages that a value is, with the texts of their parts; none if it is no chat."""
+    """Return the chat messages that a value is, with the texts of their parts; none if it is no
+    chat.
+    """
     value = opened(value)
     if isinstance(value, dict):
         for name, one in value.items():
@@ -126,7 +128,7 @@ def history_in(value: Any) -> list[Message]:
 
 
 def _in_turn(value: Any) -> list[Message]:
-    """Texts that were said in turn, or pairs of them."""
+    """Return texts that were said in turn, or pairs of them."""
     if not isinstance(value, list):
         return []
     texts = [text for one in value for text in (one if isinstance(one, list) else [one])]
@@ -138,17 +140,17 @@ def _in_turn(value: Any) -> list[Message]:
 
 
 def asked_in(value: Any, deep: int = DEEPEST) -> str | None:
-    """The question that an input is or holds."""
+    """Return the question that an input is or holds."""
     return _said_in(value, deep, USER, _QUESTIONS)
 
 
 def answered_in(value: Any, deep: int = DEEPEST) -> str | None:
-    """The answer that an output is or holds."""
+    """Return the answer that an output is or holds."""
     return _said_in(value, deep, ASSISTANT, _ANSWERS)
 
 
 def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | None:
-    """What one of both said last, in messages or under one of these names."""
+    """Return what one of both said last, in messages or under one of these names."""
     given, value = value, opened(value)
     if isinstance(value, str):
         return value if value.strip() not in ("", "null") else None
@@ -171,13 +173,12 @@ def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | No
 
 
 def _parts_in(value: list[Any], given: Any) -> str | None:
-    """The text of several parts, or the JSON of a list of something else."""
     parts = any(isinstance(one, dict) and one.get("text") for one in value)
     return text_in(value) if parts else structured_in(given)
 
 
 def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
-    """The JSON of an answer that is an object, a list, a number or a truth value.
+    """Return the JSON of an answer that is an object, a list, a number or a truth value.
 
     None for what is a text or holds one, is empty, and for messages, calls of tools, passages and
     the state of a pipeline.
@@ -211,7 +212,7 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
 
 
 def leaves_of(value: Any) -> Iterator[str]:
-    """The texts and numbers in a value, as texts."""
+    """Give the texts and numbers in a value, as texts."""
     value = opened(value)
     if isinstance(value, (dict, list)):
         for one in value.values() if isinstance(value, dict) else value:
@@ -226,7 +227,6 @@ def _has(value: Mapping[str, Any], names: Iterable[str]) -> bool:
 
 
 def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | None:
-    """What stands under the first of these names, or is the only text there."""
     by_name = {squash(name): one for name, one in reversed(list(value.items()))}
     for name in names:
         inner = by_name.get(name)
@@ -239,7 +239,6 @@ def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | N
 
 
 def _message(given: Any) -> Message | None:
-    """A message of any convention; None if it is none."""
     if isinstance(given, list) and len(given) == 2 and isinstance(given[0], str):
         role = SPEAKERS.get(given[0].lower())
         return None if role is None else Message(role, text_in(given[1]))
@@ -274,7 +273,7 @@ def _of(role: str, content: Any) -> Message | None:
 
 
 def text_in(content: Any, deep: int = DEEPEST) -> str:
-    """The text of a message: its own, or those of its parts that are texts."""
+    """Return the text of a message: its own, or those of its parts that are texts."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

@@ -66,7 +66,6 @@ class FoldedTrace:
         rooted: Whether its root is there, so that all of it may be.
         examples: The answers in it; none where nobody was answered, or content is missing.
         content: Whether texts are there, ids of contexts without their texts, or neither.
-        spans: How many there are, each counted once.
         calls: Those of them that call a model or retrieve: 0 means that the trace is not about
             answers, and that nothing is missing.
     """
@@ -82,7 +81,6 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
     """Put together what is known of one trace.
 
     Args:
-        parts: All that came of it, in any order.
         corpus: Texts of passages whose spans carry only ids.
     """
     spans = spans_of(parts)
@@ -151,14 +149,11 @@ def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[Trac
 
 
 def _puts_out(span: TraceSpan) -> bool:
-    """Whether a span has an output that may be an answer, and not passages alone."""
     output = span.says(OUTPUT)
     return output is not None and span.role not in HIDDEN and documents_in(output) is None
 
 
 class _Answer:
-    """What the spans of one answer say about it."""
-
     def __init__(self, tree: Tree, root: TraceSpan, corpus: Corpus | None) -> None:
         self._tree = tree
         self._root = root
@@ -170,7 +165,6 @@ class _Answer:
         self._calls = [span for span in reversed(self._seen) if calls_model(span)]
 
     def example(self, id: str, trace: str) -> TracedExample | None:
-        """The answer as an example; None if nobody was answered, or content is missing."""
         documents = self._documents
         question = question_of(self._placed, self._calls, documents or ())
         answer = self._answer()
@@ -221,7 +215,6 @@ class _Answer:
         return replace(traced, example=example)
 
     def _answer(self) -> str | None:
-        """What the outermost span puts out; a text goes before a record that is another one."""
         for span in self._spans:
             said = span.says(ANSWERED)
             if (text := answered_in(said) or structured_in(said)) is not None:
@@ -240,7 +233,6 @@ class _Answer:
         return text or record
 
     def _says_nothing(self) -> bool:
-        """Whether an output is there, and empty, so that nothing was left out of the trace."""
         if any(self._root.attributes.get(name) in ("", '""') for name in OUTPUT.names):
             return True
         said = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
@@ -252,12 +244,10 @@ class _Answer:
         )
 
     def _name(self, fact: TraceFact) -> str | None:
-        """What any span or its resource says, those of the root first."""
         said = (value for span in (*self._spans, self._tree.root) for value in span.tells(fact))
         return next((name for value in said if (name := _named(value)) is not None), None)
 
     def _model(self) -> str | None:
-        """The model that wrote the answer, or else any."""
         spans = (*reversed(self._calls), *self._spans)
         said = [
             *(one.says(MODEL) for one in spans),
@@ -266,7 +256,7 @@ class _Answer:
         return next((name for value in said if (name := _named(value)) is not None), None)
 
     def _tokens(self, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
-        """Those of all calls; a call that is made by way of another is in that one's."""
+        """Add the tokens of all calls; a call made by way of another is in that one's."""
         total, found, counted = 0, False, set[int]()
         for one in sorted(self._placed, key=lambda one: one.depth):
             if one.parent is not None and id(one.parent) in counted:
@@ -283,7 +273,6 @@ class _Answer:
         return tuple(text for text in said if text is not None)[:1]
 
     def _slices(self, session: str | None) -> dict[str, Any]:
-        """What the trace can be grouped by, beside system, version and model."""
         found: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
         environment = self._name(ENVIRONMENT)
         if environment is not None:
@@ -332,7 +321,6 @@ _METADATA = METADATA.names[1] + "."
 
 
 def _named(value: Any) -> str | None:
-    """A name of reasonable length; None if it is none, or stands for a missing one."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
         return None
     text = str(value).replace("\0", "").strip().strip('"')[:_LONGEST_NAME]
@@ -349,7 +337,6 @@ def _in_object(value: Any, name: str) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value can be grouped by."""
     if isinstance(value, float) and not isfinite(value):
         return False
     return isinstance(value, (str, int, float)) and len(str(value)) <= _LONGEST_SLICE
@@ -365,7 +352,6 @@ def _tokens(span: TraceSpan, fact: TraceFact, in_usage: tuple[str, ...]) -> int 
 
 
 def _whole(value: Any) -> int | None:
-    """A whole number that can be a count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None
