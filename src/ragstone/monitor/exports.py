@@ -39,9 +39,6 @@ def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float =
     Each has what it can be sliced by in ``slices``, its conversation in ``session``, and when and
     in which trace it was in ``meta``.
 
-    Args:
-        store: Where they are.
-
     Returns:
         How many were written.
 
@@ -115,11 +112,6 @@ def write_back(
 
     A batch counts as sent once the receiver says so: after a kill it may be sent twice, and none is
     left out.
-
-    Args:
-        store: Where they are.
-        to: Where they go.
-        send: Sends one body; by default by HTTP.
 
     Raises:
         NotTaken: The receiver refused a batch or is away.

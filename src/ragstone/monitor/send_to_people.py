@@ -66,7 +66,7 @@ def labels_of_metric(metric: str) -> list[AskedLabel]:
 
 
 def known_metric(name: str) -> Metric | None:
-    """Return the metric of a text form; None where it is not loaded, such as one of a user's file."""
+    """Return the metric of a text form; None where it is not loaded."""
     try:
         return parse_metric(name)
     except (InputError, UnknownName):

@@ -141,7 +141,6 @@ class MonitorWorker:
     """Does all that follows from the store, a page at a time.
 
     Args:
-        store: Where all of it is.
         is_sole: Whether no other worker is at work on the store; where one is, this one stops.
     """
 

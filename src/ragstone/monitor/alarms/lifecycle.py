@@ -10,6 +10,7 @@ changes only with the rule's settings or the judge.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf, nextafter
 from typing import Any, Literal
 
 from ragstone.core.database import Sql
@@ -27,7 +28,7 @@ from ragstone.monitor.series.baselines import (
 )
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
-from ragstone.monitor.store.incoming import deploys_between
+from ragstone.monitor.store.incoming import deployed
 from ragstone.monitor.store.rows import drop, keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import (
@@ -192,11 +193,7 @@ def fire(
     since: float,
     facts: Mapping[str, Any],
 ) -> RaisedAlarm:
-    """Raise an alarm, or find the one that is firing, or let the last one fire on.
-
-    Args:
-        slice: ``facet=value``, or nothing.
-    """
+    """Raise an alarm, or find the one that is firing, or let the last one fire on."""
     last = last_alarm(run, rule, slice, kind)
     if last is not None and last.firing:
         return last
@@ -222,9 +219,6 @@ def end(
 def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> RaisedAlarm:
     """Call an alarm over by hand. The rule goes on watching; another fall is another alarm.
 
-    Args:
-        store: Where it is.
-
     Raises:
         InputError: There is no such alarm.
     """
@@ -239,9 +233,6 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
 
 def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
     """Notify nobody of a rule until then; a time that is past ends a silence.
-
-    Args:
-        store: Where it is kept.
 
     Raises:
         UnknownName: No rule is called that.
@@ -266,10 +257,11 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
         rule, slice = one.watched.rule.name, one.watched.slice
         last = last_alarm(run, rule, slice, WORSE)
         if isinstance(one, Fall):
+            begin, last_begin = one.between
+            deploys = deployed(run, begin, nextafter(last_begin, inf))
             fire(
                 run, settings, now, rule=rule, slice=slice, kind=WORSE,
-                since=one.since,
-                facts={**_facts(one), "deploys": deploys_between(run, *one.between)},
+                since=one.since, facts={**_facts(one), "deploys": deploys},
             )  # fmt: skip
         elif last is not None and last.firing:
             end(run, last, now, "recovered")
@@ -318,7 +310,7 @@ LONGEST = 80
 
 
 def alarm_reason(alarm: RaisedAlarm) -> str:
-    """Why an alarm fired, as a reason with its facts."""
+    """Return the reason why an alarm fired, with its facts."""
     facts = alarm.facts
     said: dict[str, Any] = {
         "since": alarm.since,
@@ -361,7 +353,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
 
 
 def over_reason(alarm: RaisedAlarm) -> str:
-    """Why an alarm is over, as a reason with its facts; empty while it is firing."""
+    """Return the reason why an alarm is over, with its facts; empty while it is firing."""
     if alarm.resolved_at is None:
         return ""
     return reason(

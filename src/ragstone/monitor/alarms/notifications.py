@@ -108,7 +108,6 @@ class NotificationText:
     """The text that a channel sends.
 
     Attributes:
-        event: ``fired`` or ``resolved``.
         base: The address of the app, without a slash at its end; empty: links are relative.
     """
 
@@ -211,7 +210,6 @@ def notify_by_email(
     """Send a message.
 
     Args:
-        channel: Where to.
         trusted: Which certificates are; None: those that the system trusts.
 
     Raises:
@@ -271,9 +269,6 @@ MESSAGE_ID = "Ragstone-Message"
 
 def notify_webhook(channel: WebhookChannel, message: NotificationText, now: float) -> None:
     """Send a message.
-
-    Args:
-        channel: Where to.
 
     Raises:
         UndeliveredNotification: It was not taken. No secret address or header is in the message.
@@ -342,7 +337,6 @@ def notify_soon(
     """Begin to send what is due, if anything is, and return at once.
 
     Args:
-        store: Where it is queued.
         from_server: Whether this is the server, of whose output alone anybody sees something.
 
     Raises:

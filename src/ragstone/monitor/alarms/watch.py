@@ -198,7 +198,7 @@ class Quiet:
 
 
 def look_up(run: Sql, now: float, who: str = AWAKE) -> float:
-    """Since when the monitor has been looking without a pause; within a transaction."""
+    """Return since when the monitor has been looking without a pause; within a transaction."""
     awake = remembered(run, who)
     away = awake is None or not 0 <= now - awake["looked"] <= ASLEEP
     since = now if away else awake["since"]
@@ -290,7 +290,7 @@ def watch_scores(
 
 
 def _expected(run: Sql, now: float, *, excused: bool) -> float:
-    """Since when scores can be expected: what comes after a silence has to be judged first."""
+    """Return since when scores can be expected: what comes after a silence has to be judged first."""
     if excused:
         keep(run, EXPECTED, now)
         return now
@@ -369,9 +369,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
 
     Each step is one transaction with what follows from it, so that a kill loses no alarm and
     raises none twice.
-
-    Args:
-        store: Where everything is.
 
     Raises:
         StoreAway: The store cannot be used at present; the next call goes on.
@@ -460,9 +457,6 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
 
     Returns whether it does.
 
-    Args:
-        store: Where everything is.
-
     Raises:
         StoreAway: The store cannot be used at present.
     """
@@ -475,11 +469,7 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
 
 
 class AliveWatch:
-    """Looks at the worker again and again, in a thread of its own.
-
-    Args:
-        store: Where everything is.
-    """
+    """Looks at the worker again and again, in a thread of its own."""
 
     def __init__(self, store: MonitorStore, settings: MonitorSettings) -> None:
         self._store, self._settings = store, settings

@@ -82,11 +82,7 @@ class SamplingLoad:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Draws the examples that are to be judged.
-
-    Args:
-        store: Where all of it is.
-    """
+    """Draws the examples that are to be judged."""
 
     store: MonitorStore
     settings: SamplingSettings = SamplingSettings()  # noqa: RUF009
@@ -212,7 +208,6 @@ def plan_backfill(
     """Say what judging a past window comes to; nothing is drawn or sent.
 
     Args:
-        store: Where the answers are.
         sample: The probability with which each of its answers is drawn, from .05 to 1.
 
     Raises:

@@ -49,11 +49,7 @@ SIZE, LEFT = "retained_size", "retention_left"
 
 @dataclass
 class Retention:
-    """Lets go of the oldest traces.
-
-    Args:
-        store: Where all of it is.
-    """
+    """Lets go of the oldest traces."""
 
     store: MonitorStore
     settings: RetentionSettings = RetentionSettings()  # noqa: RUF009
@@ -125,9 +121,6 @@ def erase(
 
     The bytes are gone from the store, its log of writes and the folders of judging. In PostgreSQL
     they are free for the server to write over.
-
-    Args:
-        store: Where they are.
 
     Raises:
         InputError: Neither is named.

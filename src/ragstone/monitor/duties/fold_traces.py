@@ -44,7 +44,6 @@ class Folding:
     A kill at any moment loses and doubles nothing: what is folded, and how far, is written at once.
 
     Args:
-        store: Where all of it is.
         corpus: Texts of passages whose spans carry only ids.
         settle: Seconds of silence after which a trace with its root is taken for complete.
     """

@@ -48,11 +48,7 @@ class LabelledAnswers:
 
 
 class People:
-    """Takes over what people labelled.
-
-    Args:
-        store: What is monitored; people's labels lie in the same folder or database.
-    """
+    """Takes over what people labelled."""
 
     def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
         self._store, self._now = store, now

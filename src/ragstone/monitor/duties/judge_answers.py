@@ -152,7 +152,6 @@ class Judging:
     """Judges what is due, within the budget.
 
     Args:
-        store: Where all of it is.
         judge: Judges in the place of those that the settings name; for tests.
     """
 
@@ -420,11 +419,7 @@ EVERY = 86_400.0
 
 @dataclass(frozen=True)
 class Anchoring:
-    """Judges the set anew from time to time.
-
-    Args:
-        store: Where all of it is.
-    """
+    """Judges the set anew from time to time."""
 
     store: MonitorStore
     settings: JudgingSettings = JudgingSettings()  # noqa: RUF009

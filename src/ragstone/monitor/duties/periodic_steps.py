@@ -36,11 +36,7 @@ FIRST, LONGEST = 1.0, 60.0
 
 @dataclass
 class Retried:
-    """A duty that never raises: a fault is logged, and the duty waits the longer the more often.
-
-    Args:
-        store: Where the log is.
-    """
+    """A duty that never raises: a fault is logged, and the duty waits the longer the more often."""
 
     name: str
     do: Callable[[], int]
@@ -112,12 +108,7 @@ HOURS = 24.0
 
 
 class WritingBack:
-    """Sends the scores that were not sent yet, now and then.
-
-    Args:
-        store: Where they are.
-        settings: Where they go; None for nowhere.
-    """
+    """Sends the scores that were not sent yet, now and then."""
 
     def __init__(
         self,
@@ -171,11 +162,7 @@ def usual_guard(*, keep_thoughts: bool = False) -> Guard:
 
 @dataclass(frozen=True)
 class GuardChecking:
-    """Assesses what is settled, the longest waiting first.
-
-    Args:
-        store: Where all of it is.
-    """
+    """Assesses what is settled, the longest waiting first."""
 
     store: MonitorStore
     guard: Guard = field(default_factory=usual_guard)

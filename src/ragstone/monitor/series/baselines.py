@@ -165,11 +165,7 @@ def _as_data(side: SettledMean) -> MeanWithInterval:
 
 @dataclass(frozen=True)
 class BaselineMean:
-    """The mean of a metric in a run.
-
-    Attributes:
-        system: Of the run; None: all.
-    """
+    """The mean of a metric in a run."""
 
     scored: Scored
     metric: str
@@ -199,9 +195,6 @@ class BaselineMean:
 def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
     """Return a metric of a finished run, which is read once; None if it was not measured there.
 
-    Args:
-        system: Of the run; None: all.
-
     Raises:
         InputError: It is no finished run, or lacks the system.
     """
@@ -219,12 +212,7 @@ EVER = 1e12
 
 @dataclass(frozen=True, slots=True)
 class AcrossDeploy:
-    """A metric before and after a deploy.
-
-    Attributes:
-        since: Where the window before begins.
-        until: Where the window after ends.
-    """
+    """A metric before and after a deploy."""
 
     version: str
     at: float
@@ -250,7 +238,6 @@ def across_deploy(
     its slice.
 
     Args:
-        slice: Of which traffic; None: of all.
         margin: Up to which a difference does not matter; None: not asked.
 
     Raises:
@@ -335,9 +322,6 @@ def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> Alarm
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
-
-    Args:
-        slice: ``facet=value``, or nothing.
 
     Raises:
         InputError: The run cannot be read, or lacks the metric or the system.
@@ -461,9 +445,6 @@ def settled_bar(
 ) -> AlarmBar | None:
     """Return the bar of a rule in a slice; None where its first answers have not all come yet.
 
-    Args:
-        slice: ``facet=value``, or nothing.
-
     Raises:
         InputError: The baseline run cannot be read, or lacks the metric or the system.
     """
@@ -478,7 +459,7 @@ def settled_bar(
 def learnt_bar(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
 ) -> tuple[AlarmBar, int, str] | None:
-    """Return the bar that was counted from first answers, the number of their last one, its judge."""
+    """Return the bar that first answers made, the number of their last one, and its judge."""
     kept = remembered(run, learnt_name(rule, slice))
     if kept is None or kept.get("of") != learnt_of(rule, wanted):
         return None
@@ -490,7 +471,7 @@ def learnt_name(rule: AlarmRule, slice: str) -> str:
 
 
 def learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
-    """For what a bar was counted: with another metric, margin or number it is counted anew."""
+    """Return what a bar was counted for: with another metric, margin or number it is counted anew."""
     return {
         "metric": rule.metric,
         "better": rule.better,

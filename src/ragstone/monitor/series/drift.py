@@ -68,7 +68,6 @@ class FeatureDrift:
     Attributes:
         distance: The largest difference of the two cumulative shares, from 0 to 1.
         p_adjusted: For all features and all looks since the monitor began.
-        moved: Whether that is at most .05.
     """
 
     feature: str
@@ -87,7 +86,6 @@ class Drift:
     """The features that moved in the last whole window.
 
     Attributes:
-        until: Where it ends.
         looks: The how many-th window it is since the first answer that is kept.
         of: The name of the run's folder that it is compared with; None: the seven windows before.
     """

@@ -83,7 +83,7 @@ class TimeGrid:
 
     @property
     def since(self) -> float:
-        """Return when the first step with which a window ends begins, in seconds since the epoch."""
+        """Return when the first step begins that ends a window, in seconds since the epoch."""
         return self.first * self.step
 
     @property
@@ -132,10 +132,7 @@ class MetricOverTime:
     """A metric in windows of one width, the end of each one step after the last.
 
     Attributes:
-        slice: Of which traffic; None: of all.
-        until: Where the last one ends.
         level: Of the intervals, and of the confidence sequence of all windows together.
-        windows: One a step, at most 240.
         no_band: Why there is no confidence sequence, as a reason; None if there is one.
         design_effect: How much larger the variance is because answers of one session are alike;
             1 if they are not.
@@ -173,7 +170,7 @@ class StepSums:
     missing_w: Floats
 
     def over(self, steps: int) -> Self:
-        """Sum windows of so many steps each, the first of which ends with the step ``steps - 1``."""
+        """Sum windows of so many steps each; the first ends with the step ``steps - 1``."""
 
         def total(values: Floats) -> Floats:
             return np.asarray(np.lib.stride_tricks.sliding_window_view(values, steps).sum(axis=1))
@@ -184,7 +181,7 @@ class StepSums:
         )
 
     def since(self, first: int) -> Self:
-        """Without the steps before one."""
+        """Return the same without the steps before one."""
         k = first - self.first
         others = (one[k:] for one in (self.undefined, self.missing, self.missing_w))
         return type(self)(first, self.scores.since(k), *others)
@@ -198,11 +195,7 @@ class StepSums:
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
 ) -> StepSums:
-    """Return the sums of the steps from ``first`` on and before ``end``.
-
-    Args:
-        slice: Of which traffic; None: of all.
-    """
+    """Return the sums of the steps from ``first`` on and before ``end``."""
     table = np.zeros((end - first, 10))
     for one in slot_sums(run, metric, first * slots, end * slots, slice):
         row = table[one.slot // slots - first]
@@ -246,7 +239,6 @@ def over_time(
     """Return a metric in windows, the end of each one step after the last.
 
     Args:
-        slice: Of which traffic; None: of all.
         buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
             fewer.
         window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
@@ -262,7 +254,7 @@ def over_time(
 
 
 def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
-    """Return the sums of all steps that windows of a grid have, and the design effect of sessions."""
+    """Return the sums of all steps of a grid's windows, and the design effect of sessions."""
     steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
     return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
 
@@ -401,7 +393,6 @@ def read_window(
 
     Args:
         since: In seconds since the epoch; a slot of the store has two minutes.
-        slice: Of which traffic; None: of all.
         effect: The design effect of sessions; None: by the answers of this window.
     """
     first, end = int(since // WIDTH), int(until // WIDTH)

@@ -73,7 +73,6 @@ class CorrectedNow:
     """The mean by the judge and the same corrected by people's labels, of all that is shown.
 
     Attributes:
-        raw: By the judge alone.
         corrected: By people's labels of some of these answers; its interval is for one look, so
             settle when to look before labels come.
         labels: The mean of people's labels alone, with an interval that holds at every look while
@@ -125,7 +124,6 @@ class MonitorPageFacts:
 
     Attributes:
         since: What is shown begins here and ends ``now``.
-        slice: Of which traffic; None: of all.
         baseline: The name of the baseline run's folder; None without one.
         alarms: That were firing at any time since then, the latest last.
     """
@@ -152,7 +150,6 @@ def monitored(
     """Return all that the first screen shows of the last hours.
 
     Args:
-        slice: Of which traffic; None: of all.
         metrics: Their text forms; None: those of rules, then all others that have a score.
 
     Raises:
@@ -300,9 +297,6 @@ def corrected_now(
     Labels are those of answers that were drawn by chance from the judged ones; each counts with one
     over the probability that it was judged and labelled.
 
-    Args:
-        slice: Of which traffic; None: of all.
-
     Returns:
         None if none of them is labelled.
     """
@@ -415,7 +409,6 @@ def sessions_over_time(
     or failed, is missing, and bounds the figures. Sessions are independent.
 
     Args:
-        windows: How many, at least 1.
         slice: That a turn of each session has; None: all.
         bar: The score of the last turn with which a session is resolved; None: an answer will do.
 

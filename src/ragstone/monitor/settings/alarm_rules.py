@@ -103,7 +103,6 @@ class BaselineSettings:
 
     Attributes:
         run: A finished run; None: the first ``answers`` judged answers of the slice itself.
-        system: Of the run; None: all.
     """
 
     run: (

@@ -122,7 +122,7 @@ def _rising(steps: tuple[GuardStep, ...]) -> tuple[GuardStep, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    """With which probability an answer is drawn to be judged.
+    """The probabilities with which answers are drawn to be judged.
 
     Attributes:
         by: More for the answers of a slice: by facet and value.

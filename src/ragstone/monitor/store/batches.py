@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import count, counted, in_pages, keep, marks, remembered
+from .rows import count, counted, in_pages, keep, marks, remembered, rows_of
 from .scores import NewScore, ScoredExample, ScoreSource, write_scores
 
 BATCH = "judging_batch"
@@ -97,15 +97,11 @@ def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
 
 def records_of(run: Sql, examples: Mapping[str, str]) -> list[str]:
     """Return the records of examples whose texts have these hashes, as JSON."""
-    found: dict[str, str] = {}
-    for page in in_pages(list(examples)):
-        for example, record, text_hash in run(
-            f"SELECT example, record, text_hash FROM examples WHERE example IN ({marks(page)})",
-            *page,
-        ):
-            if examples[example] == text_hash:
-                found[example] = record
-    return [found[example] for example in examples if example in found]
+    rows = rows_of(
+        run, "SELECT example, record, text_hash FROM examples WHERE example IN (...)", examples
+    )
+    records = {id: record for id, record, text_hash in rows if examples[id] == text_hash}
+    return [records[id] for id in examples if id in records]
 
 
 def write_judged(
@@ -170,14 +166,8 @@ def try_again(run: Sql, now: float, examples: Collection[str], most: int = MOST_
         "END), state = CASE WHEN tries + 1 >= ? THEN 'failed' ELSE 'due' END WHERE example = ?",
         [(now, FIRST_WAIT, LONGER, most, example) for example in examples],
     )
-    failed = 0
-    for page in in_pages(list(examples)):
-        ((n,),) = run(
-            f"SELECT count(*) FROM draws WHERE state = 'failed' AND example IN ({marks(page)})",
-            *page,
-        )
-        failed += int(n)
-    return failed
+    failed = "SELECT 1 FROM draws WHERE example IN (...) AND state = 'failed'"
+    return len(rows_of(run, failed, examples))
 
 
 def tried_before(run: Sql) -> bool:
@@ -192,18 +182,18 @@ class _Due(NamedTuple):
 
 
 def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
-    found: dict[str, _Due] = {}
-    for page in in_pages(list(batch.examples)):
-        for example, text_hash, source, at, version, probability in run(
-            "SELECT d.example, d.text_hash, d.source, e.at, e.version, d.probability FROM draws d "
-            "JOIN examples e ON e.example = d.example AND e.text_hash = d.text_hash "
-            f"WHERE d.state = 'due' AND d.example IN ({marks(page)})",
-            *page,
-        ):
-            if batch.examples[example] == text_hash:
-                scored = ScoredExample(at, version, probability)
-                found[example] = _Due(text_hash, source, scored)
-    return found
+    rows = rows_of(
+        run,
+        "SELECT d.example, d.text_hash, d.source, e.at, e.version, d.probability FROM draws d "
+        "JOIN examples e ON e.example = d.example AND e.text_hash = d.text_hash "
+        "WHERE d.example IN (...) AND d.state = 'due'",
+        batch.examples,
+    )
+    return {
+        example: _Due(text_hash, source, ScoredExample(*scored))
+        for example, text_hash, source, *scored in rows
+        if batch.examples[example] == text_hash
+    }
 
 
 def is_due_before(run: Sql, before: float) -> bool:

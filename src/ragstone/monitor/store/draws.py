@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import DRAW, count, done, in_pages, marks
+from .rows import DRAW, count, done, marks, rows_of
 
 
 class DrawnTurn(NamedTuple):
@@ -40,7 +40,7 @@ def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
 
 
 def lot(seed: str, session: str) -> float:
-    """Return a number from 0 to 1 that a session draws, or an answer without one: always the same."""
+    """Return the number from 0 to 1 of a session, or of an answer without one: always the same."""
     drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(drawn) / 2**64
 
@@ -99,20 +99,11 @@ def facets_of(run: Sql, examples: Collection[str]) -> dict[str, dict[str, str]]:
 
 def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collection[str]) -> None:
     """Keep draws; an example that was drawn before is due again where its text changed."""
-    there = {
-        example
-        for (example,) in run(
-            f"SELECT example FROM examples WHERE example IN ({marks(about)})", *about
-        )
-    }
-    known = {
-        example: (text_hash, state)
-        for example, text_hash, state in run(
-            f"SELECT example, text_hash, state FROM draws WHERE example IN ({marks(about)})",
-            *about,
-        )
-    }
-    new = [one for one in draws if one.example in there and one.example not in known]
+    ids = rows_of(run, "SELECT example FROM examples WHERE example IN (...)", about)
+    stored = {example for (example,) in ids}
+    rows = rows_of(run, "SELECT example, text_hash, state FROM draws WHERE example IN (...)", about)
+    known = {example: (text_hash, state) for example, text_hash, state in rows}
+    new = [one for one in draws if one.example in stored and one.example not in known]
     run.many(
         "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0, ?)",
         [
@@ -144,17 +135,15 @@ def due_before(run: Sql, at: float) -> int:
 
 def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str, int]:
     """Return how many of each of some sessions are to be judged by then; 0 are left out."""
-    found: dict[str, int] = {}
-    for page in in_pages(sorted(set(sessions))):
-        found.update(
-            run(
-                "SELECT e.session, count(*) FROM examples e JOIN draws d ON d.example = e.example "
-                f"WHERE e.session IN ({marks(page)}) AND d.state = 'due' AND d.due_at <= ? "
-                "GROUP BY e.session",
-                *page, at,
-            )
-        )  # fmt: skip
-    return found
+    return dict(
+        rows_of(
+            run,
+            "SELECT e.session, count(*) FROM examples e JOIN draws d ON d.example = e.example "
+            "WHERE e.session IN (...) AND d.state = 'due' AND d.due_at <= ? GROUP BY e.session",
+            sorted(set(sessions)),
+            at,
+        )
+    )
 
 
 class WindowDraws(NamedTuple):
@@ -240,6 +229,6 @@ def draw_between(
 
 
 def oldest_due(run: Sql) -> tuple[float | None, int]:
-    """Since when the answer is due that waits longest to be judged, and how many wait."""
+    """Return since when the answer is due that waits longest to be judged, and how many wait."""
     ((at, n),) = run("SELECT min(due_at), count(*) FROM draws WHERE state = 'due'")
     return at, int(n)

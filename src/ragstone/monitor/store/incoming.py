@@ -6,29 +6,19 @@ from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, to_do
+from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, rows_of, to_do
 from .scores import WRITTEN_BACK, last_score
 from .watched_scores import erase_open_sessions, take_again_after
 
 
 def arrivals(run: Sql, most: int) -> list[float]:
-    """Return when the last requests came that brought something, the latest first, each time once."""
+    """Return when the last requests came that brought something, the latest first, each once."""
     rows = run("SELECT DISTINCT last_at FROM traces ORDER BY last_at DESC LIMIT ?", most)
     times = {float(at) for (at,) in rows}
     # What was not folded yet came, too.
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
     times.update(float(at) for (at,) in newest)
     return sorted(times, reverse=True)
-
-
-def deploys_between(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
-    """Versions that were first seen in between, the first one first."""
-    rows = run(
-        "SELECT version, first_at FROM versions WHERE first_at BETWEEN ? AND ? "
-        "ORDER BY first_at, version",
-        since, until,
-    )  # fmt: skip
-    return [(version, float(at)) for version, at in rows]
 
 
 MOST_MALFORMED = 1_000
@@ -101,15 +91,14 @@ def parts_after(run: Sql, number: int, most: int) -> list[tuple[int, str]]:
 
 def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[PendingPart]]:
     """Return all parts of some traces, in the order in which they came."""
-    rows = run(
+    parts: dict[str, list[PendingPart]] = {}
+    for number, trace, kind, at, body in run(
         f"SELECT number, trace, kind, at, body FROM received WHERE trace IN ({marks(traces)}) "
         "ORDER BY trace, number",
         *traces,
-    )
-    found: dict[str, list[PendingPart]] = {}
-    for number, trace, kind, at, body in rows:
-        found.setdefault(trace, []).append(PendingPart(int(number), trace, kind, at, bytes(body)))
-    return found
+    ):
+        parts.setdefault(trace, []).append(PendingPart(int(number), trace, kind, at, bytes(body)))
+    return parts
 
 
 def unfolded(run: Sql) -> tuple[int, float | None]:
@@ -149,13 +138,8 @@ def erase_traces(run: Sql, traces: Sequence[str]) -> list[str]:
     """Remove traces with what came of them and their examples; gives the ids of these."""
     examples: list[str] = []
     for page in in_pages(traces):
-        examples += [
-            example
-            for (example,) in run(
-                f"SELECT example FROM examples WHERE trace IN ({marks(page)}) ORDER BY example",
-                *page,
-            )
-        ]
+        ids = "SELECT example FROM examples WHERE trace IN (...) ORDER BY example"
+        examples += [example for (example,) in rows_of(run, ids, page)]
         for table in ("received", "traces"):
             run(f"DELETE FROM {table} WHERE trace IN ({marks(page)})", *page)
     erase_examples(run, examples)
@@ -347,11 +331,7 @@ def _write_versions(run: Sql, examples: Sequence[FoldedExample]) -> None:
 
 
 def traces_to_settle(run: Sql, rooted: float, unrooted: float, most: int) -> list[str]:
-    """Return the traces of which nothing more is waited for, the longest silent first.
-
-    Args:
-        most: How many at most.
-    """
+    """Return the traces of which nothing more is waited for, the longest silent first."""
     rows = run(
         "SELECT trace FROM traces t WHERE waiting = 1 AND last_at <= ? AND "
         "(rooted = 1 OR first_at <= ?) AND NOT EXISTS "
@@ -407,7 +387,7 @@ DAY = 86_400
 
 
 class TraceTimes(NamedTuple):
-    """The time of the last trace, and the mean seconds between two in the day before; None: none."""
+    """The time of the last trace, and the mean seconds between two in the day before."""
 
     last: float | None
     gap: float | None

@@ -27,6 +27,33 @@ def in_pages(values: Sequence[One], most: int = MOST_MARKS) -> Iterator[Sequence
         yield values[start : start + most]
 
 
+def rows_of(run: Sql, sql: str, values: Iterable[str], *more: object) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement in which ``...`` stands for many values, before all others."""
+    return [
+        row
+        for page in in_pages(list(values))
+        for row in run(sql.replace("...", marks(page)), *page, *more)
+    ]
+
+
+Facet = tuple[str, str]
+"""A name that can be sliced by, and a value."""
+
+
+def with_facet(facet: Facet | None, table: str = "s") -> str:
+    """Return the condition that keeps to answers with a facet's value; it takes facet and value.
+
+    It is asked of each row, so that those behind a number are not looked for among all answers
+    with this value.
+    """
+    if facet is None:
+        return ""
+    return (
+        f"AND EXISTS (SELECT 1 FROM facets f WHERE f.example = {table}.example AND f.name = ? "
+        "AND f.value = ?)"
+    )
+
+
 def keep(run: Sql, name: str, value: object) -> None:
     """Remember a value, which JSON can hold, in the place of an earlier one."""
     run(
@@ -60,7 +87,7 @@ WorkerState = Literal["not_begun", "alive", "silent", "dead"]
 
 
 def last_heartbeat(run: Sql) -> float | None:
-    """Return when the worker gave its last sign of life, in seconds since the epoch; None: never."""
+    """Return when the worker gave its last sign of life; None: never."""
     beat = remembered(run, HEARTBEAT)
     return None if beat is None else float(beat["at"])
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import in_pages, keep, marks, remembered
+from .rows import Facet, keep, marks, remembered, rows_of, with_facet
 from .store import WIDTH, slot_of
 
 WRITTEN_BACK = "written_back"
@@ -55,7 +55,7 @@ def last_score(run: Sql) -> int:
 
 
 def scored_metrics(run: Sql) -> list[str]:
-    """Return the metrics that have a score, by name; each is found in the index by the one before."""
+    """Return the metrics that have a score; each is found in the index by the one before."""
     rows = run(
         "WITH RECURSIVE found (metric) AS (SELECT min(metric) FROM scores UNION ALL "
         "SELECT (SELECT min(s.metric) FROM scores s WHERE s.metric > f.metric) FROM found f "
@@ -93,20 +93,15 @@ class JudgedAndLabelled(NamedTuple):
 
 
 def labelled_scores(
-    run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
+    run: Sql, metric: str, since: float, until: float, facet: Facet | None = None
 ) -> list[JudgedAndLabelled]:
     """Return the answers of a window that were judged and labelled, in the order of labels."""
-    has = (
-        ""
-        if facet is None
-        else "AND EXISTS (SELECT 1 FROM facets f WHERE f.example = p.example AND f.name = ? "
-        "AND f.value = ?) "
-    )
     rows = run(
         "SELECT s.value, s.probability, p.value, p.probability FROM scores p "
         "JOIN scores s ON s.example = p.example AND s.metric = p.metric AND s.source <> 'people' "
         "AND s.status = 'value' WHERE p.source = 'people' AND p.metric = ? AND p.at >= ? "
-        f"AND p.at < ? AND p.status = 'value' {has}ORDER BY p.judged_at, p.number",
+        f"AND p.at < ? AND p.status = 'value' {with_facet(facet, 'p')} "
+        "ORDER BY p.judged_at, p.number",
         metric, since, until, *(facet or ()),
     )  # fmt: skip
     return [JudgedAndLabelled(*row) for row in rows]
@@ -161,7 +156,7 @@ class SlotSums(NamedTuple):
 
 
 def slot_sums(
-    run: Sql, metric: str, first: int, end: int, facet: tuple[str, str] | None = None
+    run: Sql, metric: str, first: int, end: int, facet: Facet | None = None
 ) -> list[SlotSums]:
     """Return the sums of each slot from ``first`` on and before ``end`` that has a score.
 
@@ -187,19 +182,12 @@ def slot_sums(
 
 
 def _made(
-    run: Sql, metric: str, first: int, end: int, facet: tuple[str, str] | None
+    run: Sql, metric: str, first: int, end: int, facet: Facet | None
 ) -> list[tuple[float, ...]]:
-    has, values = "", tuple[str, ...]()
-    if facet is not None:
-        has = (
-            " AND EXISTS (SELECT 1 FROM facets f WHERE f.example = s.example AND f.name = ? "
-            "AND f.value = ?)"
-        )
-        values = facet
     return run(
         f"SELECT {slot_of('s.at')} AS slot, {_MADE} FROM scores s WHERE s.metric = ? "
-        f"AND {_IN_SLOT}{has} GROUP BY 1",
-        metric, first * WIDTH, end * WIDTH, *values,
+        f"AND {_IN_SLOT} {with_facet(facet)} GROUP BY 1",
+        metric, first * WIDTH, end * WIDTH, *(facet or ()),
     )  # fmt: skip
 
 
@@ -250,22 +238,17 @@ def last_session_scores(
     metric: str,
     since: float,
     until: float,
-    facet: tuple[str, str] | None = None,
+    facet: Facet | None = None,
     most: int = 2_000,
 ) -> list[SessionScore]:
     """Return the scores of the last answers in a window; none if no answer has a session."""
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
-    has = (
-        ""
-        if facet is None
-        else "AND EXISTS (SELECT 1 FROM facets f WHERE f.example = s.example AND f.name = ? "
-        "AND f.value = ?) "
-    )
     rows = run(
         "SELECT s.at, s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
         "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
-        f"AND s.status = 'value' AND s.source <> 'people' {has}ORDER BY s.at DESC LIMIT ?",
+        f"AND s.status = 'value' AND s.source <> 'people' {with_facet(facet)} "
+        "ORDER BY s.at DESC LIMIT ?",
         metric, since, until, *(facet or ()), most,
     )  # fmt: skip
     return [SessionScore(*row) for row in rows]
@@ -312,13 +295,9 @@ def write_scores(
     """
     ids = list(examples)
     had = _values(run, ids, sources)
-    for page in in_pages(ids):
-        # They go when the new ones are there: SQLite gives the number of a last row again.
-        run(
-            f"UPDATE scores SET source = '{REPLACED}' || source "
-            f"WHERE example IN ({marks(page)}) AND source IN ({marks(sources)})",
-            *page, *sources,
-        )  # fmt: skip
+    # They go when the new ones are there: SQLite gives the number of a last row again.
+    which = f"WHERE example IN (...) AND source IN ({marks(sources)})"
+    rows_of(run, f"UPDATE scores SET source = '{REPLACED}' || source {which}", ids, *sources)
     run.many(
         "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, judge, "
         "probability, version, source, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -332,27 +311,18 @@ def write_scores(
             for of in [examples[one.example]]
         ],
     )
-    replaced = [f"{REPLACED}{one}" for one in sources]
-    for page in in_pages(ids):
-        run(
-            f"DELETE FROM scores WHERE example IN ({marks(page)}) "
-            f"AND source IN ({marks(replaced)})",
-            *page, *replaced,
-        )  # fmt: skip
+    rows_of(run, f"DELETE FROM scores {which}", ids, *(f"{REPLACED}{name}" for name in sources))
 
 
 def _values(run: Sql, examples: Collection[str], sources: Collection[str]) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for page in in_pages(list(examples)):
-        found.update(
-            (example, metric)
-            for example, metric in run(
-                f"SELECT example, metric FROM scores WHERE example IN ({marks(page)}) "
-                f"AND source IN ({marks(sources)}) AND (status = 'value' OR again = 1)",
-                *page, *sources,
-            )
-        )  # fmt: skip
-    return found
+    rows = rows_of(
+        run,
+        "SELECT example, metric FROM scores WHERE example IN (...) "
+        f"AND source IN ({marks(sources)}) AND (status = 'value' OR again = 1)",
+        examples,
+        *sources,
+    )
+    return {(example, metric) for example, metric in rows}
 
 
 def last_judged_at(run: Sql) -> float | None:
@@ -379,7 +349,7 @@ LAST = 2_000
 """Judged answers that are counted."""
 
 
-def answers_a_session(run: Sql, metric: str, facet: tuple[str, str] | None, now: float) -> float:
+def answers_a_session(run: Sql, metric: str, facet: Facet | None, now: float) -> float:
     """Judged answers a session in the mean of the last ones; 1 without sessions."""
     rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
     return len(rows) / len({one.session for one in rows}) if rows else 1.0

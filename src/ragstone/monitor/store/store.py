@@ -208,7 +208,6 @@ def open_store(
     """Open a store in a folder, or at an address ``postgresql://…``.
 
     Args:
-        store: Where it is.
         folder: For what is being judged; by default the store's own, or ``monitor`` beside the
             user where that is a server.
         make: Whether to make it where there is none.
@@ -233,9 +232,6 @@ def check_place(
     text: str, *, folder: Path | None = None, make: bool = True, writes: bool = False
 ) -> None:
     """See that a store can be at a place; nothing is made, and no server is asked.
-
-    Args:
-        folder: As in ``open_store``.
 
     Raises:
         InputError: It cannot.

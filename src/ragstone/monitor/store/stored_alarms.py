@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
 
+from .rows import marks
+
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
 COLUMNS = "number, rule, slice, kind, state, since, fired_at, resolved_at, facts"
@@ -49,30 +51,32 @@ class Delivery(NamedTuple):
     error: str
 
 
+def _raised(run: Sql, clauses: str, *values: object) -> list[RaisedAlarm]:
+    rows = run(f"SELECT {COLUMNS} FROM alarms {clauses}", *values)
+    return [RaisedAlarm(*row[:-1], json.loads(row[-1])) for row in rows]
+
+
 def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
     """Return the alarms, those that are firing first, then the newest."""
-    rows = run(
-        f"SELECT {COLUMNS} FROM alarms ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, "
-        "fired_at DESC, number DESC LIMIT ? OFFSET ?",
-        most, start,
-    )  # fmt: skip
-    return [_raised(row) for row in rows]
+    return _raised(
+        run,
+        "ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, fired_at DESC, number DESC "
+        "LIMIT ? OFFSET ?",
+        most,
+        start,
+    )
 
 
 def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
     """Return the alarm of a number."""
-    rows = run(f"SELECT {COLUMNS} FROM alarms WHERE number = ?", number)
-    return _raised(rows[0]) if rows else None
+    return next(iter(_raised(run, "WHERE number = ?", number)), None)
 
 
 def deliveries_of(run: Sql, alarms: list[int]) -> list[Delivery]:
     """Return the deliveries of these alarms' notifications, by channel and event."""
-    if not alarms:
-        return []
-    marks = ", ".join("?" * len(alarms))
     rows = run(
         "SELECT alarm, channel, event, at, tries, state, error FROM told "
-        f"WHERE alarm IN ({marks}) ORDER BY at, channel",
+        f"WHERE alarm IN ({marks(alarms)}) ORDER BY at, channel",
         *alarms,
     )
     return [Delivery(*row) for row in rows]
@@ -80,18 +84,13 @@ def deliveries_of(run: Sql, alarms: list[int]) -> list[Delivery]:
 
 def firing_alarms(run: Sql) -> list[RaisedAlarm]:
     """Return the alarms that are firing, the oldest first."""
-    rows = run(f"SELECT {COLUMNS} FROM alarms WHERE state = 'firing' ORDER BY number")
-    return [_raised(row) for row in rows]
+    return _raised(run, "WHERE state = 'firing' ORDER BY number")
 
 
 def last_alarm(run: Sql, rule: str, slice: str, kind: str) -> RaisedAlarm | None:
     """Return the last alarm of its kind of a rule and slice."""
-    rows = run(
-        f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? AND kind = ? "
-        "ORDER BY number DESC LIMIT 1",
-        rule, slice, kind,
-    )  # fmt: skip
-    return _raised(rows[0]) if rows else None
+    same = "WHERE rule = ? AND slice = ? AND kind = ? ORDER BY number DESC LIMIT 1"
+    return next(iter(_raised(run, same, rule, slice, kind)), None)
 
 
 def any_alarm_of(run: Sql, rule: str) -> bool:
@@ -130,11 +129,7 @@ def write_alarm(run: Sql, alarm: RaisedAlarm) -> None:
 
 def resolved_after(run: Sql, after: float) -> list[RaisedAlarm]:
     """Return the alarms that were resolved later than this, the oldest first."""
-    rows = run(
-        f"SELECT {COLUMNS} FROM alarms WHERE resolved_at > ? ORDER BY number",
-        after,
-    )
-    return [_raised(row) for row in rows]
+    return _raised(run, "WHERE resolved_at > ? ORDER BY number", after)
 
 
 def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
@@ -150,13 +145,6 @@ def silence(run: Sql, rule: str, until: float, person: str) -> None:
         "DO UPDATE SET until = excluded.until, person = excluded.person",
         rule, until, person,
     )  # fmt: skip
-
-
-def _raised(row: tuple[Any, ...]) -> RaisedAlarm:
-    number, rule, slice, kind, state, since, fired_at, resolved_at, facts = row
-    return RaisedAlarm(
-        number, rule, slice, kind, state, since, fired_at, resolved_at, json.loads(facts)
-    )
 
 
 DUE, DONE, FAILED = "due", "done", "failed"
@@ -194,10 +182,7 @@ def queue_notifications(
 
 def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
     """Return the notifications of these alarms, sent or due: alarm, channel and event."""
-    if not alarms:
-        return set()
-    marks = ", ".join("?" * len(alarms))
-    rows = run(f"SELECT alarm, channel, event FROM told WHERE alarm IN ({marks})", *alarms)
+    rows = run(f"SELECT alarm, channel, event FROM told WHERE alarm IN ({marks(alarms)})", *alarms)
     return {(int(alarm), channel, event) for alarm, channel, event in rows}
 
 
@@ -265,15 +250,9 @@ def channel_standings(run: Sql) -> list[ChannelStanding]:
 
 def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
     """Return the alarms that were firing at this time or later, the first that fired first."""
-    rows = run(
-        "SELECT number, rule, slice, kind, state, since, fired_at, resolved_at, facts FROM alarms "
-        "WHERE resolved_at IS NULL OR resolved_at >= ? ORDER BY fired_at, number",
-        since,
+    return _raised(
+        run, "WHERE resolved_at IS NULL OR resolved_at >= ? ORDER BY fired_at, number", since
     )
-    return [
-        RaisedAlarm(number, rule, slice, kind, state, began, fired, resolved, json.loads(facts))
-        for number, rule, slice, kind, state, began, fired, resolved, facts in rows
-    ]
 
 
 def count_firing(run: Sql) -> int:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ragstone.core.database import Database, Sql
 from ragstone.core.errors import InputError
@@ -12,7 +12,7 @@ from ragstone.data.json_text import Problem
 from ragstone.data.records import RecordReader
 
 from .draws import facets_of
-from .rows import ASSESS, DRAW, count, done, in_pages, marks, to_do
+from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
 from .scores import NewScore, ScoredExample, write_scores
 
 
@@ -212,14 +212,9 @@ def one_listed(run: Sql, example: str) -> ListedExample | None:
 
 def listed_by_ids(run: Sql, examples: Sequence[str]) -> list[ListedExample]:
     """Return the examples of these ids, in their order."""
-    found = {
-        row[0]: _example(row)
-        for page in in_pages(examples)
-        for row in run(
-            f"SELECT {COLUMNS} FROM examples e WHERE e.example IN ({marks(page)})", *page
-        )
-    }
-    return [found[id] for id in dict.fromkeys(examples) if id in found]
+    rows = rows_of(run, f"SELECT {COLUMNS} FROM examples e WHERE e.example IN (...)", examples)
+    by_id = {row[0]: _example(row) for row in rows}
+    return [by_id[id] for id in dict.fromkeys(examples) if id in by_id]
 
 
 def turns_of(run: Sql, session: str, most: int) -> list[ListedExample]:
@@ -263,8 +258,7 @@ def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
 def assessment_listed(run: Sql, example: str) -> dict[str, Any] | None:
     """Return what the guard said of an example; None if it did not look at it yet."""
     rows = run("SELECT assessment FROM assessed WHERE example = ?", example)
-    found: dict[str, Any] | None = json.loads(rows[0][0]) if rows else None
-    return found
+    return cast("dict[str, Any]", json.loads(rows[0][0])) if rows else None
 
 
 def judgements_listed(run: Sql, example: str) -> Any:
@@ -279,34 +273,25 @@ def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
 
     What was said of another text than the example has now does not count.
     """
-    return {
-        id: json.loads(judgements)
-        for page in in_pages(examples)
-        for id, judgements in run(
-            "SELECT j.example, j.judgements FROM judged j JOIN examples e ON e.example = j.example "
-            f"AND e.text_hash = j.text_hash WHERE j.example IN ({marks(page)})",
-            *page,
-        )
-    }
+    rows = rows_of(
+        run,
+        "SELECT j.example, j.judgements FROM judged j JOIN examples e ON e.example = j.example "
+        "AND e.text_hash = j.text_hash WHERE j.example IN (...)",
+        examples,
+    )
+    return {id: json.loads(judgements) for id, judgements in rows}
 
 
 def draw_listed(run: Sql, example: str) -> tuple[float, str] | None:
-    """With which probability an example was drawn to be judged, and how far that is."""
+    """Return the probability with which an example was drawn to be judged, and the draw's state."""
     rows = run("SELECT probability, state FROM draws WHERE example = ?", example)
     return (float(rows[0][0]), str(rows[0][1])) if rows else None
 
 
 def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
-    """With which probability each example was drawn; those that were not judged are left out."""
-    return {
-        id: float(probability)
-        for page in in_pages(examples)
-        for id, probability in run(
-            "SELECT example, probability FROM draws "
-            f"WHERE example IN ({marks(page)}) AND state = 'judged'",
-            *page,
-        )
-    }
+    """Return the probability of each example; those that were not judged are left out."""
+    judged = "SELECT example, probability FROM draws WHERE example IN (...) AND state = 'judged'"
+    return {id: float(probability) for id, probability in rows_of(run, judged, examples)}
 
 
 class AnswersInWindow(NamedTuple):
@@ -316,7 +301,7 @@ class AnswersInWindow(NamedTuple):
     judged: int
 
 
-def count_window(run: Sql, since: float, facet: tuple[str, str] | None) -> AnswersInWindow:
+def count_window(run: Sql, since: float, facet: Facet | None) -> AnswersInWindow:
     """Count the answers from then on, of all traffic or of one facet and value."""
     joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
     ((given, judged),) = run(
@@ -345,15 +330,9 @@ class ExampleToScore(NamedTuple):
 
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[ExampleToScore]:
     """Return the examples of these ids that are still kept."""
-    return [
-        ExampleToScore(*row)
-        for page in in_pages(ids)
-        for row in run(
-            "SELECT example, at, version, record FROM examples "
-            f"WHERE example IN ({marks(page)}) ORDER BY example",
-            *page,
-        )
-    ]
+    columns = "SELECT example, at, version, record FROM examples"
+    rows = rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
+    return [ExampleToScore(*row) for row in rows]
 
 
 class ScoredTurn(NamedTuple):
@@ -377,25 +356,20 @@ class ScoredTurn(NamedTuple):
 
 
 def session_turns(
-    run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
+    run: Sql, metric: str, since: float, until: float, facet: Facet | None = None
 ) -> list[ScoredTurn]:
     """Return all turns, until then, of the sessions that have one in a window, in their order.
 
     Args:
         facet: That some turn of a session has; None: all sessions.
     """
-    has = (
-        ""
-        if facet is None
-        else " AND EXISTS (SELECT 1 FROM facets f WHERE f.example = o.example AND f.name = ? "
-        "AND f.value = ?)"
-    )
     rows = run(
         "SELECT e.session, e.example, e.at, s.value, s.status, d.probability, d.state, "
         "d.lot FROM examples e LEFT JOIN scores s ON s.example = e.example AND s.metric = ? "
         "AND s.source <> 'people' LEFT JOIN draws d ON d.example = e.example "
         "WHERE e.at < ? AND e.session IN (SELECT o.session FROM examples o WHERE o.at >= ? "
-        f"AND o.at < ? AND o.session IS NOT NULL{has}) ORDER BY e.session, e.at, e.example",
+        f"AND o.at < ? AND o.session IS NOT NULL {with_facet(facet, 'o')}) "
+        "ORDER BY e.session, e.at, e.example",
         metric, until, since, until, *(facet or ()),
     )  # fmt: skip
     return [ScoredTurn(*row) for row in rows]
@@ -416,10 +390,10 @@ def sampled_examples(run: Sql, since: float, until: float, most: int) -> list[Sa
         "ORDER BY e.text_hash, e.example LIMIT ?",
         since, until, most,
     )  # fmt: skip
-    found: dict[str, SampledExample] = {}
+    sampled: dict[str, SampledExample] = {}
     for record, confidence, session in rows:
-        found.setdefault(session, SampledExample(record, confidence))
-    return list(found.values())
+        sampled.setdefault(session, SampledExample(record, confidence))
+    return list(sampled.values())
 
 
 def first_example_at(run: Sql) -> float | None:

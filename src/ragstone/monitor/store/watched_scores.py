@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import in_pages, keep, marks, remembered
+from .rows import Facet, in_pages, keep, marks, remembered, with_facet
 
 TAKEN = "sessions_taken"
 """By metric: through which score of an answer its session was taken note of."""
@@ -26,7 +26,6 @@ class WatchedTurn(NamedTuple):
 
     Attributes:
         session: Its id; that of the answer where it has none.
-        alone: It has none.
         settled: No more of it is waited for, and nothing is to be done before it is judged.
         state: Of its draw; None where it is not drawn or passed over yet.
         value: Of the metric; None where it has none.
@@ -97,7 +96,7 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
                 metric, *page, metric, now + soon, *page,
             )
         }  # fmt: skip
-        _wait(run, metric, [(one, now) for one in page if one not in others])
+        wait_for(run, metric, [(one, now) for one in page if one not in others])
     more = len(rows) == most
     keep(run, TAKEN, {**taken, metric: rows[-1][0] if more else last})
     return more
@@ -155,11 +154,6 @@ def watched_turns(
     return found
 
 
-def wait_for(run: Sql, metric: str, waiting: Iterable[tuple[str, float]]) -> None:
-    """Look at sessions again then."""
-    _wait(run, metric, list(waiting))
-
-
 def end_sessions(run: Sql, metric: str, over: Sequence[SessionOver]) -> None:
     """Keep the scores of sessions that are over, in this order; none is kept twice."""
     first = int(remembered(run, NUMBERED, 0)) + 1
@@ -191,16 +185,14 @@ def erase_open_sessions(run: Sql, sessions: Sequence[str]) -> None:
         )
 
 
-def _wait(run: Sql, metric: str, waiting: Sequence[tuple[str, float]]) -> None:
+def wait_for(run: Sql, metric: str, waiting: Iterable[tuple[str, float]]) -> None:
+    """Look at sessions again then."""
     run.many(
         "INSERT INTO open_sessions VALUES (?, ?, ?) ON CONFLICT (metric, session) DO UPDATE SET "
         "due_at = excluded.due_at",
         [(metric, session, due_at) for session, due_at in waiting],
     )
 
-
-Facet = tuple[str, str]
-"""A name that can be sliced by, and a value."""
 
 Unit = Literal["answers", "sessions"]
 """Of what each score is looked at by itself."""
@@ -242,13 +234,12 @@ def watched_scores(
 
     Args:
         facet: Only answers with this value of it; None: all.
-        most: At most so many.
     """
     return [
         WatchedScore(*row)
         for row in run(
             f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number > ? "
-            f"AND {COUNTED[unit]} {within(facet)} ORDER BY s.number LIMIT ?",
+            f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number LIMIT ?",
             metric, after, *(facet or ()), most,
         )
     ]  # fmt: skip
@@ -262,24 +253,10 @@ def scores_through(
     """
     rows = run(
         f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
-        f"AND {COUNTED[unit]} {within(facet)} ORDER BY s.number DESC LIMIT ?",
+        f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC LIMIT ?",
         metric, last, *(facet or ()), most,
     )  # fmt: skip
     return sorted((WatchedScore(*row) for row in rows), key=lambda score: (score.at, score.number))
-
-
-def within(facet: Facet | None) -> str:
-    """Return the condition that keeps to answers with a facet's value; it takes facet and value.
-
-    It is asked of each score, so that those behind a number are not looked for among all answers
-    with this value.
-    """
-    if facet is None:
-        return ""
-    return (
-        "AND EXISTS (SELECT 1 FROM facets f "
-        "WHERE f.example = s.example AND f.name = ? AND f.value = ?)"
-    )
 
 
 def last_watched(run: Sql, unit: Unit) -> int:
@@ -289,7 +266,7 @@ def last_watched(run: Sql, unit: Unit) -> int:
 
 
 def new_values(run: Sql, metric: str, facet: str, after: int, unit: Unit = "answers") -> list[str]:
-    """Return the values of a facet in scores after one of this number, in the order of their first."""
+    """Return the values of a facet in scores behind a number, in the order of their first."""
     rows = run(
         f"SELECT f.value, min(s.number) FROM {TABLES[unit]} s JOIN facets f "
         f"ON f.example = s.example AND f.name = ? WHERE s.metric = ? AND {COUNTED[unit]} "
@@ -306,21 +283,13 @@ def last_judged(
 
     A metric that is undefined for an answer is known to be so; a missing score is no data.
     """
+    joined = "JOIN facets f ON f.example = s.example AND f.name = ? AND f.value = ?"
     rows = run(
-        f"SELECT s.judged_at FROM {TABLES[unit]} s {joined(facet)} WHERE s.metric = ? "
+        f"SELECT s.judged_at FROM {TABLES[unit]} s {joined if facet else ''} WHERE s.metric = ? "
         f"AND {KNOWN[unit]} ORDER BY s.at DESC LIMIT ?",
         *(facet or ()), metric, most,
     )  # fmt: skip
     return sorted({float(at) for (at,) in rows}, reverse=True)
-
-
-def joined(facet: Facet | None) -> str:
-    """Return what joins the facets of scores ``s``, where a facet is asked for; takes facet and
-    value.
-    """
-    if facet is None:
-        return ""
-    return "JOIN facets f ON f.example = s.example AND f.name = ? AND f.value = ?"
 
 
 class KeptDetector(NamedTuple):
@@ -382,7 +351,7 @@ def judged_window(
     """
     of = (
         f"FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number BETWEEN ? AND ? "
-        f"AND {COUNTED[unit]} {within(facet)}"
+        f"AND {COUNTED[unit]} {with_facet(facet)}"
     )
     values = (metric, first, last, *(facet or ()))
     ((n, weights, weighted),) = run(

@@ -322,7 +322,7 @@ def _record_fault(record: Any) -> str | None:
 
 
 def _is_of_call(record: Any, raw: bytes) -> bool:
-    """Tell whether a log record may hold what a model was told or said; a score of ours does not."""
+    """Tell whether a log record may hold what a model was told or said; our scores do not."""
     return b"gen_ai." in raw and record.event_name != SCORE_EVENT
 
 

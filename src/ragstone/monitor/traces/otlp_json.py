@@ -184,7 +184,7 @@ _SEPARATE = ("attributes", "events", "links", "body")
 
 
 def _id(given: Any) -> bytes:
-    """Return the bytes of an id; those of a text that is no hex are of no id, which is told later."""
+    """Return the bytes of an id; those of a text that is no hex are of no id, told later."""
     try:
         return bytes.fromhex(given)
     except ValueError:

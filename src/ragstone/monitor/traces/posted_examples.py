@@ -278,7 +278,7 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
 
 
 def _protocol_id(text: str) -> str:
-    """Return the id as spans have it, where it is one of theirs; they are written in several ways."""
+    """Return the id as spans have it, where it is one of theirs, however it is written."""
     digits = text.replace("-", "").removeprefix("0x").lower()
     is_id = len(digits) in (16, 32) and not set(digits) - set(hexdigits)
     return digits if is_id else text

@@ -365,7 +365,7 @@ def hashed_id(id: str) -> str:
 
 
 def _spelled(text: str) -> str:
-    """Return a text that only looks like JSON, with the characters that it spells by their numbers."""
+    """Return a text that looks like JSON, with the characters that it spells by their numbers."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
 
 

@@ -91,7 +91,6 @@ class ReceivedBody:
     Attributes:
         parts: One for each trace, in the order in which they begin.
         malformed: What was put aside, one for each span, log record or example.
-        spans: Those in ``parts``.
         ignored: Log records that say nothing of a model's call; they are accepted and not kept.
     """
 
