@@ -76,7 +76,7 @@ if not TYPE_CHECKING:  # or a type checker would believe that every name is ther
             return __getattr__(_RENAMED[name])
         if name not in _ROOMS:
             raise AttributeError(f"module 'ragstone.monitor' has no attribute {name!r}")
-        found = getattr(import_module(f".{_ROOMS[name]}", __name__), name)
+        value = getattr(import_module(f".{_ROOMS[name]}", __name__), name)
         # Looked up once, as an app records on every request.
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value

@@ -51,25 +51,25 @@ def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float =
         raise InputError("The window ends before it begins: nothing can be in it.")
     n = 0
     with result_lines(out) as write:
-        for one in stored_between(store.database, since, until):
-            write(json.dumps(exported_record(one), ensure_ascii=False))
+        for example in stored_between(store.database, since, until):
+            write(json.dumps(exported_record(example), ensure_ascii=False))
             n += 1
     return n
 
 
-def exported_record(one: StoredExample) -> dict[str, Any]:
+def exported_record(example: StoredExample) -> dict[str, Any]:
     """Return an example as a record of a data set."""
-    record = dict(one.record)
-    record["id"] = one.id
-    record["slices"] = {**one.facets, **(record.get("slices") or {})}
+    record = dict(example.record)
+    record["id"] = example.id
+    record["slices"] = {**example.facets, **(record.get("slices") or {})}
     origin = {
-        "at": datetime.fromtimestamp(one.at, UTC).isoformat(),
-        "trace": one.trace,
-        "span": one.span,
+        "at": datetime.fromtimestamp(example.at, UTC).isoformat(),
+        "trace": example.trace,
+        "span": example.span,
     }
     record["meta"] = {**(record.get("meta") or {}), **origin}
-    if one.session is not None:
-        record["session"] = one.session
+    if example.session is not None:
+        record["session"] = example.session
     return record
 
 
@@ -140,28 +140,28 @@ def logs_of(
     scope = resource.scope_logs.add()
     scope.scope.name = SCOPE
     known: dict[str, WindowMean | None] = {}
-    for one in scores:
-        if one.metric not in known:
-            known[one.metric] = means(one.metric)
-        _record(scope.log_records.add(), one, known[one.metric])
+    for score in scores:
+        if score.metric not in known:
+            known[score.metric] = means(score.metric)
+        _record(scope.log_records.add(), score, known[score.metric])
     return logs
 
 
-def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
-    record.time_unix_nano = record.observed_time_unix_nano = round(one.judged_at * 1e9)
+def _record(record: Any, score: ScoredAnswer, mean: WindowMean | None) -> None:
+    record.time_unix_nano = record.observed_time_unix_nano = round(score.judged_at * 1e9)
     record.event_name = EVENT
-    record.trace_id, record.span_id = _bytes(one.trace, 16), _bytes(one.span, 8)
+    record.trace_id, record.span_id = _bytes(score.trace, 16), _bytes(score.span, 8)
     attributes: dict[str, str | float | int | None] = {
-        "gen_ai.evaluation.name": one.metric,
-        "gen_ai.evaluation.score.value": one.value,
-        "gen_ai.evaluation.score.label": one.label,
-        "gen_ai.evaluation.explanation": worded(one.reason) if one.reason else None,
-        "error.type": "missing" if one.status == "missing" else None,
-        "ragstone.example": one.example,
-        "ragstone.status": one.status,
-        "ragstone.evaluator.version": one.judge,
-        "ragstone.core.user_code": one.source,
-        "ragstone.probability": one.probability,
+        "gen_ai.evaluation.name": score.metric,
+        "gen_ai.evaluation.score.value": score.value,
+        "gen_ai.evaluation.score.label": score.label,
+        "gen_ai.evaluation.explanation": worded(score.reason) if score.reason else None,
+        "error.type": "missing" if score.status == "missing" else None,
+        "ragstone.example": score.example,
+        "ragstone.status": score.status,
+        "ragstone.evaluator.version": score.judge,
+        "ragstone.core.user_code": score.source,
+        "ragstone.probability": score.probability,
     }
     if mean is not None:
         attributes |= {
@@ -177,22 +177,22 @@ def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
 
 
 def _attribute(attributes: Any, name: str, value: str | float) -> None:
-    one = attributes.add()
-    one.key = name
+    attribute = attributes.add()
+    attribute.key = name
     if isinstance(value, str):
-        one.value.string_value = value
+        attribute.value.string_value = value
     elif isinstance(value, int):
-        one.value.int_value = value
+        attribute.value.int_value = value
     else:
-        one.value.double_value = value
+        attribute.value.double_value = value
 
 
 def _bytes(id: str, size: int) -> bytes:
     try:
-        found = bytes.fromhex(id)
+        code = bytes.fromhex(id)
     except ValueError:
         return b""
-    return found if len(found) == size else b""
+    return code if len(code) == size else b""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

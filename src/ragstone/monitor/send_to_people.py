@@ -55,8 +55,8 @@ def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
     Returns:
         Nothing where people's labels settle none of them.
     """
-    found = [label for name in metrics for label in labels_of_metric(name)]
-    return with_choices(tuple(dict.fromkeys(found)))
+    asks = [label for name in metrics for label in labels_of_metric(name)]
+    return with_choices(tuple(dict.fromkeys(asks)))
 
 
 def labels_of_metric(metric: str) -> list[AskedLabel]:
@@ -75,7 +75,7 @@ def known_metric(name: str) -> Metric | None:
 
 def drawn_queues(database: LabelDatabase) -> list[QueueForm]:
     """Return the queues whose answers were drawn by chance, the oldest first."""
-    return [one for one in _of_sort(database, DRAWN) if not one.chosen]
+    return [form for form in _of_sort(database, DRAWN) if not form.chosen]
 
 
 def drawn_before(database: LabelDatabase, metrics: Sequence[str]) -> frozenset[str]:
@@ -108,15 +108,15 @@ def send_to_people(
         InputError: There is no answer with a text, nothing that people can say, or the queue
             cannot be made.
     """
-    texts = [one for one in examples if one.record.get("answer")]
+    texts = [example for example in examples if example.record.get("answer")]
     if not texts:
         raise InputError(
             "None of these answers came with its text, so nobody can label them. "
             "`ragstone monitor doctor` says how texts are sent."
         )
-    asked = _picked_asked(metrics) if probabilities is None else _drawn_asked(metrics)
+    asks = _picked_asked(metrics) if probabilities is None else _drawn_asked(metrics)
     sort = PICKED if probabilities is None else DRAWN
-    form, is_new = _form(labels, sort, asked, source)
+    form, is_new = _form(labels, sort, asks, source)
     if probabilities is None:
         how = chosen or "somebody picked them in the monitor"
         form = replace(form, chosen=form.chosen or how)
@@ -147,18 +147,18 @@ def can_be_labelled(
         InputError: People's labels settle none of the metrics.
     """
     form, _ = _form(labels, DRAWN, _drawn_asked(metrics), "")
-    texts = [one for one in examples if one.record.get("answer")]
+    texts = [example for example in examples if example.record.get("answer")]
     return frozenset(item.id for item in _items(texts, form.asked, judgements, None))
 
 
 def _drawn_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
-    asked = labels_for(metrics)
-    if not asked:
+    asks = labels_for(metrics)
+    if not asks:
         raise InputError(
             f"People's labels settle none of the metrics that are judged: {', '.join(metrics)}. "
             "Judge one that they do, such as faithfulness, or choose the answers yourself."
         )
-    return asked
+    return asks
 
 
 def _picked_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
@@ -167,17 +167,17 @@ def _picked_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
 
 def _items(
     texts: Sequence[ListedExample],
-    asked: Sequence[AskedLabel],
+    asks: Sequence[AskedLabel],
     judgements: Mapping[str, Any],
     probabilities: Mapping[str, float] | None,
 ) -> list[QueueItem]:
-    examples = [stored_example(json.dumps(one.record)) for one in texts]
-    items = data_items(examples, asked, probabilities, _propositions(judgements))
-    return [one for one in items if one.parts]
+    examples = [stored_example(json.dumps(example.record)) for example in texts]
+    items = data_items(examples, asks, probabilities, _propositions(judgements))
+    return [item for item in items if item.parts]
 
 
 def drawn_for_people(
-    judged: Mapping[str, float], n: int, there: Collection[str] = ()
+    judged: Mapping[str, float], n: int, present: Collection[str] = ()
 ) -> dict[str, float]:
     """Return answers drawn by chance from those that were judged.
 
@@ -196,45 +196,45 @@ def drawn_for_people(
     probability is that of priority sampling, Duffield, Lund & Thorup (2007).
     """
     numbers = {id: lot(OF_PEOPLE, id) for id in judged}
-    left = sorted(number for id, number in numbers.items() if id not in there)
+    left = sorted(number for id, number in numbers.items() if id not in present)
     reach = left[n] if n < len(left) else 1.0
     return {id: judged[id] * reach for id in sorted(judged) if numbers[id] < reach}
 
 
 def _form(
-    labels: LabelDatabase, sort: str, asked: tuple[AskedLabel, ...], source: str
+    labels: LabelDatabase, sort: str, asks: tuple[AskedLabel, ...], source: str
 ) -> tuple[QueueForm, bool]:
-    there = _of_sort(labels, sort)
-    if there and _questions(asked) <= _questions(there[-1].asked):
-        return there[-1], False
-    name = f"{sort}-{len(there) + 1}" if there else sort
-    guidelines = {one: instructions_of(asked, one)[0] for one in languages()}
-    return QueueForm(name, asked, source, together=True, guidelines=guidelines), True
+    forms = _of_sort(labels, sort)
+    if forms and _questions(asks) <= _questions(forms[-1].asked):
+        return forms[-1], False
+    name = f"{sort}-{len(forms) + 1}" if forms else sort
+    guidelines = {language: instructions_of(asks, language)[0] for language in languages()}
+    return QueueForm(name, asks, source, together=True, guidelines=guidelines), True
 
 
-def _questions(asked: Sequence[AskedLabel]) -> set[tuple[str, str]]:
-    return {(one.label, one.unit) for one in asked}
+def _questions(asks: Sequence[AskedLabel]) -> set[tuple[str, str]]:
+    return {(ask.label, ask.unit) for ask in asks}
 
 
 def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
     return [
-        one
-        for one in queues(database)
-        if one.name == sort
-        or (one.name.startswith(f"{sort}-") and one.name.removeprefix(f"{sort}-").isdecimal())
+        queue
+        for queue in queues(database)
+        if queue.name == sort
+        or (queue.name.startswith(f"{sort}-") and queue.name.removeprefix(f"{sort}-").isdecimal())
     ]
 
 
 def _propositions(judgements: Mapping[str, Any]) -> Propositions:
     return {
-        unit: {id: _listed(said.get(FIELDS[unit], ())) for id, said in judgements.items()}
+        unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
         for unit in PROPOSITIONS
     }
 
 
 def _listed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for row in rows:
         if not row.get("reference"):
-            found.setdefault(row["index"], row["text"])
-    return [(str(at + 1), text) for at, text in sorted(found.items())]
+            texts.setdefault(row["index"], row["text"])
+    return [(str(at + 1), text) for at, text in sorted(texts.items())]

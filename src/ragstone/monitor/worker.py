@@ -133,8 +133,12 @@ def worker_command(
     store: str, *, rules: Path | None = None, judges: Sequence[str] = (), rate: float | None = None
 ) -> list[str]:
     """Return the command that starts a worker of a store."""
-    said = {"rules": None if rules is None else str(rules), "judges": list(judges), "rate": rate}
-    return [sys.executable, "-m", "ragstone.monitor.worker", store, json.dumps(said)]
+    settings = {
+        "rules": None if rules is None else str(rules),
+        "judges": list(judges),
+        "rate": rate,
+    }
+    return [sys.executable, "-m", "ragstone.monitor.worker", store, json.dumps(settings)]
 
 
 class MonitorWorker:
@@ -185,11 +189,11 @@ class MonitorWorker:
 
     def step(self) -> int:
         """Do a page of everything but judging; gives how much that was."""
-        return sum(one.step() for one in self._duties)
+        return sum(duty.step() for duty in self._duties)
 
     def judge(self) -> int:
         """Judge a batch, and the anchors where it is time; gives how many examples that were."""
-        return sum(one.step() for one in self._judges)
+        return sum(duty.step() for duty in self._judges)
 
     def send(self) -> int:
         """Write scores back, if that is asked for and it is time; gives how many that were."""
@@ -255,9 +259,9 @@ class MonitorWorker:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a worker until SIGTERM, or until the server that started it is gone."""
-    place, *rest = sys.argv[1:] if arguments is None else arguments
+    where, *rest = sys.argv[1:] if arguments is None else arguments
     settings = _settings(**json.loads(rest[0])) if rest else DEFAULTS
-    store = open_store(place)
+    store = open_store(where)
     # Who stands by has nothing to drain, and may end at once.
     ends: list[Callable[[], object]] = [lambda: os._exit(0)]
     if stat.S_ISFIFO(os.fstat(0).st_mode):
@@ -265,8 +269,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with sole_worker(store, lambda text: _say(store, text)) as is_sole:
         worker = MonitorWorker(store, settings, is_sole=is_sole)
         ends[:] = [worker.stop]
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, lambda *_: worker.stop())
+        for item in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(item, lambda *_: worker.stop())
         worker.run()
         wait_until_notified(store, NOTIFYING)
         # A model that still computes does not hold up the end: its batch goes on with the next.
@@ -279,8 +283,8 @@ def _say(store: MonitorStore, text: str) -> None:
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:
-    found = DEFAULTS if rules is None else read_settings(rules)
-    return found.with_options(judges=tuple(judges), rate=rate)
+    settings_read = DEFAULTS if rules is None else read_settings(rules)
+    return settings_read.with_options(judges=tuple(judges), rate=rate)
 
 
 def _until_input_ends(ends: list[Callable[[], object]]) -> None:

@@ -133,26 +133,26 @@ def detect(
     Args:
         firing: The rules and slices with an alarm that fires because their mean is worse.
     """
-    kept = kept_detectors(run)
-    lasts = {unit: last_watched(run, unit) for unit in {one.rule.of for one in watching}}
-    found, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
+    detectors = kept_detectors(run)
+    lasts = {unit: last_watched(run, unit) for unit in {watched.rule.of for watched in watching}}
+    changes, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
     changed, more, room = list[KeptDetector](), False, MOST_SCORES
     outdated = list[OutdatedBar]()
-    for one in watching:
-        before = kept.pop((one.rule.name, one.slice), None)
-        unit, last = one.rule.of, lasts[one.rule.of]
+    for watched in watching:
+        before = detectors.pop((watched.rule.name, watched.slice), None)
+        unit, last = watched.rule.of, lasts[watched.rule.of]
         if before is not None and before.unit != unit:
-            before = before._replace(through=one.begun)
-        through = one.begun if before is None else before.through
-        memory = _Memory.new(one)
-        if before is not None and before.identity == one.identity:
+            before = before._replace(through=watched.begun)
+        through = watched.begun if before is None else before.through
+        memory = _Memory.new(watched)
+        if before is not None and before.identity == watched.identity:
             memory = _Memory.read(before.state)
         elif before is not None:
-            anew.append(BegunAnew(one.rule.name, one.slice, reason("rule_changed")))
+            anew.append(BegunAnew(watched.rule.name, watched.slice, reason("rule_changed")))
             through = last
         if through < last:
             looked = through
-            scores = watched_scores(run, one.rule.metric, one.facet, looked, room, unit)
+            scores = watched_scores(run, watched.rule.metric, watched.facet, looked, room, unit)
             if len(scores) < room:
                 through = last
             else:
@@ -162,27 +162,29 @@ def detect(
             for part in _by_judge(memory, scores):
                 if judge is not None and part.judge != judge:
                     why = reason("judge_changed", before=judge, after=part.judge)
-                    anew.append(BegunAnew(one.rule.name, one.slice, why))
-                    memory.begin_anew(one)
+                    anew.append(BegunAnew(watched.rule.name, watched.slice, why))
+                    memory.begin_anew(watched)
                 judge = part.judge
-                fires = here or (one.rule.name, one.slice) in firing
-                learns = _is_of_another(one, judge) and not (memory.recovering and fires)
+                fires = here or (watched.rule.name, watched.slice) in firing
+                learns = _is_of_another(watched, judge) and not (memory.recovering and fires)
                 if learns:
-                    outdated.append(OutdatedBar(one, max(part.after, looked)))
+                    outdated.append(OutdatedBar(watched, max(part.after, looked)))
                     break
-                here += _look(run, one, memory, part.scores, judge)
-            found += here
+                here += _look(run, watched, memory, part.scores, judge)
+            changes += here
             if learns:
                 continue
-        row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through, unit)
+        row = KeptDetector(
+            watched.rule.name, watched.slice, watched.identity, memory.written(), through, unit
+        )
         if row != before:
             changed.append(row)
-        standings.append(_standing(one, memory))
-    anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in kept]
-    learning = [(one.watched.rule.name, one.watched.slice) for one in outdated]
-    drop_detectors(run, [*kept, *learning])
+        standings.append(_standing(watched, memory))
+    anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in detectors]
+    learning = [(bar.watched.rule.name, bar.watched.slice) for bar in outdated]
+    drop_detectors(run, [*detectors, *learning])
     keep_detectors(run, changed)
-    return Detection(tuple(found), tuple(anew), tuple(standings), more, tuple(outdated))
+    return Detection(tuple(changes), tuple(anew), tuple(standings), more, tuple(outdated))
 
 
 @dataclass
@@ -239,16 +241,16 @@ def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJud
     if memory.judge is None:
         memory.judge = scores[0].judge
     parts = [_ByOneJudge(memory.judge, [])]
-    for one in scores:
-        if one.judge == memory.judge:
+    for score in scores:
+        if score.judge == memory.judge:
             memory.other, memory.others = None, 0
-            parts[-1].scores.append(one)
+            parts[-1].scores.append(score)
             continue
-        memory.others = memory.others + 1 if one.judge == memory.other else 1
-        memory.other = one.judge
+        memory.others = memory.others + 1 if score.judge == memory.other else 1
+        memory.other = score.judge
         if memory.others == SAME_OTHER_JUDGE:
-            memory.judge, memory.other, memory.others = one.judge, None, 0
-            parts.append(_ByOneJudge(one.judge, [], one.number))
+            memory.judge, memory.other, memory.others = score.judge, None, 0
+            parts.append(_ByOneJudge(score.judge, [], score.number))
     return parts
 
 
@@ -261,16 +263,16 @@ def _look(
 ) -> list[Fall | Recovery]:
     if not scores:
         return []
-    drawn = np.array([one.probability for one in scores])
+    drawn = np.array([score.probability for score in scores])
     # Answers that were drawn before the settings changed may have lower probabilities.
     least = min(watched.least, float(drawn.min()))
     at_work = replace(watched, least=least)
     shares = _shares(watched.rule, scores)
-    numbers = np.array([one.number for one in scores])
+    numbers = np.array([score.number for score in scores])
     memory.falling, falls = at_work.falling.step(
         memory.falling, shares, probabilities=drawn, numbers=numbers
     )
-    found, begin = list[Fall | Recovery](), 0
+    changes, begin = list[Fall | Recovery](), 0
     for fall in (*falls, None):
         end = len(scores) if fall is None else int(np.searchsorted(numbers, fall.number)) + 1
         if memory.recovering is not None:
@@ -282,14 +284,14 @@ def _look(
             if better:
                 window = _judged_window(run, watched, better[0].since, better[0].number)
                 at = scores[int(np.searchsorted(numbers, better[0].number))].at
-                found.append(Recovery(watched, better[0].number, at, window.begun))
+                changes.append(Recovery(watched, better[0].number, at, window.begun))
                 memory.recovering = None
         if fall is not None:
             again = memory.recovering is not None
-            found.append(_fall(run, watched, fall, scores[end - 1].at, judge, again=again))
+            changes.append(_fall(run, watched, fall, scores[end - 1].at, judge, again=again))
             memory.recovering = at_work.recovering.start()
         begin = end
-    return found
+    return changes
 
 
 MOST_BEFORE = 20_000
@@ -301,16 +303,16 @@ def _fall(
 ) -> Fall:
     rule, most = watched.rule, min(fall.looks, MOST_BEFORE)
     looked = scores_through(run, rule.metric, watched.facet, fall.number, most, rule.of)
-    scores = [one for one in looked if one.judge == judge]
-    place = fall_place(_shares(rule, scores), [one.probability for one in scores])
-    between = scores[max(place.first - 1, 0)].at, scores[place.last].at
-    window = _judged_window(run, watched, scores[place.best].number, fall.number)
+    scores = [item for item in looked if item.judge == judge]
+    fallen = fall_place(_shares(rule, scores), [score.probability for score in scores])
+    between = scores[max(fallen.first - 1, 0)].at, scores[fallen.last].at
+    window = _judged_window(run, watched, scores[fallen.best].number, fall.number)
     return Fall(watched, fall.number, at, window.begun, between, window.n, window.mean, again)
 
 
 def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
     return on_a_share(
-        np.clip([one.value for one in scores], rule.range.low, rule.range.high),
+        np.clip([score.value for score in scores], rule.range.low, rule.range.high),
         low=rule.range.low, high=rule.range.high, less_is_better=rule.better == "-",
     )  # fmt: skip
 

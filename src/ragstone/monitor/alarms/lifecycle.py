@@ -82,7 +82,7 @@ class SlicesAtWork:
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """Return the slices at work, with those that came since the last call; within a transaction."""
-    found, learning = list[WatchedSlice](), list[LearningSlice]()
+    at_work_all, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
     _drop_other_rules(run, [rule.name for rule in settings.rules])
     for rule in settings.rules:
@@ -96,23 +96,23 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
             # Its detectors know nothing then: it begins with what comes once it is well.
             drop(run, f"rule {rule.name}")
             continue
-        found += [one for one in at_work if isinstance(one, WatchedSlice)]
-        learning += [one for one in at_work if isinstance(one, LearningSlice)]
-    return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull), tuple(broken))
+        at_work_all += [slice for slice in at_work if isinstance(slice, WatchedSlice)]
+        learning += [slice for slice in at_work if isinstance(slice, LearningSlice)]
+    return SlicesAtWork(tuple(at_work_all), tuple(learning), tuple(overfull), tuple(broken))
 
 
 def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
     """Count bars of first answers anew, of the answers that the present judge judged."""
-    for one in outdated:
-        keep(run, learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
+    for bar in outdated:
+        keep(run, learnt_name(bar.watched.rule, bar.watched.slice), {"after": bar.after})
 
 
 def _drop_other_rules(run: Sql, names: list[str]) -> None:
-    kept: list[str] = remembered(run, RULES, [])
-    for name in kept:
+    names_before: list[str] = remembered(run, RULES, [])
+    for name in names_before:
         if name not in names:
             drop(run, f"rule {name}")
-    if kept != names:
+    if names_before != names:
         keep(run, RULES, names)
 
 
@@ -120,24 +120,24 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
     name = f"rule {rule.name}"
     of = {"metric": rule.metric, "slice": rule.slice, **unit_of(rule)}
     last = last_watched(run, rule.of)
-    kept: dict[str, Any] | None = remembered(run, name)
-    if kept is None or kept["of"] != of:
+    known: dict[str, Any] | None = remembered(run, name)
+    if known is None or known["of"] != of:
         # What was judged before anybody asked for this rule raises no alarm.
-        kept = {"of": of, "begun": last, "through": 0, "slices": [], "overfull": False}
+        known = {"of": of, "begun": last, "through": 0, "slices": [], "overfull": False}
         if rule.facet is None or rule.value is not None:
-            kept["slices"] = [rule.slice]
-        keep(run, name, kept)
-    if rule.facet is None or rule.value is not None or kept["through"] == last:
-        return kept
-    values = new_values(run, rule.metric, rule.facet, kept["through"], rule.of)
+            known["slices"] = [rule.slice]
+        keep(run, name, known)
+    if rule.facet is None or rule.value is not None or known["through"] == last:
+        return known
+    values = new_values(run, rule.metric, rule.facet, known["through"], rule.of)
     slices = [f"{rule.facet}={value}" for value in values if len(value) <= LONGEST_VALUE]
-    new = [one for one in slices if one not in kept["slices"]]
-    room = MOST_SLICES - len(kept["slices"])
-    kept["slices"] += new[:room]
-    kept["overfull"] = kept["overfull"] or len(new) > room
-    kept["through"] = last
-    keep(run, name, kept)
-    return kept
+    new = [slice for slice in slices if slice not in known["slices"]]
+    room = MOST_SLICES - len(known["slices"])
+    known["slices"] += new[:room]
+    known["overfull"] = known["overfull"] or len(new) > room
+    known["through"] = last
+    keep(run, name, known)
+    return known
 
 
 def _at_work(
@@ -161,20 +161,20 @@ def _at_work(
 
 
 def _first_answers(
-    run: Sql, rule: AlarmRule, slice: str, wanted: int
+    run: Sql, rule: AlarmRule, slice: str, answers: int
 ) -> tuple[AlarmBar, int, str] | LearningSlice:
-    learnt = learnt_bar(run, rule, slice, wanted)
+    learnt = learnt_bar(run, rule, slice, answers)
     if learnt is not None:
         return learnt
     after = (remembered(run, learnt_name(rule, slice)) or {}).get("after", 0)
-    scores = watched_scores(run, rule.metric, facet_of(slice), after, wanted, rule.of)
-    if len(scores) < wanted:
-        return LearningSlice(rule, slice, len(scores), wanted)
+    scores = watched_scores(run, rule.metric, facet_of(slice), after, answers, rule.of)
+    if len(scores) < answers:
+        return LearningSlice(rule, slice, len(scores), answers)
     bar = bar_of_first(rule, scores)
-    of = learnt_of(rule, wanted)
-    kept = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
+    of = learnt_of(rule, answers)
+    learnt_now = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
             "judge": scores[-1].judge}  # fmt: skip
-    keep(run, learnt_name(rule, slice), kept)
+    keep(run, learnt_name(rule, slice), learnt_now)
     return bar, scores[-1].number, scores[-1].judge
 
 
@@ -199,7 +199,7 @@ def fire(
         return last
     if last is not None and _is_same(last, settings, now):
         again = int(last.facts.get("again", 0)) + 1
-        kept = {name: one for name, one in last.facts.items() if name not in ("over", "person")}
+        kept = {name: item for name, item in last.facts.items() if name not in ("over", "person")}
         reopened = last._replace(state="firing", resolved_at=None, facts={**kept, "again": again})
         write_alarm(run, reopened)
         return reopened
@@ -248,20 +248,20 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
 
 def firing_worse(run: Sql) -> set[tuple[str, str]]:
     """Return the rules and slices with an alarm that fires because their mean is worse."""
-    return {(one.rule, one.slice) for one in firing_alarms(run) if one.kind == WORSE}
+    return {(alarm.rule, alarm.slice) for alarm in firing_alarms(run) if alarm.kind == WORSE}
 
 
 def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float) -> None:
     """Raise and resolve alarms by what the detectors found; in the transaction of their states."""
-    for one in detection.found:
-        rule, slice = one.watched.rule.name, one.watched.slice
+    for item in detection.found:
+        rule, slice = item.watched.rule.name, item.watched.slice
         last = last_alarm(run, rule, slice, WORSE)
-        if isinstance(one, Fall):
-            begin, last_begin = one.between
+        if isinstance(item, Fall):
+            begin, last_begin = item.between
             deploys = deployed(run, begin, nextafter(last_begin, inf))
             fire(
                 run, settings, now, rule=rule, slice=slice, kind=WORSE,
-                since=one.since, facts={**_facts(one), "deploys": deploys},
+                since=item.since, facts={**_facts(item), "deploys": deploys},
             )  # fmt: skip
         elif last is not None and last.firing:
             end(run, last, now, "recovered")
@@ -274,7 +274,9 @@ def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now
         still: Rules that cannot be watched at present, and whose alarms stay.
     """
     fallen = {
-        (one.watched.rule.name, one.watched.slice) for one in detection.standings if one.fallen
+        (state.watched.rule.name, state.watched.slice)
+        for state in detection.standings
+        if state.fallen
     }
     for alarm in firing_alarms(run):
         if alarm.kind != WORSE or alarm.rule in still:
@@ -312,7 +314,7 @@ LONGEST = 80
 def alarm_reason(alarm: RaisedAlarm) -> str:
     """Return the reason why an alarm fired, with its facts."""
     facts = alarm.facts
-    said: dict[str, Any] = {
+    common: dict[str, Any] = {
         "since": alarm.since,
         "noticed": alarm.fired_at,
         "rule": _short(alarm.rule),
@@ -323,15 +325,15 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
         stopped = facts.get("why") == "no_sign_of_life"
         due = facts.get("due", 0)
         if stopped:
-            return reason("alarm_no_sign_of_life", **said, due=due)
-        return reason("alarm_nothing_judged", **said, due=due)
+            return reason("alarm_no_sign_of_life", **common, due=due)
+        return reason("alarm_nothing_judged", **common, due=due)
     if alarm.kind == NO_DATA:
-        said |= {"usual": facts.get("usual_gap")}
+        common |= {"usual": facts.get("usual_gap")}
         if "metric" not in facts:
-            return reason("alarm_no_traffic", **said)
+            return reason("alarm_no_traffic", **common)
         return reason(
             "alarm_no_scores",
-            **said,
+            **common,
             metric=_short(str(facts["metric"])),
             unit=facts.get("of", "answers"),
             missing=facts.get("missing", 0),
@@ -339,7 +341,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
         )
     return reason(
         "alarm_beyond_bar",
-        **said,
+        **common,
         metric=_short(str(facts.get("metric", alarm.rule))),
         better=facts.get("better", "+"),
         mean=facts.get("mean"),

@@ -72,26 +72,26 @@ LATE = 7 * 86_400.0
 
 def queue_due_notifications(run: Sql, settings: MonitorSettings, now: float) -> None:
     """Queue what is due, within a transaction; what is queued already stays as it is."""
-    channels = [one.name for one in settings.tells]
+    channels = [channel.name for channel in settings.tells]
     if not channels:
         return
     silenced = silenced_until(run, now)
-    firing = [one for one in firing_alarms(run) if one.rule not in silenced]
+    firing = [alarm for alarm in firing_alarms(run) if alarm.rule not in silenced]
     over = [
-        one
-        for one in resolved_after(run, now - LATE)
-        if one.rule not in silenced and _is_over(one, settings, now)
+        alarm
+        for alarm in resolved_after(run, now - LATE)
+        if alarm.rule not in silenced and _is_over(alarm, settings, now)
     ]
-    there = queued(run, [one.number for one in (*firing, *over)])
-    fired = [(one.number, channel, FIRED) for one in firing for channel in channels]
+    queued_before = queued(run, [alarm.number for alarm in (*firing, *over)])
+    fired = [(alarm.number, channel, FIRED) for alarm in firing for channel in channels]
     # Whoever was not notified that it fired is not notified that it is over.
     resolved = [
-        (one.number, channel, RESOLVED)
-        for one in over
+        (alarm.number, channel, RESOLVED)
+        for alarm in over
         for channel in channels
-        if (one.number, channel, FIRED) in there
+        if (alarm.number, channel, FIRED) in queued_before
     ]
-    new = [one for one in (*fired, *resolved) if one not in there]
+    new = [item for item in (*fired, *resolved) if item not in queued_before]
     if new:
         queue_notifications(run, now, new)
 
@@ -123,8 +123,10 @@ class NotificationText:
     @property
     def text(self) -> str:
         """A sentence or several, on one line."""
-        said = over_sentence(self.alarm) if self.event == RESOLVED else alarm_sentence(self.alarm)
-        return single_line(said)
+        sentence = (
+            over_sentence(self.alarm) if self.event == RESOLVED else alarm_sentence(self.alarm)
+        )
+        return single_line(sentence)
 
     @property
     def subject(self) -> str:
@@ -237,16 +239,16 @@ def letter(channel: EmailChannel, message: NotificationText, now: float) -> Emai
     """Return the message as a letter. What data says stands on one line, so that it makes no
     header.
     """
-    made = EmailMessage()
-    made["Subject"] = message.subject
-    made["From"] = channel.sender
-    made["To"] = ", ".join(channel.to)
-    made["Date"] = formatdate(now)
-    made["Message-ID"] = f"<{message.id}.{int(message.alarm.fired_at)}@ragstone.invalid>"
-    made["Auto-Submitted"] = "auto-generated"
+    email = EmailMessage()
+    email["Subject"] = message.subject
+    email["From"] = channel.sender
+    email["To"] = ", ".join(channel.to)
+    email["Date"] = formatdate(now)
+    email["Message-ID"] = f"<{message.id}.{int(message.alarm.fired_at)}@ragstone.invalid>"
+    email["Auto-Submitted"] = "auto-generated"
     links = "\n".join(f"{what}: {link}" for what, link in message.links.items())
-    made.set_content(f"{message.text}\n\n{links}\n")
-    return made
+    email.set_content(f"{message.text}\n\n{links}\n")
+    return email
 
 
 def _server(channel: EmailChannel, trusted: ssl.SSLContext | None) -> smtplib.SMTP:
@@ -299,8 +301,8 @@ def signature(secret: str, body: bytes, now: float) -> str:
     't=1,v1=2e2'
     """
     at = int(now)
-    found = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-    return f"t={at},v1={found}"
+    code = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={code}"
 
 
 async def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
@@ -343,7 +345,9 @@ def notify_soon(
         StoreAway: The store cannot be used at present.
     """
     channels = {
-        one.name: one for one in settings.tells if from_server or not isinstance(one, StdoutChannel)
+        channel.name: channel
+        for channel in settings.tells
+        if from_server or not isinstance(channel, StdoutChannel)
     }
     if not channels:
         return
@@ -366,10 +370,10 @@ def notify_soon(
 def wait_until_notified(store: MonitorStore, seconds: float) -> None:
     """Wait until what is being sent is delivered or failed, for so many seconds at most."""
     with _lock:
-        threads = [one for (place, _), one in _sending.items() if place == store.place]
+        threads = [item for (where, _), item in _sending.items() if where == store.place]
     end = time.monotonic() + seconds
-    for one in threads:
-        one.join(max(0.0, end - time.monotonic()))
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
 
 
 def notify_next(
@@ -381,28 +385,28 @@ def notify_next(
         StoreAway: The store cannot be used at present.
     """
     with store.database.transaction() as run:
-        one = take_notification(run, channel.name, now, now + HELD)
-        alarm = None if one is None else raised_alarm(run, one.alarm)
-    if one is None:
+        notification = take_notification(run, channel.name, now, now + HELD)
+        alarm = None if notification is None else raised_alarm(run, notification.alarm)
+    if notification is None:
         return False
     state, at, error = DONE, now, ""
     if alarm is None:
         state, error = FAILED, "the alarm is not kept any more"
     else:
         try:
-            _notify(channel, NotificationText(alarm, one.event, settings.url), now)
+            _notify(channel, NotificationText(alarm, notification.event, settings.url), now)
         except (UndeliveredNotification, InputError) as failed:
             error = single_line(str(failed))[:500]
-            state, at = _after(one, now)
+            state, at = _after(notification, now)
     with store.database.transaction() as run:
-        end_notification(run, one, state, at, error)
+        end_notification(run, notification, state, at, error)
     return True
 
 
-def _after(one: Notification, now: float) -> tuple[str, float]:
-    if one.tries >= MOST_TRIES:
+def _after(notification: Notification, now: float) -> tuple[str, float]:
+    if notification.tries >= MOST_TRIES:
         return FAILED, now
-    return DUE, now + min(LONGEST, FIRST * 2 ** min(one.tries - 1, 20))
+    return DUE, now + min(LONGEST, FIRST * 2 ** min(notification.tries - 1, 20))
 
 
 def _notify(channel: NotificationSettings, message: NotificationText, now: float) -> None:

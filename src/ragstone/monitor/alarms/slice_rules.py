@@ -81,8 +81,8 @@ def share_of(rule: AlarmRule, value: float) -> float:
     """Return a value of the rule's metric as a share from 0 to 1, of which 1 is the best."""
     scale = rule.range
     low, high = scale.low, scale.high
-    kept = min(max(value, low), high)
-    return float(on_a_share(kept, low=low, high=high, less_is_better=rule.better == "-"))
+    inside = min(max(value, low), high)
+    return float(on_a_share(inside, low=low, high=high, less_is_better=rule.better == "-"))
 
 
 def limit_for(promise: AlarmPromise, shares: int) -> float:

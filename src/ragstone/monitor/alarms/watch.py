@@ -93,11 +93,11 @@ def _close(run: Sql, metric: str, now: float) -> bool:
         if not turns[session]:
             gone.append(session)
             continue
-        found = looked_at(metric, turns[session], now, guard=guard)
-        if isinstance(found, SessionOver):
-            over.append(found)
+        result = looked_at(metric, turns[session], now, guard=guard)
+        if isinstance(result, SessionOver):
+            over.append(result)
         else:
-            waiting.append((session, found))
+            waiting.append((session, result))
     end_sessions(run, metric, over)
     wait_for(run, metric, waiting)
     drop_open(run, metric, gone)
@@ -112,26 +112,26 @@ def looked_at(
     Args:
         turns: All of them, in order; at least one.
     """
-    if not guard and any(one.state == "out" or one.source == "backfill" for one in turns):
+    if not guard and any(turn.state == "out" or turn.source == "backfill" for turn in turns):
         return _over(metric, turns, now, "out", 1.0)
-    over_at = max(one.folded_at for one in turns) + SILENCE
+    over_at = max(turn.folded_at for turn in turns) + SILENCE
     if not turns[-1].alone and now < over_at:
         return over_at
-    if any(not one.settled for one in turns):
+    if any(not turn.settled for turn in turns):
         return now + AGAIN
     probability = 1.0
     if not guard:
-        if any(one.probability is None or one.state == "due" for one in turns):
+        if any(turn.probability is None or turn.state == "due" for turn in turns):
             return now + AGAIN
         probability = probability_of_all(
-            DrawnTurn(one.example, one.probability or 0.0, one.lot) for one in turns
+            DrawnTurn(turn.example, turn.probability or 0.0, turn.lot) for turn in turns
         )
         if probability < LEAST_RATE:
             # Drawn turn by turn: its weight would outbid all others.
             return _over(metric, turns, now, "out", 1.0)
-    if any(one.status in (None, "missing") for one in turns):
+    if any(turn.status in (None, "missing") for turn in turns):
         return _over(metric, turns, now, "missing", probability)
-    if all(one.value is None for one in turns):
+    if all(turn.value is None for turn in turns):
         return _over(metric, turns, now, "undefined", probability)
     return _over(metric, turns, now, "value", probability)
 
@@ -144,7 +144,7 @@ def _over(
     probability: float,
 ) -> SessionOver:
     last = turns[-1]
-    values = [one.value for one in turns if one.value is not None]
+    values = [turn.value for turn in turns if turn.value is not None]
     return SessionOver(
         last.session,
         last.example,
@@ -155,7 +155,7 @@ def _over(
         status,
         probability,
         last.version,
-        ", ".join(sorted({one.judge for one in turns if one.judge})),
+        ", ".join(sorted({turn.judge for turn in turns if turn.judge})),
     )
 
 
@@ -259,12 +259,12 @@ def watch_scores(
     """
     rules = {rule.name: rule for rule in settings.rules}
     expected = _expected(run, now, excused=excused)
-    wanted = set()
+    expecting = set()
     for name, slice in slices:
         rule = rules[name]
         if rule.no_data != "alarm":
             continue
-        wanted.add((name, slice))
+        expecting.add((name, slice))
         times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS, rule.of)
         if slice and rule.value is None and len(times) < FEWEST:
             continue
@@ -284,13 +284,13 @@ def watch_scores(
                 },
             )  # fmt: skip
     for alarm in firing_alarms(run):
-        stays = (alarm.rule, alarm.slice) in wanted or alarm.rule in (TRAFFIC, *still)
+        stays = (alarm.rule, alarm.slice) in expecting or alarm.rule in (TRAFFIC, *still)
         if alarm.kind == NO_DATA and not stays:
             end(run, alarm, now, "rule_changed")
 
 
 def _expected(run: Sql, now: float, *, excused: bool) -> float:
-    """Return since when scores can be expected: what comes after a silence has to be judged first."""
+    """Return since when scores can be expected: after a silence, answers are judged first."""
     if excused:
         keep(run, EXPECTED, now)
         return now
@@ -373,7 +373,7 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
     Raises:
         StoreAway: The store cannot be used at present; the next call goes on.
     """
-    found = 0
+    changes = 0
     while True:
         with store.database.transaction() as run:
             more = close_sessions(run, settings.rules, now)
@@ -382,7 +382,7 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
             more = more or detection.more
             learn_again(run, detection.outdated)
             follow(run, settings, detection, now)
-            found += len(detection.found)
+            changes += len(detection.found)
             _say(run, at_work, detection, now)
             if not more:
                 _count_together(run, settings, now)
@@ -391,20 +391,20 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
         if not more:
             break
     notify_soon(store, settings)
-    return Look(tuple(name for name, _ in at_work.broken), found)
+    return Look(tuple(name for name, _ in at_work.broken), changes)
 
 
 def _count_together(run: Sql, settings: MonitorSettings, now: float) -> None:
     if 0 <= now - answers_together_at(run) < COUNT_EVERY:
         return
-    found = {
+    answers = {
         rule.name: answers_a_session(
             run, rule.metric, facet_of(rule.slice) if rule.value else None, now
         )
         for rule in settings.rules
         if rule.of == "answers"
     }
-    keep_answers_together(run, now, found)
+    keep_answers_together(run, now, answers)
 
 
 def _watch_silence(
@@ -415,8 +415,8 @@ def _watch_silence(
     end_what_nobody_watches(run, detection, broken, now)
     silent = watch_traffic(run, settings, awake, now)
     stopped = watch_judging(run, settings, awake, now, from_outside=False)
-    slices = [(one.rule.name, one.slice) for one in at_work.watched]
-    slices += [(one.rule.name, one.slice) for one in at_work.learning]
+    slices = [(item.rule.name, item.slice) for item in at_work.watched]
+    slices += [(slice.rule.name, slice.slice) for slice in at_work.learning]
     watch_scores(run, settings, slices, awake, now, still=broken, excused=silent or stopped)
 
 
@@ -425,7 +425,8 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
         "broken": dict(at_work.broken),
         "overfull": list(at_work.overfull),
         "learning": [
-            [one.rule.name, one.slice, one.answers, one.wanted] for one in at_work.learning
+            [slice.rule.name, slice.slice, slice.answers, slice.wanted]
+            for slice in at_work.learning
         ],
         "watched": [
             [each.watched.rule.name, each.watched.slice, each.looks, round(each.evidence, 3)]

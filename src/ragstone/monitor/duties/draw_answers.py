@@ -67,10 +67,12 @@ class SamplingLoad:
     at: float
     wanted: float
 
-    def then(self, now: float, wanted: float) -> "SamplingLoad":
+    def then(self, now: float, probability: float) -> "SamplingLoad":
         """Return the same after more was seen."""
         at = max(now, self.at)
-        return SamplingLoad(self.began, at, self.wanted * exp((self.at - at) / MEMORY) + wanted)
+        return SamplingLoad(
+            self.began, at, self.wanted * exp((self.at - at) / MEMORY) + probability
+        )
 
     def an_hour(self, now: float) -> float:
         """Return how many would be judged within an hour, if traffic goes on as it does."""
@@ -99,19 +101,19 @@ class Sampling:
             waiting = next_to_draw(run, PAGE)
             seed = sampling_seed(run)
             load = _load(run, now)
-            shares = self._shares(run, load, now, [one.session for one in waiting])
-            wanted = [
-                self.settings.probability(one.facets, one.confidence)
+            shares = self._shares(run, load, now, [example.session for example in waiting])
+            probabilities = [
+                self.settings.probability(example.facets, example.confidence)
                 if self.judging.metrics
                 else 0.0
-                for one in waiting
+                for example in waiting
             ]
             draws = [
-                _draw(one, probability(rate, shares[one.session]), seed)
-                for one, rate in zip(waiting, wanted, strict=True)
+                _draw(example, probability(rate, shares[example.session]), seed)
+                for example, rate in zip(waiting, probabilities, strict=True)
             ]
-            write_draws(run, now, draws, [one.example for one in waiting])
-            keep(run, LOAD, asdict(load.then(now, sum(wanted))))
+            write_draws(run, now, draws, [example.example for example in waiting])
+            keep(run, LOAD, asdict(load.then(now, sum(probabilities))))
         return len(waiting)
 
     def _shares(
@@ -121,9 +123,10 @@ class Sampling:
         expected = load.an_hour(now)
         if most is None or not expected:
             return dict.fromkeys(sessions, 1.0)
-        due, own = due_before(run, now), due_of_sessions(run, now, sessions)
+        due, due_in = due_before(run, now), due_of_sessions(run, now, sessions)
         return {
-            one: min(1.0, max(0.0, most - due + own.get(one, 0)) / expected) for one in sessions
+            session: min(1.0, max(0.0, most - due + due_in.get(session, 0)) / expected)
+            for session in sessions
         }
 
 
@@ -135,7 +138,7 @@ def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None
     return min(limits, default=None)
 
 
-def probability(wanted: float, share: float) -> float:
+def probability(rate: float, share: float) -> float:
     """Return the probability with which an example is drawn.
 
     The least bounds the largest weight, and with it what one answer can do to a mean.
@@ -143,7 +146,7 @@ def probability(wanted: float, share: float) -> float:
     >>> probability(0.5, 0.4), probability(0.1, 0.1), probability(0.0, 1.0)
     (0.2, 0.05, 0.0)
     """
-    return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
+    return 0.0 if rate <= 0 else min(1.0, max(LEAST_RATE, rate * share))
 
 
 def sampling_seed(run: Sql) -> str:
@@ -161,14 +164,14 @@ def kept_seed(run: Sql) -> str:
 
 
 def _load(run: Sql, now: float) -> SamplingLoad:
-    found = remembered(run, LOAD)
-    return SamplingLoad(now, now, 0.0) if found is None else SamplingLoad(**found)
+    load = remembered(run, LOAD)
+    return SamplingLoad(now, now, 0.0) if load is None else SamplingLoad(**load)
 
 
-def _draw(one: ToDraw, chance: float, seed: str) -> NewDraw:
-    own = lot(seed, one.session)
-    state: DrawState = "due" if own < chance else "out"
-    return NewDraw(one.example, chance, state, one.text_hash, own)
+def _draw(example: ToDraw, chance: float, seed: str) -> NewDraw:
+    drawn = lot(seed, example.session)
+    state: DrawState = "due" if drawn < chance else "out"
+    return NewDraw(example.example, chance, state, example.text_hash, drawn)
 
 
 ASKED = 50
@@ -214,14 +217,14 @@ def plan_backfill(
         InputError: The probability, a judge or the window cannot be used.
     """
     check_rate(sample)
-    for one in judging.judges:
-        check_name(one)
+    for judge in judging.judges:
+        check_name(judge)
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
     with store.database.reading() as run:
         window = draws_between(run, since, until)
         seed = kept_seed(run)
-        chosen = [one.example for one in window.others if is_drawn(seed, one, sample)]
+        chosen = [answer.example for answer in window.others if is_drawn(seed, answer, sample)]
         some = some_records(run, chosen[:ASKED])
     calls, usd = _price(judging, some, len(chosen))
     answers, drawn = len(window.others) + window.drawn, window.drawn
@@ -242,18 +245,18 @@ def begin_backfill(
         seed = sampling_seed(run)
         return draw_between(
             *(run, now(), plan.since, plan.until, plan.rate),
-            lambda one: is_drawn(seed, one, plan.rate),
+            lambda item: is_drawn(seed, item, plan.rate),
         )
 
 
-def is_drawn(seed: str, one: PassedOver, rate: float) -> bool:
+def is_drawn(seed: str, answer: PassedOver, rate: float) -> bool:
     """Tell whether an answer that was passed over is drawn now, at this rate.
 
     Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with
     exactly this rate.
     """
-    own = lot(seed, one.example) if one.lot is None else one.lot
-    return own < 1 - (1 - one.probability) * (1 - rate)
+    drawn = lot(seed, answer.example) if answer.lot is None else answer.lot
+    return drawn < 1 - (1 - answer.probability) * (1 - rate)
 
 
 def _price(
@@ -261,9 +264,9 @@ def _price(
 ) -> tuple[int, float | None]:
     if not sample or all(map(is_without_model, judging.judges)):
         return 0, 0.0
-    records = [json.loads(one.record) for one in sample]
+    records = [json.loads(example.record) for example in sample]
     limits = Limits(prices=judging.prices)
     request = Request(records, metrics=judging.metrics, judge=judging.judges, limits=limits)
-    found = forecast_of(request).total
+    total = forecast_of(request).total
     each = n / len(sample)
-    return round(found.calls * each), None if found.usd is None else found.usd * each
+    return round(total.calls * each), None if total.usd is None else total.usd * each

@@ -142,8 +142,8 @@ def erase(
     folder = store.folder / FOLDER
     if held and batch is not None and not at_work:
         shutil.rmtree(folder / batch.id, ignore_errors=True)
-    for one in (folder / REPLIES, store.folder / ANCHORS):
-        shutil.rmtree(one, ignore_errors=True)
+    for item in (folder / REPLIES, store.folder / ANCHORS):
+        shutil.rmtree(item, ignore_errors=True)
     labelled = _labels_of(store, examples)
     store.database.compact()
     return Erasure(len(traces), len(examples), labelled, malformed, held and at_work)

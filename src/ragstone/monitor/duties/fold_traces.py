@@ -82,15 +82,15 @@ class Folding:
         traces: list[StoredTrace] = []
         examples: list[FoldedExample] = []
         unfoldable: list[tuple[str, str]] = []
-        for trace, kept in parts.items():
+        for trace, pending in parts.items():
             try:
-                found = fold([_part(one) for one in kept], self.corpus)
-                rows = [_row(one, trace) for one in found.examples]
+                folded_trace = fold([_part(part) for part in pending], self.corpus)
+                rows = [_row(example, trace) for example in folded_trace.examples]
             except Exception as error:
                 # One strange trace must not hold up all others; it is counted and logged.
                 unfoldable.append((trace, type(error).__name__))
-                found, rows = FoldedTrace(False, (), "none", 0, 0), []
-            traces.append(_stored(trace, kept, found))
+                folded_trace, rows = FoldedTrace(False, (), "none", 0, 0), []
+            traces.append(_stored(trace, pending, folded_trace))
             examples += rows
         with database.transaction() as run:
             if (erasures(run), folded_through(run)) != before:
@@ -115,47 +115,49 @@ class Folding:
         return len(traces)
 
 
-def _part(kept: PendingPart) -> TracePart:
-    kind = cast(Literal["spans", "logs", "example"], kept.kind)
-    return TracePart(kept.trace, kind, kept.body, 0)
+def _part(part: PendingPart) -> TracePart:
+    kind = cast(Literal["spans", "logs", "example"], part.kind)
+    return TracePart(part.trace, kind, part.body, 0)
 
 
-def _stored(trace: str, parts: Sequence[PendingPart], found: FoldedTrace) -> StoredTrace:
-    times = [one.at for one in parts]
-    content = found.content if found.calls or found.examples else ""
-    return StoredTrace(trace, min(times), max(times), found.rooted, parts[-1].number, content)
+def _stored(trace: str, parts: Sequence[PendingPart], folded_trace: FoldedTrace) -> StoredTrace:
+    times = [part.at for part in parts]
+    content = folded_trace.content if folded_trace.calls or folded_trace.examples else ""
+    return StoredTrace(
+        trace, min(times), max(times), folded_trace.rooted, parts[-1].number, content
+    )
 
 
-def _row(one: TracedExample, trace: str) -> FoldedExample:
-    example = replace(one.example, id=one.id)
+def _row(traced: TracedExample, trace: str) -> FoldedExample:
+    example = replace(traced.example, id=traced.id)
     record = as_record(example)
     facts = {
         name: value
         for name in ("ended", "model", "input_tokens", "output_tokens", "latency", "error")
-        if (value := getattr(one, name)) is not None
+        if (value := getattr(traced, name)) is not None
     }
     return FoldedExample(
-        one.id,
+        traced.id,
         trace,
-        one.span,
-        one.at,
-        one.session,
-        one.user,
-        one.version,
+        traced.span,
+        traced.at,
+        traced.session,
+        traced.user,
+        traced.version,
         example.system,
         json.dumps(record, ensure_ascii=False),
         text_hash(example),
         json.dumps(facts, ensure_ascii=False),
-        _facets(one, example),
+        _facets(traced, example),
     )
 
 
-def _facets(one: TracedExample, example: Example) -> dict[str, str]:
+def _facets(traced: TracedExample, example: Example) -> dict[str, str]:
     known: dict[str, Any] = {
         **{name: example.facet(name) for name in example.slices if name not in _NO_SLICES},
         "system": example.system,
-        "version": one.version,
-        "model": one.model,
+        "version": traced.version,
+        "model": traced.model,
     }
     return {name: value[:LONGEST_FACET] for name, value in known.items() if value}
 
@@ -164,12 +166,14 @@ def text_hash(example: Example) -> str:
     """Return a hash that changes with everything that is judged of an example, and with nothing
     else.
     """
-    said = (
+    texts = (
         example.question,
         example.answer,
-        None if example.contexts is None else [(one.id, one.text) for one in example.contexts],
+        None
+        if example.contexts is None
+        else [(context.id, context.text) for context in example.contexts],
         [asdict(turn) for turn in example.history],
         *(example.reference, example.policy, example.evidence),
     )
-    written = json.dumps(said, ensure_ascii=True)
+    written = json.dumps(texts, ensure_ascii=True)
     return blake2b(written.encode(), digest_size=16).hexdigest()

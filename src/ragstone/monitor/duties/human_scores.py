@@ -65,18 +65,18 @@ class People:
         if self._labels.is_file and not Path(self._labels.place).is_file():
             return 0
         with self._store.database.reading() as run:
-            metrics = [one for one in scored_metrics(run) if not GUARD.fullmatch(one)]
-            taken = remembered(run, TAKEN)
+            metrics = [name for name in scored_metrics(run) if not GUARD.fullmatch(name)]
+            before = remembered(run, TAKEN)
         with labels_as_they_are(self._labels) as database:
-            names = [] if database is None else [one.name for one in drawn_queues(database)]
+            names = [] if database is None else [queue.name for queue in drawn_queues(database)]
             if database is None or not names or not metrics:
                 return 0
             with database.reading() as run:
                 known = [[list(queue_version(run, name)) for name in names], metrics]
-            if known == taken:
+            if known == before:
                 return 0
             queues = [labelled_answers(database, name) for name in names]
-        ids = sorted({id for one in queues for id in one.chances})
+        ids = sorted({id for queue in queues for id in queue.chances})
         if not ids:
             with self._store.database.transaction() as run:
                 keep(run, TAKEN, known)
@@ -87,15 +87,15 @@ class People:
         scores = scores_by_people(examples, labelled, metrics)
         with self._store.database.transaction() as run:
             of = {
-                one.example: ScoredExample(
-                    one.at, one.version, labelled.chances.get(one.example, 1.0)
+                example.example: ScoredExample(
+                    example.at, example.version, labelled.chances.get(example.example, 1.0)
                 )
-                for one in examples_to_score(run, ids)
+                for example in examples_to_score(run, ids)
             }
-            there = [one for one in scores if one.example in of]
-            write_scores(run, now, "people", there, of, ("people",))
+            new = [score for score in scores if score.example in of]
+            write_scores(run, now, "people", new, of, ("people",))
             keep(run, TAKEN, known)
-        return len({one.example for one in there})
+        return len({example.example for example in new})
 
 
 def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
@@ -118,8 +118,7 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
 
 def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
     """Return the queue whose labels count, of those given from the oldest on."""
-    _, _, found = max((min(len(one.chances), ENOUGH), at, one) for at, one in enumerate(queues))
-    return found
+    return max(reversed(queues), key=lambda queue: min(len(queue.chances), ENOUGH))
 
 
 def scores_by_people(
@@ -127,12 +126,15 @@ def scores_by_people(
 ) -> list[NewScore]:
     """Return the scores that people's judgements settle."""
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
-    there = [replace(stored_example(one.record), labels={}) for one in examples]
-    found = people_scores(
-        there, labelled.table, [known_metric(one) or one for one in metrics], labelled.units
+    unlabelled = [replace(stored_example(example.record), labels={}) for example in examples]
+    rows = people_scores(
+        unlabelled,
+        labelled.table,
+        [known_metric(metric) or metric for metric in metrics],
+        labelled.units,
     )
     return [
         NewScore(id, metric, value, "value", "", None, "people")
-        for id, metric, value in found.iter_rows()
+        for id, metric, value in rows.iter_rows()
         if id in labelled.chances
     ]

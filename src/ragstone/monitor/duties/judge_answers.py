@@ -96,32 +96,32 @@ def judged_examples(
         )
     rows = _judgements(run)
     failed = set(run.ledger().filter(FAILED)["example_id"])
-    found = []
+    results = []
     for example in examples:
-        given = scores.get(example) or [
+        example_scores = scores.get(example) or [
             NewScore(example, metric, None, "missing", "example_not_readable", None, judge)
             for metric in metrics
         ]
-        lacks = any(one.status == "missing" for one in given)
-        found.append(
+        lacks = any(item.status == "missing" for item in example_scores)
+        results.append(
             JudgedExample(
                 example,
-                given,
+                example_scores,
                 json.dumps(rows.get(example, {}), default=str),
                 lacks and example in failed,
             )
         )
-    return found
+    return results
 
 
 def _judgements(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    found: defaultdict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
+    by_example: defaultdict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
     for kind in KINDS:
         if run.folder.has(kind):
             for row in run.judgements(kind).iter_rows(named=True):
                 example = row.pop("example_id")
-                found[example].setdefault(kind, []).append(row)
-    return found
+                by_example[example].setdefault(kind, []).append(row)
+    return by_example
 
 
 FOLDER = "judging"
@@ -269,7 +269,7 @@ class Judging:
                 return None
             private_folder(folder)
             unfinished = file.with_suffix(".unfinished")
-            unfinished.write_text("".join(f"{one}\n" for one in records), "utf-8")
+            unfinished.write_text("".join(f"{record}\n" for record in records), "utf-8")
             unfinished.replace(file)
         limits = Limits(
             budget=batch.usd,
@@ -293,7 +293,7 @@ class Judging:
 
     def _write(self, batch: JudgingBatch, run: Run) -> None:
         judged = judged_examples(run, batch.examples, self.settings.metrics)
-        if judged and all(one.again for one in judged):
+        if judged and all(result.again for result in judged):
             pause = self._wait()
             if len(judged) > 1 and batch.tries < MOST_BEGUN:
                 self._say("warning", f"No judge answered; they are asked again in {pause:g} s.")
@@ -331,8 +331,8 @@ class Judging:
                     NewScore(example, metric, None, "missing", why, None, "")
                     for metric in self.settings.metrics
                 ]
-                one = JudgedExample(example, scores, None, again=True)
-                write_judged(run, self.now(), batch, [one], "", None, last=died)
+                failed = JudgedExample(example, scores, None, again=True)
+                write_judged(run, self.now(), batch, [failed], "", None, last=died)
             else:
                 keep_batch(run, None)
         self._drop(batch)
@@ -355,17 +355,17 @@ class Judging:
         """Remove what a batch wrote; replies are kept while something may be tried again."""
         shutil.rmtree(self._folder(batch), ignore_errors=True)
         with self.store.database.reading() as run:
-            kept = tried_before(run)
-        if not kept:
+            is_tried_again = tried_before(run)
+        if not is_tried_again:
             shutil.rmtree(self.store.folder / FOLDER / REPLIES, ignore_errors=True)
 
     def _sweep(self, batch: JudgingBatch | None) -> None:
         """Remove the folders of batches that are done: a kill may have left one."""
-        kept = {REPLIES, *({batch.id} if batch else ())}
+        names = {REPLIES, *({batch.id} if batch else ())}
         folder = self.store.folder / FOLDER
-        for one in folder.iterdir() if folder.is_dir() else ():
-            if one.name not in kept:
-                shutil.rmtree(one, ignore_errors=True)
+        for item in folder.iterdir() if folder.is_dir() else ():
+            if item.name not in names:
+                shutil.rmtree(item, ignore_errors=True)
 
     def _say(self, level: Level, text: str) -> None:
         with self.store.database.transaction() as run:
@@ -444,13 +444,13 @@ class Anchoring:
         file = folder / "examples.jsonl"
         file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
         limits = Limits(budget=self.settings.usd_an_hour, prices=self.settings.prices, cached=False)
-        found = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
+        judged = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
         values = [
             (row["example_id"], row["metric"], row["value"])
-            for row in found.scores().iter_rows(named=True)
+            for row in judged.scores().iter_rows(named=True)
         ]
         with self.store.database.transaction() as run:
-            write_round(run, now, values, judge_signature(found))
+            write_round(run, now, values, judge_signature(judged))
         shutil.rmtree(folder, ignore_errors=True)
         return len(known)
 
@@ -461,7 +461,9 @@ def read_anchors(store: MonitorStore, file: Path) -> int:
     Raises:
         DataError: It cannot be read.
     """
-    records = {one.id: json.dumps(as_record(one), ensure_ascii=False) for one in read(file)}
+    records = {
+        example.id: json.dumps(as_record(example), ensure_ascii=False) for example in read(file)
+    }
     with store.database.transaction() as run:
         put_anchors(run, records)
     return len(records)

@@ -56,10 +56,10 @@ class Retried:
             self.faults += 1
             wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
             self.waits_until = self.now() + wait
-            said = f"{self.name} failed ({fault_text(error)}); it is tried again in {wait:g} s."
+            text = f"{self.name} failed ({fault_text(error)}); it is tried again in {wait:g} s."
             # Where the store itself is gone, nothing can be written; the server reports that.
             with suppress(Exception), self.store.database.transaction() as run:
-                log(run, self.now(), "error", said)
+                log(run, self.now(), "error", text)
             return 0
         self.faults = 0
         return n
@@ -70,8 +70,8 @@ def fault_text(error: Exception) -> str:
     if isinstance(error, RagstoneError):
         return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1:]
-    place = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
-    return f"{type(error).__name__}{place}"
+    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    return f"{type(error).__name__}{where}"
 
 
 PAGE = 200
@@ -93,9 +93,9 @@ class Summing:
         if now < self._next <= now + EVERY:
             return 0
         with self._store.database.transaction() as run:
-            made = sum_up(run, PAGE)
-        if made == PAGE:
-            return made
+            n = sum_up(run, PAGE)
+        if n == PAGE:
+            return n
         self._next = now + EVERY
         return 0
 
@@ -138,12 +138,12 @@ class WritingBack:
         return sent
 
     def _mean(self, metric: str, now: float) -> WindowMean | None:
-        found = over_time(
+        series = over_time(
             self._store, metric, since=now - HOURS * 3600, until=now, window=HOURS * 3600,
         ).now  # fmt: skip
-        if found is None or found.value is None:
+        if series is None or series.value is None:
             return None
-        return WindowMean(found.value, found.low, found.high, found.n, HOURS)
+        return WindowMean(series.value, series.low, series.high, series.n, HOURS)
 
 
 GUARD_PAGE = 50
@@ -175,58 +175,60 @@ class GuardChecking:
             waiting = next_to_assess(run, most)
         if not waiting:
             return 0
-        assessments = [self._assessed(one) for one in waiting]
+        assessments = [self._assessed(example) for example in waiting]
         with self.store.database.transaction() as run:
             if erasures(run) == before:
                 write_assessed(run, self.now(), assessments)
         return len(waiting)
 
-    def _assessed(self, one: ToAssess) -> NewAssessment:
+    def _assessed(self, waiting: ToAssess) -> NewAssessment:
         try:
-            example = stored_example(one.record)
+            example = stored_example(waiting.record)
         except InputError:
-            found = unjudged(reason("example_not_readable"), one.example)
+            assessment = unjudged(reason("example_not_readable"), waiting.example)
         else:
-            found = self.guard.assess(
+            assessment = self.guard.assess(
                 example.question,
                 example.answer,
                 example.contexts,
                 retrieval_scores=example.meta.get("retrieval_scores"),
-                run_id=one.example,
+                run_id=waiting.example,
             )
         return NewAssessment(
-            one.example,
-            one.text_hash,
-            found.ok,
-            found.confidence,
-            json.dumps(found.to_dict()),
-            tuple(guard_scores(one.example, found)),
+            waiting.example,
+            waiting.text_hash,
+            assessment.ok,
+            assessment.confidence,
+            json.dumps(assessment.to_dict()),
+            tuple(guard_scores(waiting.example, assessment)),
         )
 
 
-def guard_scores(example: str, found: Assessment) -> Iterator[NewScore]:
+def guard_scores(example: str, assessment: Assessment) -> Iterator[NewScore]:
     """Give the scores that an assessment gives.
 
     ``guard_ok`` and ``guard_CHECK`` are 1 where it passed and 0 where not, undefined where a check
     does not apply, and missing where it could not be judged. ``guard_confidence`` is undefined
     where nothing is claimed.
     """
-    unjudged = next((one.reason for one in found.checks if one.status == "not_judged"), "")
+    unjudged = next(
+        (check.reason for check in assessment.checks if check.status == "not_judged"), ""
+    )
 
     def score(name: str, value: float | None, status: str, why: str) -> NewScore:
-        return NewScore(example, f"guard_{name}", value, status, why, None, found.judge)
+        return NewScore(example, f"guard_{name}", value, status, why, None, assessment.judge)
 
-    if found.ok is None:
+    if assessment.ok is None:
         yield score("ok", None, "missing", unjudged)
     else:
-        yield score("ok", float(found.ok), "value", "")
-    if found.confidence is not None:
-        yield score("confidence", found.confidence, "value", "")
+        yield score("ok", float(assessment.ok), "value", "")
+    if assessment.confidence is not None:
+        yield score("confidence", assessment.confidence, "value", "")
     elif unjudged:
         yield score("confidence", None, "missing", unjudged)
     else:
         yield score("confidence", None, "undefined", reason("no_claims_made"))
-    for check in found.checks:
+    for check in assessment.checks:
         status = STATUS.get(check.status, "missing")
         value = float(check.status == "passed") if status == "value" else None
         yield score(check.check, value, status, "" if status == "value" else check.reason)

@@ -92,7 +92,7 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
     waiting = [at for at in (first_part, assess.since) if at is not None]
     times = trace_times(run)
     sign = last_heartbeat(run)
-    content = _shares({one: day.get(f"content_{one}", 0) for one in CONTENTS})
+    content = _shares({name: day.get(f"content_{name}", 0) for name in CONTENTS})
     return MonitorStatus(
         **{
             name: day.get(name, 0)

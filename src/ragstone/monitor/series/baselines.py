@@ -117,11 +117,11 @@ def side_by_side(
     which is a little less than it says where what was before has 50 answers or fewer.
     """
     interval = _difference(now, before, 1 - ALPHA / family)
-    shown = _difference(now, before, 1 - ALPHA)
+    interval_alone = _difference(now, before, 1 - ALPHA)
     difference = None
     if now.value is not None and before.value is not None:
         difference = now.value - before.value
-    ends = (None, None) if shown is None else (shown.low, shown.high)
+    ends = (None, None) if interval_alone is None else (interval_alone.low, interval_alone.high)
     within = None if margin is None else _difference(now, before, 1 - 2 * ALPHA / family)
     return SideBySide(
         of=of,
@@ -137,10 +137,10 @@ def side_by_side(
 
 
 def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
-    one, other = now.always(level), before.once(level)
-    if one is None or other is None or now.value is None or before.value is None:
+    after, other = now.always(level), before.once(level)
+    if after is None or other is None or now.value is None or before.value is None:
         return None
-    return unpaired_difference(now.value, one, before.value, other, level=level)
+    return unpaired_difference(now.value, after, before.value, other, level=level)
 
 
 def _verdict(
@@ -262,8 +262,8 @@ def across_deploy_in(
     """Compare as ``across_deploy`` does, within a reading of the store."""
     at = first_seen(run, version)
     if at is None:
-        there = [name for name, _ in deployed(run, 0, EVER)]
-        raise UnknownName("version of these answers", version, there)
+        versions = [name for name, _ in deployed(run, 0, EVER)]
+        raise UnknownName("version of these answers", version, versions)
     others = [seen for name, seen in deployed(run, at - span, at + span) if name != version]
     earlier = [seen for seen in others if seen <= at]
     since = max(earlier, default=at - span)
@@ -274,8 +274,8 @@ def across_deploy_in(
     before = read_window(run, metric, begin, slot, slice)
     end = until + WIDTH if until == now else until
     after = read_window(run, metric, slot + WIDTH, end, slice)
-    found = side_by_side(after, before, of=None, margin=margin)
-    return AcrossDeploy(version, at, since, until, found)
+    compared = side_by_side(after, before, of=None, margin=margin)
+    return AcrossDeploy(version, at, since, until, compared)
 
 
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
@@ -357,8 +357,8 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
     Source: Horvitz & Thompson (1952); the interval as in ``stats.heavy_rows``.
     """
     low, high = rule.range.low, rule.range.high
-    values = np.clip([one.value for one in scores], low, high)
-    weights = 1 / np.array([one.probability for one in scores])
+    values = np.clip([score.value for score in scores], low, high)
+    weights = 1 / np.array([score.probability for score in scores])
     total = float(weights.sum())
     mean = min(max(float((weights * values).sum()) / total, low), high)
     variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
@@ -382,13 +382,13 @@ def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> 
     scores, source = (whole, "run") if part is None else (part, "slice_of_run")
     scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
     scale = replace(scale, rate=False) if rule.of == "sessions" else scale
-    found = mean_of(scores, scale, level=BAR_LEVEL)
-    if found.value is None or found.interval is None:
+    estimate = mean_of(scores, scale, level=BAR_LEVEL)
+    if estimate.value is None or estimate.interval is None:
         raise InputError(
             f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
             "Name another run in [baseline], or write bar in place of margin."
         )
-    return _bar(rule, source, found.value, found.interval, found.n)  # type: ignore[arg-type]
+    return _bar(rule, source, estimate.value, estimate.interval, estimate.n)  # type: ignore[arg-type]
 
 
 def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n: int) -> AlarmBar:
@@ -406,8 +406,8 @@ def _part(
     except InputError:
         return None
     column = "system" if facet == "system" else f"by {facet}"
-    found = scores.filter(pl.col(column) == value)
-    return found if (found["status"] == "value").sum() >= FEWEST else None
+    part = scores.filter(pl.col(column) == value)
+    return part if (part["status"] == "value").sum() >= FEWEST else None
 
 
 @lru_cache(maxsize=8)
@@ -428,7 +428,7 @@ def _scores(path: Path, system: str | None, rule: AlarmRule, facet: str) -> pl.D
 def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
     field = f"by {SESSION}"
     session = pl.when(pl.col(field) == NO_VALUE).then(pl.col("example_id")).otherwise(pl.col(field))
-    found = scores.group_by("system", session.alias("own session"), maintain_order=True).agg(
+    by_session = scores.group_by("system", session.alias("own session"), maintain_order=True).agg(
         pl.exclude("value", "status").last(),
         pl.col("value").mean(),
         status=pl.when((pl.col("status") == "missing").any())
@@ -437,7 +437,7 @@ def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("value"))
         .otherwise(pl.lit("undefined")),
     )
-    return found.with_columns(value=pl.when(pl.col("status") == "value").then("value"))
+    return by_session.with_columns(value=pl.when(pl.col("status") == "value").then("value"))
 
 
 def settled_bar(
@@ -457,25 +457,25 @@ def settled_bar(
 
 
 def learnt_bar(
-    run: Sql, rule: AlarmRule, slice: str, wanted: int
+    run: Sql, rule: AlarmRule, slice: str, answers: int
 ) -> tuple[AlarmBar, int, str] | None:
     """Return the bar that first answers made, the number of their last one, and its judge."""
-    kept = remembered(run, learnt_name(rule, slice))
-    if kept is None or kept.get("of") != learnt_of(rule, wanted):
+    learnt = remembered(run, learnt_name(rule, slice))
+    if learnt is None or learnt.get("of") != learnt_of(rule, answers):
         return None
-    return AlarmBar(**kept["bar"]), kept["last"], kept["judge"]
+    return AlarmBar(**learnt["bar"]), learnt["last"], learnt["judge"]
 
 
 def learnt_name(rule: AlarmRule, slice: str) -> str:
     return f"bar {rule.name} {slice}"
 
 
-def learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
-    """Return what a bar was counted for: with another metric, margin or number it is counted anew."""
+def learnt_of(rule: AlarmRule, answers: int) -> dict[str, Any]:
+    """Return what a bar was counted for: with another metric or margin it is counted anew."""
     return {
         "metric": rule.metric,
         "better": rule.better,
         "margin": rule.margin,
-        "answers": wanted,
+        "answers": answers,
         **unit_of(rule),
     }

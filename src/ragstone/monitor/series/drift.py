@@ -25,13 +25,13 @@ from .metric_over_time import CONFIDENCE, value_range
 
 
 def _top_score(example: Example) -> float | None:
-    scores = [one.score for one in example.contexts or () if one.score is not None]
+    scores = [context.score for context in example.contexts or () if context.score is not None]
     return max(scores) if scores else None
 
 
 def _foreign(example: Example) -> float | None:
-    letters = [one for one in example.question or "" if one.isalpha()]
-    return sum(not one.isascii() for one in letters) / len(letters) if letters else None
+    letters = [item for item in example.question or "" if item.isalpha()]
+    return sum(not letter.isascii() for letter in letters) / len(letters) if letters else None
 
 
 def _length(text: str | None) -> float | None:
@@ -39,12 +39,12 @@ def _length(text: str | None) -> float | None:
 
 
 FEATURES: Mapping[str, Callable[[Example], float | None]] = {
-    "question_length": lambda one: _length(one.question),
+    "question_length": lambda item: _length(item.question),
     "question_non_ascii": _foreign,
-    "contexts": lambda one: None if one.contexts is None else float(len(one.contexts)),
-    "without_contexts": lambda one: float(not one.contexts),
+    "contexts": lambda item: None if item.contexts is None else float(len(item.contexts)),
+    "without_contexts": lambda item: float(not item.contexts),
     "top_retrieval_score": _top_score,
-    "answer_length": lambda one: _length(one.answer),
+    "answer_length": lambda item: _length(item.answer),
 }
 """By name; None where an example has no such thing. Lengths are in characters."""
 
@@ -122,28 +122,28 @@ def drift(
     if old is None:
         assert baseline is not None
         old = _of_run(baseline)
-    found = compared(old, new, looks)
-    return Drift(since, until, looks, None if baseline is None else baseline.path.name, found)
+    features = compared(old, new, looks)
+    return Drift(since, until, looks, None if baseline is None else baseline.path.name, features)
 
 
 def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
     """Feature by feature, with p-values adjusted for them and for the ``looks``-th look."""
     tests = [
-        (name, found)
+        (name, test)
         for name in old
-        if name in new and (found := two_samples(old[name], new[name])) is not None
+        if name in new and (test := two_samples(old[name], new[name])) is not None
     ]
-    adjusted = holm([found.p for _, found in tests])
+    adjusted = holm([test.p for _, test in tests])
     drifts = []
-    for (name, found), p in zip(tests, adjusted, strict=True):
+    for (name, test), p in zip(tests, adjusted, strict=True):
         ever = min(1.0, (p or 0.0) * looks * (looks + 1))
         drifts.append(
             FeatureDrift(
                 name,
                 float(np.mean(old[name])),
                 float(np.mean(new[name])),
-                found.distance,
-                found.p,
+                test.distance,
+                test.p,
                 ever,
                 len(old[name]),
                 len(new[name]),
@@ -167,9 +167,9 @@ def _of_run(run: Run) -> Values:
 
 def _values(examples: Iterable[Example]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {name: [] for name in FEATURES}
-    for one in examples:
+    for example in examples:
         for name, feature in FEATURES.items():
-            value = feature(one)
+            value = feature(example)
             if value is not None:
                 found[name].append(value)
     return {name: values for name, values in found.items() if values}
@@ -206,8 +206,8 @@ def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
     """
     with store.database.reading() as run:
         pairs = anchor_pairs(run)
-    by_metric = [(name, list(rows)) for name, rows in groupby(pairs, key=lambda one: one.metric)]
-    found = []
+    by_metric = [(name, list(rows)) for name, rows in groupby(pairs, key=lambda item: item.metric)]
+    drifts = []
     for metric, rows in by_metric:
         scale = value_range(metric)
         again = max(row.rounds for row in rows) - 1
@@ -223,7 +223,7 @@ def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
             level=1 - ALPHA / (len(by_metric) * again * (again + 1)),
         ).interval
         low, high = (None, None) if interval is None else (interval.low, interval.high)
-        found.append(
+        drifts.append(
             JudgeDrift(
                 metric,
                 len(rows),
@@ -236,4 +236,4 @@ def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
                 interval is not None and not interval.low <= 0 <= interval.high,
             )
         )
-    return tuple(found)
+    return tuple(drifts)

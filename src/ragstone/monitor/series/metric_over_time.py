@@ -153,7 +153,7 @@ class MetricOverTime:
     @property
     def now(self) -> MeanInWindow | None:
         """The last window in which an answer was judged."""
-        return next((one for one in reversed(self.windows) if one.n), None)
+        return next((window for window in reversed(self.windows) if window.n), None)
 
 
 Floats = NDArray[np.float64]
@@ -177,13 +177,13 @@ class StepSums:
 
         others = (self.undefined, self.missing, self.missing_w)
         return type(self)(
-            self.first + steps - 1, self.scores.over(steps), *(total(one) for one in others)
+            self.first + steps - 1, self.scores.over(steps), *(total(counts) for counts in others)
         )
 
     def since(self, first: int) -> Self:
         """Return the same without the steps before one."""
         k = first - self.first
-        others = (one[k:] for one in (self.undefined, self.missing, self.missing_w))
+        others = (counts[k:] for counts in (self.undefined, self.missing, self.missing_w))
         return type(self)(first, self.scores.since(k), *others)
 
     @property
@@ -197,10 +197,10 @@ def read_steps(
 ) -> StepSums:
     """Return the sums of the steps from ``first`` on and before ``end``."""
     table = np.zeros((end - first, 10))
-    for one in slot_sums(run, metric, first * slots, end * slots, slice):
-        row = table[one.slot // slots - first]
-        most = max(row[6], one.most)
-        row += one[1:]
+    for slot in slot_sums(run, metric, first * slots, end * slots, slice):
+        row = table[slot.slot // slots - first]
+        most = max(row[6], slot.most)
+        row += slot[1:]
         row[6] = most
     columns = table.T
     return StepSums(first, WeightedSums(*columns[:7]), *columns[7:])
@@ -218,11 +218,11 @@ def value_range(metric: str) -> ValueRange:
     no metric is looked for among all packages that are installed.
     """
     try:
-        found = metric_range(metric)
+        scale = metric_range(metric)
     except RagstoneError:
         return ValueRange(None, None, "0", rate=False)
-    rate = found.rate or (GUARD.fullmatch(metric) is not None and metric != CONFIDENCE)
-    return ValueRange(*found.ends, found.better, rate)
+    rate = scale.rate or (GUARD.fullmatch(metric) is not None and metric != CONFIDENCE)
+    return ValueRange(*scale.ends, scale.better, rate)
 
 
 def over_time(
@@ -298,7 +298,7 @@ def _windows(
         inner = window_sequences(
             scores.stretched(low, high), windows=windows, design_effect=effect, level=level
         )
-        band_lows, band_highs = (low + one * (high - low) for one in inner)
+        band_lows, band_highs = (low + item * (high - low) for item in inner)
         means = np.clip(means, low, high)
     found = []
     for k in range(windows):
@@ -310,7 +310,7 @@ def _windows(
         )  # fmt: skip
         worst, best = ends or (None, None)
         numbers = (means[k], lows[k], highs[k], band_lows[k], band_highs[k])
-        known = (None if not n or isnan(one) else float(one) for one in numbers)
+        known = (None if not n or isnan(number) else float(number) for number in numbers)
         value, least, greatest, band_low, band_high = known
         found.append(
             MeanInWindow(
@@ -376,7 +376,7 @@ class Window:
         ends = window_sequences(
             self.sums.stretched(low, high), windows=1, design_effect=self.effect, level=level
         )
-        least, most = (low + float(one[0]) * (high - low) for one in ends)
+        least, most = (low + float(bound[0]) * (high - low) for bound in ends)
         return Interval(least, most, level, "betting_sequence")
 
 

@@ -157,7 +157,7 @@ def monitored(
     """
     grid = TimeGrid.of(now - last, now)
     with store.database.reading() as run:
-        shown = _metrics(run, settings) if metrics is None else list(metrics)
+        names = _metrics(run, settings) if metrics is None else list(metrics)
         alarms = tuple(alarms_firing_after(run, grid.since))
         return MonitorPageFacts(
             now=now,
@@ -165,10 +165,10 @@ def monitored(
             slice=slice,
             baseline=None if settings.baseline.run is None else settings.baseline.run.name,
             metrics=tuple(
-                _metric_now(run, settings, metric, grid, now, slice, alarms, len(shown))
-                for metric in shown
+                _metric_now(run, settings, metric, grid, now, slice, alarms, len(names))
+                for metric in names
             ),
-            deploys=tuple(DeployMarker(*one) for one in deployed(run, grid.since, now)),
+            deploys=tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now)),
             alarms=alarms,
             slices=tuple(
                 SliceValues(name, tuple(values))
@@ -178,8 +178,8 @@ def monitored(
 
 
 def _metrics(run: Sql, settings: MonitorSettings) -> list[str]:
-    there = scored_metrics(run)
-    return list(dict.fromkeys([*(rule.metric for rule in settings.rules), *there]))
+    scored = scored_metrics(run)
+    return list(dict.fromkeys([*(rule.metric for rule in settings.rules), *scored]))
 
 
 def _metric_now(
@@ -199,9 +199,11 @@ def _metric_now(
     before, of = _before(run, settings, metric, grid, slice, effect)
     beside = side_by_side(window, before, of=of, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
-    rules = {one.name for one in settings.rules if one.metric == metric}
-    own = tuple(one for one in alarms if one.rule in rules)
-    fires = any(one.firing and one.kind == WORSE and one.slice == _written(slice) for one in own)
+    rules = {rule.name for rule in settings.rules if rule.metric == metric}
+    of_metric = tuple(alarm for alarm in alarms if alarm.rule in rules)
+    fires = any(
+        item.firing and item.kind == WORSE and item.slice == _written(slice) for item in of_metric
+    )
     return MetricNow(
         metric=metric,
         state=_state(series, bar, beside, fires=fires),
@@ -211,7 +213,7 @@ def _metric_now(
         series=series,
         before=beside,
         corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
-        alarms=own,
+        alarms=of_metric,
     )
 
 
@@ -225,9 +227,9 @@ def _before(
 ) -> tuple[SettledMean, str | None]:
     baseline = settings.baseline
     if baseline.run is not None:
-        found = baseline_mean(baseline.run, baseline.system, metric)
-        if found is not None:
-            return found, baseline.run.name
+        mean = baseline_mean(baseline.run, baseline.system, metric)
+        if mean is not None:
+            return mean, baseline.run.name
     since = grid.since - (grid.until - grid.since)
     return read_window(run, metric, since, grid.since, slice, effect=effect), None
 
@@ -236,10 +238,10 @@ def _shown_rule(
     settings: MonitorSettings, metric: str, slice: Facet | None, alarms: tuple[RaisedAlarm, ...]
 ) -> AlarmRule | None:
     here = _written(slice)
-    firing = {one.rule for one in alarms if one.firing and one.slice == here}
+    firing = {alarm.rule for alarm in alarms if alarm.firing and alarm.slice == here}
     watched = {here, "" if slice is None else slice.name}
-    rules = [one for one in settings.rules if one.metric == metric and one.slice in watched]
-    return next((one for one in rules if one.name in firing), rules[0] if rules else None)
+    rules = [rule for rule in settings.rules if rule.metric == metric and rule.slice in watched]
+    return next((rule for rule in rules if rule.name in firing), rules[0] if rules else None)
 
 
 def _margin(rule: AlarmRule | None, metric: str) -> float | None:
@@ -304,7 +306,7 @@ def corrected_now(
     if not rows:
         return None
     weights = [1 / row.label_probability for row in rows]
-    found = two_phase_mean(
+    corrected = two_phase_mean(
         judged.sums,
         [row.score for row in rows],
         [1 / row.probability for row in rows],
@@ -319,9 +321,9 @@ def corrected_now(
     )
     return CorrectedNow(
         raw=MeanWithInterval.of(judged.value, judged.once(), judged.n),
-        corrected=MeanWithInterval.of(found.value, found.interval, found.n_labels),
+        corrected=MeanWithInterval.of(corrected.value, corrected.interval, corrected.n_labels),
         labels=MeanWithInterval.of(people.value, people.always(), people.n),
-        why=found.reason,
+        why=corrected.reason,
     )
 
 
@@ -365,11 +367,11 @@ class TurnsInTime:
         """Return the figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
         width = ceil((self.until - self.since) / n)
         last = {turn.session: turn.at for turn in self.turns}
-        place = {session: int((at - self.since) // width) for session, at in last.items()}
+        place_of = {session: int((at - self.since) // width) for session, at in last.items()}
         turns: list[list[ScoredTurn]] = [[] for _ in range(n)]
         answers: list[list[ScoredTurn]] = [[] for _ in range(n)]
         for turn, answer in zip(self.turns, self.answers, strict=True):
-            if 0 <= (k := place[turn.session]) < n:
+            if 0 <= (k := place_of[turn.session]) < n:
                 turns[k].append(turn)
                 answers[k].append(answer)
         return tuple(
@@ -434,7 +436,7 @@ def _window(
 ) -> SessionWindow:
     drawn = _weights(turns, every=GUARD.fullmatch(metric) is not None)
     scale = value_range(metric)
-    own, sessions = _of(turns, drawn, scale.low, scale.high, scale.better)
+    session_scores, sessions = _of(turns, drawn, scale.low, scale.high, scale.better)
 
     def estimate(figure: SessionValues, *, rate: bool) -> SessionEstimate:
         return sessions.estimate(
@@ -446,8 +448,8 @@ def _window(
         start + width,
         len(drawn),
         len({turn.session for turn in turns}) - len(drawn),
-        None if scale.better == "0" else estimate(sessions.worst(own), rate=scale.rate),
-        estimate(sessions.mean(own), rate=False),
+        None if scale.better == "0" else estimate(sessions.worst(session_scores), rate=scale.rate),
+        estimate(sessions.mean(session_scores), rate=False),
         _resolved(turns, answers, scale, bar),
     )
 
@@ -463,11 +465,11 @@ def _resolved(
     abstains, sessions = _of(answers, drawn, 0, 1, "-")
     answered = TurnScores(1 - abstains.values, abstains.missing, 0, 1, "+")
     if bar is None:
-        found = sessions.resolved(answered)
+        resolved = sessions.resolved(answered)
     else:
-        own, _ = _of(turns, drawn, scale.low, scale.high, scale.better)
-        found = sessions.resolved(answered, own, bar)
-    return sessions.estimate(found, rate=True, low=0, high=1, better="+")
+        bar_scores, _ = _of(turns, drawn, scale.low, scale.high, scale.better)
+        resolved = sessions.resolved(answered, bar_scores, bar)
+    return sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
 
 
 def _of(
@@ -491,16 +493,16 @@ def _of(
 def _weights(turns: Sequence[ScoredTurn], *, every: bool) -> dict[str, float]:
     if every:
         return {turn.session: 1.0 for turn in turns}
-    found: dict[str, list[DrawnTurn]] = {}
+    by_session: dict[str, list[DrawnTurn]] = {}
     out = set()
     for turn in turns:
         if turn.state == "out" or turn.probability is None:
             out.add(turn.session)
         else:
             drawn = DrawnTurn(turn.example, turn.probability, turn.lot)
-            found.setdefault(turn.session, []).append(drawn)
+            by_session.setdefault(turn.session, []).append(drawn)
     return {
         session: 1 / probability_of_all(drawn)
-        for session, drawn in found.items()
+        for session, drawn in by_session.items()
         if session not in out
     }

@@ -190,13 +190,17 @@ def read_settings(path: str | PathLike[str]) -> MonitorSettings:
 def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
     """Return the environment variables with secrets that the settings name and that are not set."""
     back = settings.write_back
-    named = list(back.headers_from.values()) if back else []
-    for one in settings.tells:
-        if isinstance(one, WebhookChannel):
-            named += [one.url_from or "", one.secret_from or "", *one.headers_from.values()]
-        elif isinstance(one, EmailChannel):
-            named.append(one.password_from or "")
-    return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
+    variables = list(back.headers_from.values()) if back else []
+    for channel in settings.tells:
+        if isinstance(channel, WebhookChannel):
+            variables += [
+                channel.url_from or "",
+                channel.secret_from or "",
+                *channel.headers_from.values(),
+            ]
+        elif isinstance(channel, EmailChannel):
+            variables.append(channel.password_from or "")
+    return tuple(dict.fromkeys(item for item in variables if item and not os.environ.get(item)))
 
 
 def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
@@ -213,8 +217,8 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
     prices = load_prices(judging.prices)
     models = dict.fromkeys(
         model
-        for one in judging.judges
-        for model in map(str.strip, one.split(","))
+        for judge in judging.judges
+        for model in map(str.strip, judge.split(","))
         if is_chat(model)
     )
     return tuple(model for model in models if prices.of(model) is None)
@@ -254,7 +258,7 @@ def closed_judges(settings: MonitorSettings) -> Iterator[str]:
             if not is_without_model(name):
                 for model in panel_models(name):
                     # To see whether those of an extra can be had takes seconds and much memory.
-                    if not model.startswith(tuple(f"{one}:" for one in ADAPTERS)):
+                    if not model.startswith(tuple(f"{adapter}:" for adapter in ADAPTERS)):
                         open_chat(model)
         except RagstoneError as error:
             yield error.text
@@ -267,6 +271,6 @@ def check_start(settings: MonitorSettings) -> None:
         InputError: Something is lacking; says all of it.
     """
     where = "" if settings.file is None else f"{settings.file}: "
-    faults = [*closed_judges(settings), *(f"{where}{one}" for one in lacking(settings))]
+    faults = [*closed_judges(settings), *(f"{where}{item}" for item in lacking(settings))]
     if faults:
         raise InputError("\n".join(faults))

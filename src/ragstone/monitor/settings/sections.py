@@ -267,7 +267,7 @@ class WriteBackSettings:
         Raises:
             InputError: A variable is not set.
         """
-        return WriteBack(self.url, {name: secret(one) for name, one in self.headers_from.items()})
+        return WriteBack(self.url, {name: secret(item) for name, item in self.headers_from.items()})
 
 
 def secret(variable: str) -> str:

@@ -31,12 +31,12 @@ def read_length(text: str, name: str) -> float:
     Raises:
         InputError: It is none of these.
     """
-    found = LENGTH.fullmatch(text.strip())
-    if found is None:
+    match = LENGTH.fullmatch(text.strip())
+    if match is None:
         raise InputError(
             f"{argument(name, text)} is no length of time: write 30s, 15min, 2h, 7d or 1w."
         )
-    return float(found[1]) * SECONDS[found[2]]
+    return float(match[1]) * SECONDS[match[2]]
 
 
 def read_moment(text: str, name: str, now: float) -> float:
@@ -51,8 +51,8 @@ def read_moment(text: str, name: str, now: float) -> float:
     if LENGTH.fullmatch(text.strip()):
         return now - read_length(text, name)
     try:
-        found = datetime.fromisoformat(text.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         raise InputError(
             f"{argument(name, text)} is no time: write 2026-11-23, 2026-11-23T16:20 (UTC), or 24h "
@@ -83,9 +83,12 @@ class FaultySettings(InputError):
 
     def __init__(self, file: Path, faults: Sequence[SettingsFault]) -> None:
         self.file = file
-        self.faults = tuple(sorted(faults, key=lambda one: one.line))
+        self.faults = tuple(sorted(faults, key=lambda item: item.line))
         many = "1 fault" if len(faults) == 1 else f"{len(faults):,} faults"
-        lines = [f"  {file}:{one.line}  {one.key}  {single_line(one.text)}" for one in self.faults]
+        lines = [
+            f"  {file}:{fault.line}  {fault.key}  {single_line(fault.text)}"
+            for fault in self.faults
+        ]
         super().__init__("\n".join([f"{file} has {many}.", *lines]))
 
 

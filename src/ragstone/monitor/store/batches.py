@@ -56,15 +56,15 @@ class Spent(NamedTuple):
 
 def spent(run: Sql, now: float) -> Spent:
     """Return what the last hour took of the budget."""
-    found = counted(run, now - HOUR)
-    answers = sum(found.get(name, 0) for name in ("judged", "retried", "set_aside"))
-    return Spent(answers, found.get("micro_usd", 0) / MILLION)
+    counts = counted(run, now - HOUR)
+    answers = sum(counts.get(name, 0) for name in ("judged", "retried", "set_aside"))
+    return Spent(answers, counts.get("micro_usd", 0) / MILLION)
 
 
 def current_batch(run: Sql) -> JudgingBatch | None:
     """Read the batch that is being judged."""
-    found = remembered(run, BATCH)
-    return None if found is None else JudgingBatch(**found)
+    batch = remembered(run, BATCH)
+    return None if batch is None else JudgingBatch(**batch)
 
 
 def keep_batch(run: Sql, batch: JudgingBatch | None) -> None:
@@ -119,33 +119,33 @@ def write_judged(
     What was erased meanwhile stays so; what has another text by now goes on being due.
     """
     due = _still_due(run, batch)
-    kept = [one for one in judged if one.example in due]
+    results = [result for result in judged if result.example in due]
     run.many(
         "INSERT INTO judged VALUES (?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, judge = excluded.judge, "
         "judgements = excluded.judgements",
         [
-            (one.example, now, due[one.example].text_hash, judge, one.judgements)
-            for one in kept
-            if one.judgements is not None
+            (result.example, now, due[result.example].text_hash, judge, result.judgements)
+            for result in results
+            if result.judgements is not None
         ],
     )
     for source in JUDGED:
-        of_it = [one for one in kept if due[one.example].source == source]
+        of_it = [result for result in results if due[result.example].source == source]
         write_scores(
             run,
             now,
             source,
-            [score for one in of_it for score in one.scores],
-            {one.example: due[one.example].scored for one in of_it},
+            [score for result in of_it for score in result.scores],
+            {result.example: due[result.example].scored for result in of_it},
             JUDGED,
         )
-    done = [one.example for one in kept if not one.again]
+    done = [result.example for result in results if not result.again]
     for page in in_pages(done):
         run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
-    failed = [one.example for one in kept if one.again]
+    failed = [result.example for result in results if result.again]
     set_aside = try_again(run, now, failed, 1 if last else MOST_TRIES)
-    again = sum(one.again for one in kept)
+    again = sum(result.again for result in results)
     count(
         run,
         now,
@@ -244,8 +244,8 @@ def draw_anchors(run: Sql, least: int, most: int, order: Callable[[str], float])
     if len(ids) < least:
         return 0
     drawn = sorted(ids, key=order)[:most]
-    for one in drawn:
-        run("INSERT INTO anchors SELECT example, record FROM examples WHERE example = ?", one)
+    for id in drawn:
+        run("INSERT INTO anchors SELECT example, record FROM examples WHERE example = ?", id)
     return len(drawn)
 
 
@@ -259,13 +259,13 @@ def write_round(
     run: Sql, now: float, values: Iterable[tuple[str, str, float | None]], judge: str
 ) -> None:
     """Keep what a judge says now of examples that are still in the set, by metric."""
-    kept = anchors(run)
+    known = anchors(run)
     run.many(
         "INSERT INTO anchor_scores VALUES (?, ?, ?, ?, ?)",
         [
             (example, metric, now, value, judge)
             for example, metric, value in values
-            if example in kept
+            if example in known
         ],
     )
 
@@ -282,15 +282,15 @@ class AnchorPair(NamedTuple):
 
 def anchor_pairs(run: Sql) -> list[AnchorPair]:
     """Return the anchors that were judged more than once, with their first and last scores."""
-    found: dict[tuple[str, str], list[float]] = {}
+    pairs: dict[tuple[str, str], list[float]] = {}
     for metric, example, value in run(
         "SELECT metric, example, value FROM anchor_scores WHERE value IS NOT NULL "
         "ORDER BY metric, example, at"
     ):
-        found.setdefault((metric, example), []).append(float(value))
+        pairs.setdefault((metric, example), []).append(float(value))
     return [
         AnchorPair(metric, example, values[0], values[-1], len(values))
-        for (metric, example), values in found.items()
+        for (metric, example), values in pairs.items()
         if len(values) > 1
     ]
 

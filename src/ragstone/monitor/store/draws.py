@@ -33,9 +33,9 @@ def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
     apart.
     """
     least: dict[float | str, float] = {}
-    for one in turns:
-        of = one.example if one.lot is None else one.lot
-        least[of] = min(one.probability, least.get(of, 1.0))
+    for turn in turns:
+        of = turn.example if turn.lot is None else turn.lot
+        least[of] = min(turn.probability, least.get(of, 1.0))
     return prod(least.values())
 
 
@@ -87,14 +87,14 @@ def next_to_draw(run: Sql, most: int) -> list[ToDraw]:
 
 def facets_of(run: Sql, examples: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the facets of some examples, by example."""
-    found: dict[str, dict[str, str]] = {}
+    facets: dict[str, dict[str, str]] = {}
     for example, name, value in run(
         f"SELECT example, name, value FROM facets WHERE example IN ({marks(examples)}) "
         "ORDER BY example, name",
         *examples,
     ):
-        found.setdefault(example, {})[name] = value
-    return found
+        facets.setdefault(example, {})[name] = value
+    return facets
 
 
 def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collection[str]) -> None:
@@ -103,18 +103,18 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
     stored = {example for (example,) in ids}
     rows = rows_of(run, "SELECT example, text_hash, state FROM draws WHERE example IN (...)", about)
     known = {example: (text_hash, state) for example, text_hash, state in rows}
-    new = [one for one in draws if one.example in stored and one.example not in known]
+    new = [draw for draw in draws if draw.example in stored and draw.example not in known]
     run.many(
         "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0, ?)",
         [
-            (one.example, now, one.probability, one.state, now, one.text_hash, one.lot)
-            for one in new
+            (draw.example, now, draw.probability, draw.state, now, draw.text_hash, draw.lot)
+            for draw in new
         ],
     )
     changed = [
-        (now, one.text_hash, one.example)
-        for one in draws
-        if one.example in known and known[one.example][0] != one.text_hash
+        (now, draw.text_hash, draw.example)
+        for draw in draws
+        if draw.example in known and known[draw.example][0] != draw.text_hash
     ]
     run.many(
         "UPDATE draws SET state = CASE WHEN state = 'out' THEN 'out' ELSE 'due' END, "
@@ -122,7 +122,7 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
         changed,
     )
     again = sum(known[example][1] != "out" for *_, example in changed)
-    due = sum(one.state == "due" for one in new)
+    due = sum(draw.state == "due" for draw in new)
     done(run, DRAW, about)
     count(run, now, {"due": due + again, "passed_over": len(new) - due})
 
@@ -208,7 +208,7 @@ def draw_between(
     The probability of every answer of the window rises to that of being in one of two draws, and so
     does that of the scores that some have already.
     """
-    due = [one.example for one in draws_between(run, since, until).others if drawn(one)]
+    due = [answer.example for answer in draws_between(run, since, until).others if drawn(answer)]
     window = "(SELECT example FROM examples WHERE at >= ? AND at < ? AND settled = 1)"
     run(
         f"UPDATE draws SET probability = 1 - (1 - probability) * (1 - ?) WHERE example IN {window}",
@@ -222,7 +222,7 @@ def draw_between(
     run.many(
         "UPDATE draws SET state = 'due', source = 'backfill', due_at = ?, tries = 0 "
         "WHERE example = ?",
-        [(now, one) for one in due],
+        [(now, id) for id in due],
     )
     count(run, now, {"due": len(due)})
     return len(due)

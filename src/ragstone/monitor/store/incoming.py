@@ -86,7 +86,7 @@ def parts_after(run: Sql, number: int, most: int) -> list[tuple[int, str]]:
     rows = run(
         "SELECT number, trace FROM received WHERE number > ? ORDER BY number LIMIT ?", number, most
     )
-    return [(int(one), trace) for one, trace in rows]
+    return [(int(number), trace) for number, trace in rows]
 
 
 def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[PendingPart]]:
@@ -170,19 +170,19 @@ def trim_before(run: Sql, at: float) -> None:
 
 def traces_of(run: Sql, *, sessions: Collection[str], people: Collection[str]) -> list[str]:
     """Return the traces with an answer in one of the sessions, or to one of the people."""
-    found = set[str]()
+    traces = set[str]()
     for column, names in (("session", sessions), ("person", people)):
         for name in names:
             rows = run(f"SELECT DISTINCT trace FROM examples WHERE {column} = ?", name)
-            found.update(trace for (trace,) in rows)
-    return sorted(found)
+            traces.update(trace for (trace,) in rows)
+    return sorted(traces)
 
 
 def erase_malformed(run: Sql, names: Iterable[str]) -> int:
     """Remove what was put aside and has one of these names in it; gives how much."""
-    wanted = [name.encode() for name in names if name]
+    texts = [name.encode() for name in names if name]
     rows = run("SELECT number, body FROM malformed ORDER BY number")
-    gone = [(number,) for number, body in rows if any(name in bytes(body) for name in wanted)]
+    gone = [(number,) for number, body in rows if any(name in bytes(body) for name in texts)]
     run.many("DELETE FROM malformed WHERE number = ?", gone)
     return len(gone)
 
@@ -199,20 +199,20 @@ def unlink_alarms(run: Sql, examples: Collection[str]) -> None:
 
 def _without(linked: Any, names: set[str]) -> Any:
     if isinstance(linked, list):
-        return [_without(one, names) for one in linked if not _is_of(one, names)]
+        return [_without(item, names) for item in linked if not _is_of(item, names)]
     if isinstance(linked, dict):
         return {
-            name: _without(one, names)
-            for name, one in linked.items()
-            if name not in names and not (isinstance(one, str) and one in names)
+            name: _without(item, names)
+            for name, item in linked.items()
+            if name not in names and not (isinstance(item, str) and item in names)
         }
     return linked
 
 
-def _is_of(one: Any, names: set[str]) -> bool:
-    if isinstance(one, dict):
-        one = one.get("example", one.get("id"))
-    return isinstance(one, str) and one in names
+def _is_of(item: Any, names: set[str]) -> bool:
+    if isinstance(item, dict):
+        item = item.get("example", item.get("id"))
+    return isinstance(item, str) and item in names
 
 
 def erasures(run: Sql) -> int:
@@ -261,17 +261,14 @@ def write_folded(
     An example whose text is as it was stays settled. One that its trace no longer has is gone with
     all that hangs on it.
     """
-    known = _known(run, [one.trace for one in traces])
-    new = {one.example for one in examples}
+    known = _known(run, [trace.trace for trace in traces])
+    new = {example.example for example in examples}
     erase_examples(run, sorted(known.keys() - new))
     run.many(
         "INSERT INTO traces VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (trace) DO UPDATE SET "
         "first_at = excluded.first_at, last_at = excluded.last_at, rooted = excluded.rooted, "
         "waiting = 1, through = excluded.through, content = excluded.content",
-        [
-            (one.trace, one.first_at, one.last_at, int(one.rooted), one.through, one.content)
-            for one in traces
-        ],
+        [(*trace[:3], int(trace.rooted), trace.through, trace.content) for trace in traces],
     )
     run.many(
         "INSERT INTO examples VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "
@@ -281,22 +278,20 @@ def write_folded(
         "session = excluded.session, person = excluded.person, version = excluded.version, "
         "system = excluded.system, record = excluded.record, text_hash = excluded.text_hash, "
         "facts = excluded.facts",
-        [
-            (
-                *(one.example, one.trace, one.span, one.at, now, one.session, one.person),
-                *(one.version, one.system, one.record, one.text_hash, one.facts),
-            )
-            for one in examples
-        ],
+        [(*example[:4], now, *example[4:-1]) for example in examples],
     )
-    _write_facets(run, examples, [one.example for one in examples if one.example in known])
+    run.many("DELETE FROM facets WHERE example = ?", [(id,) for id in new & known.keys()])
+    run.many(
+        "INSERT INTO facets VALUES (?, ?, ?)",
+        [(row.example, name, value) for row in examples for name, value in row.facets.items()],
+    )
     _write_versions(run, examples)
     run.many(
         "UPDATE scores SET at = ?, version = ? WHERE example = ?",
         [
-            (one.at, one.version, one.example)
-            for one in examples
-            if one.example in known and known[one.example] != (one.at, one.version)
+            (example.at, example.version, example.example)
+            for example in examples
+            if example.example in known and known[example.example] != (example.at, example.version)
         ],
     )
     count(run, now, {"folded": len(traces), "answers": len(new - known.keys())})
@@ -309,19 +304,11 @@ def _known(run: Sql, traces: Collection[str]) -> dict[str, tuple[float, str | No
     return {example: (at, version) for example, at, version in rows}
 
 
-def _write_facets(run: Sql, examples: Sequence[FoldedExample], known: Sequence[str]) -> None:
-    run.many("DELETE FROM facets WHERE example = ?", [(one,) for one in known])
-    run.many(
-        "INSERT INTO facets VALUES (?, ?, ?)",
-        [(one.example, name, value) for one in examples for name, value in one.facets.items()],
-    )
-
-
 def _write_versions(run: Sql, examples: Sequence[FoldedExample]) -> None:
     first: dict[str, float] = {}
-    for one in examples:
-        if one.version is not None:
-            first[one.version] = min(one.at, first.get(one.version, one.at))
+    for example in examples:
+        if example.version is not None:
+            first[example.version] = min(example.at, first.get(example.version, example.at))
     run.many(
         "INSERT INTO versions VALUES (?, ?) ON CONFLICT (version) DO UPDATE SET first_at = "
         "CASE WHEN excluded.first_at < versions.first_at THEN excluded.first_at "

@@ -65,8 +65,8 @@ def keep(run: Sql, name: str, value: object) -> None:
 
 def remembered(run: Sql, name: str, default: Any = None) -> Any:
     """Return the value of this name."""
-    found = run("SELECT value FROM kept WHERE name = ?", name)
-    return json.loads(found[0][0]) if found else default
+    rows = run("SELECT value FROM kept WHERE name = ?", name)
+    return json.loads(rows[0][0]) if rows else default
 
 
 def drop(run: Sql, name: str) -> None:

@@ -76,11 +76,11 @@ def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str
         "(SELECT min(metric) FROM scores) GROUP BY name, value ORDER BY name, sum(n) DESC, value",
         int(since // WIDTH),
     )
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value, _ in rows:
-        found.setdefault(name, []).append(value)
-    few = sorted(found, key=lambda name: (len(found[name]), name))[:names]
-    return {name: found[name][:most] for name in sorted(few)}
+        values.setdefault(name, []).append(value)
+    few = sorted(values, key=lambda name: (len(values[name]), name))[:names]
+    return {name: values[name][:most] for name in sorted(few)}
 
 
 class JudgedAndLabelled(NamedTuple):
@@ -177,8 +177,8 @@ def slot_sums(
         "(SELECT 1 FROM to_sum t WHERE t.metric = r.metric AND t.slot = r.slot)",
         metric, name, value, first, end,
     )  # fmt: skip
-    made = [row for run_of in _runs(open_slots) for row in _made(run, metric, *run_of, facet)]
-    return sorted(SlotSums(*row) for row in [*ready, *made])
+    fresh = [row for run_of in _runs(open_slots) for row in _made(run, metric, *run_of, facet)]
+    return sorted(SlotSums(*row) for row in [*ready, *fresh])
 
 
 def _made(
@@ -192,13 +192,13 @@ def _made(
 
 
 def _runs(slots: list[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for slot in slots:
-        if found and found[-1][1] == slot:
-            found[-1] = found[-1][0], slot + 1
+        if runs and runs[-1][1] == slot:
+            runs[-1] = runs[-1][0], slot + 1
         else:
-            found.append((slot, slot + 1))
-    return found
+            runs.append((slot, slot + 1))
+    return runs
 
 
 def sum_up(run: Sql, most: int = 500) -> int:
@@ -303,12 +303,12 @@ def write_scores(
         "probability, version, source, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                *(one.example, one.metric, of.at, now, one.value, one.status, one.reason),
-                *(one.label, one.judge, of.probability, of.version, source),
-                int((one.example, one.metric) in had),
+                *(score.example, score.metric, of.at, now, score.value, score.status, score.reason),
+                *(score.label, score.judge, of.probability, of.version, source),
+                int((score.example, score.metric) in had),
             )
-            for one in scores
-            for of in [examples[one.example]]
+            for score in scores
+            for of in [examples[score.example]]
         ],
     )
     rows_of(run, f"DELETE FROM scores {which}", ids, *(f"{REPLACED}{name}" for name in sources))
@@ -352,12 +352,12 @@ LAST = 2_000
 def answers_a_session(run: Sql, metric: str, facet: Facet | None, now: float) -> float:
     """Judged answers a session in the mean of the last ones; 1 without sessions."""
     rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
-    return len(rows) / len({one.session for one in rows}) if rows else 1.0
+    return len(rows) / len({row.session for row in rows}) if rows else 1.0
 
 
-def keep_answers_together(run: Sql, now: float, found: dict[str, float]) -> None:
+def keep_answers_together(run: Sql, now: float, answers: dict[str, float]) -> None:
     """Remember how many each of some rules has, by their names."""
-    keep(run, TOGETHER, {"at": now, "of": found})
+    keep(run, TOGETHER, {"at": now, "of": answers})
 
 
 def answers_together_at(run: Sql) -> float:
@@ -367,5 +367,5 @@ def answers_together_at(run: Sql) -> float:
 
 def answers_together(run: Sql) -> dict[str, float]:
     """Return the rules that look at answers which come in sessions, with how many a session has."""
-    kept = remembered(run, TOGETHER, {"of": {}})["of"]
-    return {name: n for name, n in kept.items() if n > MOST_TOGETHER}
+    counts = remembered(run, TOGETHER, {"of": {}})["of"]
+    return {name: n for name, n in counts.items() if n > MOST_TOGETHER}

@@ -220,12 +220,12 @@ def open_store(
     text = fspath(store)
     check_place(text, folder=folder, make=make, writes=writes)
     on_server = text.startswith(POSTGRES)
-    own = folder or (FOLDER if on_server else Path(text))
+    home = folder or (FOLDER if on_server else Path(text))
     try:
-        private_folder(own)
+        private_folder(home)
     except OSError as error:
-        raise InputError(f"{own}: {error.strerror}.") from error
-    return MonitorStore(open_database(text if on_server else own / FILE, LAYOUT), own, text)
+        raise InputError(f"{home}: {error.strerror}.") from error
+    return MonitorStore(open_database(text if on_server else home / FILE, LAYOUT), home, text)
 
 
 def check_place(
@@ -243,10 +243,10 @@ def check_place(
     if scheme and not on_server:
         # The address, which may have a password in it, is not repeated.
         raise InputError(f"{scheme[0]}… is no address of a store: {KINDS}.")
-    own = folder or (FOLDER if on_server else Path(text))
-    file = own / FILE
+    home = folder or (FOLDER if on_server else Path(text))
+    file = home / FILE
     if not on_server:
-        if own.exists() and not own.is_dir():
+        if home.exists() and not home.is_dir():
             raise InputError(f"{argument('store', text)} is not a folder.")
         if not make and not file.is_file():
             raise InputError(
@@ -254,10 +254,10 @@ def check_place(
                 f"`ragstone monitor serve` begins."
             )
     if writes:
-        there = next(one for one in (own, *own.absolute().parents) if one.exists())
-        for one in (there, file):
-            if one.exists() and not os.access(one, os.W_OK):
+        nearest = next(item for item in (home, *home.absolute().parents) if item.exists())
+        for example in (nearest, file):
+            if example.exists() and not os.access(example, os.W_OK):
                 raise InputError(
-                    f"{argument('store', text)} cannot be written: {one} is read-only. Give "
+                    f"{argument('store', text)} cannot be written: {example} is read-only. Give "
                     "yourself write permission, or name another store."
                 )

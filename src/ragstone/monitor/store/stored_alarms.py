@@ -53,7 +53,7 @@ class Delivery(NamedTuple):
 
 def _raised(run: Sql, clauses: str, *values: object) -> list[RaisedAlarm]:
     rows = run(f"SELECT {COLUMNS} FROM alarms {clauses}", *values)
-    return [RaisedAlarm(*row[:-1], json.loads(row[-1])) for row in rows]
+    return [RaisedAlarm._make((*row[:-1], json.loads(row[-1]))) for row in rows]
 
 
 def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
@@ -215,20 +215,22 @@ def take_notification(run: Sql, channel: str, now: float, until: float) -> Notif
     )  # fmt: skip
     if not rows:
         return None
-    found = Notification(*rows[0])
+    notification = Notification(*rows[0])
     run(
         "UPDATE told SET at = ?, tries = tries + 1 WHERE alarm = ? AND channel = ? AND event = ?",
-        until, found.alarm, found.channel, found.event,
+        until, notification.alarm, notification.channel, notification.event,
     )  # fmt: skip
-    return found._replace(tries=found.tries + 1)
+    return notification._replace(tries=notification.tries + 1)
 
 
-def end_notification(run: Sql, one: Notification, state: str, at: float, error: str = "") -> None:
+def end_notification(
+    run: Sql, notification: Notification, state: str, at: float, error: str = ""
+) -> None:
     """Write down how a try ended, and when: of one that is still due, when to try again."""
     run(
         "UPDATE told SET state = ?, at = ?, error = ? WHERE alarm = ? AND channel = ? "
         "AND event = ?",
-        state, at, error, one.alarm, one.channel, one.event,
+        state, at, error, notification.alarm, notification.channel, notification.event,
     )  # fmt: skip
 
 

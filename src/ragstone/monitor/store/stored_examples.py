@@ -63,7 +63,7 @@ def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -
 
     An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
     """
-    ids = [one.example for one in assessments]
+    ids = [assessment.example for assessment in assessments]
     stored = {
         example: (text_hash, ScoredExample(at, version, 1.0))
         for example, text_hash, at, version in run(
@@ -72,26 +72,31 @@ def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -
             *ids,
         )
     }
-    kept = [one for one in assessments if stored.get(one.example, ("",))[0] == one.text_hash]
+    unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
     run.many(
         "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
         "confidence = excluded.confidence, assessment = excluded.assessment",
         [
             (
-                *(one.example, now, one.text_hash, None if one.ok is None else int(one.ok)),
-                *(one.confidence, one.assessment),
+                *(
+                    result.example,
+                    now,
+                    result.text_hash,
+                    None if result.ok is None else int(result.ok),
+                ),
+                *(result.confidence, result.assessment),
             )
-            for one in kept
+            for result in unchanged
         ],
     )
-    examples = {one.example: stored[one.example][1] for one in kept}
-    scores = [score for one in kept for score in one.scores]
+    examples = {result.example: stored[result.example][1] for result in unchanged}
+    scores = [score for result in unchanged for score in result.scores]
     write_scores(run, now, "guard", scores, examples, ("guard",))
     changed = {id for id in ids if id in stored} - examples.keys()
     done(run, ASSESS, [id for id in ids if id not in changed])
     to_do(run, now, DRAW, sorted(examples))
-    count(run, now, {"assessed": len(kept)})
+    count(run, now, {"assessed": len(unchanged)})
 
 
 COLUMNS = "e.example, e.trace, e.span, e.at, e.session, e.version, e.system, e.record, e.facts"
@@ -150,7 +155,7 @@ class ListedWhere:
         """Return what stands behind SELECT, with its values."""
         values: list[object] = []
         joined = ""
-        wanted = []
+        conditions = []
         if self.metric:
             joined = " JOIN scores s ON s.example = e.example AND s.metric = ? AND s.number = ("
             joined += "SELECT max(number) FROM scores WHERE example = e.example AND metric = ?)"
@@ -159,7 +164,7 @@ class ListedWhere:
             joined += f" JOIN facets f{at} ON f{at}.example = e.example AND f{at}.name = ? "
             joined += f"AND f{at}.value = ?"
             values += [name, value]
-        for condition, given in (
+        for condition, limit in (
             ("e.at >= ?", self.since),
             ("e.at < ?", self.until),
             ("e.version = ?", self.version or None),
@@ -167,12 +172,12 @@ class ListedWhere:
             ("s.value >= ?", self.low if self.metric else None),
             ("s.value <= ?", self.high if self.metric else None),
         ):
-            if given is not None:
-                wanted.append(condition)
-                values.append(given)
+            if limit is not None:
+                conditions.append(condition)
+                values.append(limit)
         if self.metric and self.low is None and self.high is None:
-            wanted.append("s.value IS NOT NULL")
-        where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
+            conditions.append("s.value IS NOT NULL")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f" FROM examples e{joined}{where}", values
 
     @property
@@ -186,8 +191,8 @@ class ListedWhere:
 def count_listed(run: Sql, where: ListedWhere) -> int:
     """Return how many examples there are."""
     behind, values = where.sql()
-    ((found,),) = run(f"SELECT count(*){behind}", *values)
-    return int(found)
+    ((n,),) = run(f"SELECT count(*){behind}", *values)
+    return int(n)
 
 
 def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[ListedExample]:
@@ -228,15 +233,15 @@ def turns_of(run: Sql, session: str, most: int) -> list[ListedExample]:
 
 def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedScore]]:
     """Return the scores of examples, by example; the newest of each metric and source."""
-    found: dict[str, list[ListedScore]] = {one: [] for one in examples}
+    scores: dict[str, list[ListedScore]] = {example: [] for example in examples}
     if examples:
         for id, *row in run(
             "SELECT example, metric, value, status, reason, label, judge, probability, source, "
             f"judged_at FROM scores WHERE example IN ({marks(examples)}) ORDER BY metric, source",
             *examples,
         ):
-            found[id].append(ListedScore(*row))
-    return found
+            scores[id].append(ListedScore(*row))
+    return scores
 
 
 def facets_listed(run: Sql, example: str) -> list[tuple[str, str]]:
@@ -304,12 +309,12 @@ class AnswersInWindow(NamedTuple):
 def count_window(run: Sql, since: float, facet: Facet | None) -> AnswersInWindow:
     """Count the answers from then on, of all traffic or of one facet and value."""
     joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
-    ((given, judged),) = run(
+    ((answers, judged),) = run(
         "SELECT count(*), sum(CASE WHEN d.state = 'judged' THEN 1 ELSE 0 END) FROM examples e "
         f"LEFT JOIN draws d ON d.example = e.example{joined if facet else ''} WHERE e.at >= ?",
         *(facet or ()), since,
     )  # fmt: skip
-    return AnswersInWindow(int(given), int(judged or 0))
+    return AnswersInWindow(int(answers), int(judged or 0))
 
 
 def _example(row: tuple[Any, ...]) -> ListedExample:

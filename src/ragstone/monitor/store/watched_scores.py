@@ -72,17 +72,17 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
         soon: Seconds; a session that is to be looked at later than that stays where it is. It
             still goes on, and to look at each of its scores reads all its turns each time.
     """
-    taken: dict[str, int] = remembered(run, TAKEN, {})
-    if metric not in taken:
-        keep(run, TAKEN, {**taken, metric: last})
+    through: dict[str, int] = remembered(run, TAKEN, {})
+    if metric not in through:
+        keep(run, TAKEN, {**through, metric: last})
         return False
-    if taken[metric] == last:
+    if through[metric] == last:
         return False
     rows = run(
         "SELECT s.number, coalesce(e.session, e.example) FROM scores s "
         "LEFT JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.number > ? "
         "AND s.source IN ('guard', 'sample') ORDER BY s.number LIMIT ?",
-        metric, taken[metric], most,
+        metric, through[metric], most,
     )  # fmt: skip
     sessions = sorted({session for _, session in rows if session is not None})
     for page in in_pages(sessions):
@@ -96,27 +96,27 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
                 metric, *page, metric, now + soon, *page,
             )
         }  # fmt: skip
-        wait_for(run, metric, [(one, now) for one in page if one not in others])
+        wait_for(run, metric, [(item, now) for item in page if item not in others])
     more = len(rows) == most
-    keep(run, TAKEN, {**taken, metric: rows[-1][0] if more else last})
+    keep(run, TAKEN, {**through, metric: rows[-1][0] if more else last})
     return more
 
 
 def take_again_after(run: Sql, last: int) -> None:
     """Scores behind this one were erased, and their numbers may be given again."""
-    taken: dict[str, int] = remembered(run, TAKEN, {})
-    if any(number > last for number in taken.values()):
-        keep(run, TAKEN, {metric: min(number, last) for metric, number in taken.items()})
+    through: dict[str, int] = remembered(run, TAKEN, {})
+    if any(number > last for number in through.values()):
+        keep(run, TAKEN, {metric: min(number, last) for metric, number in through.items()})
 
 
 def stop_noting(run: Sql, metrics: Collection[str]) -> None:
     """Forget what goes on of all metrics but these."""
-    taken: dict[str, int] = remembered(run, TAKEN, {})
-    gone = [metric for metric in taken if metric not in metrics]
+    through: dict[str, int] = remembered(run, TAKEN, {})
+    gone = [metric for metric in through if metric not in metrics]
     for metric in gone:
         run("DELETE FROM open_sessions WHERE metric = ?", metric)
     if gone:
-        keep(run, TAKEN, {metric: taken[metric] for metric in taken if metric in metrics})
+        keep(run, TAKEN, {metric: through[metric] for metric in through if metric in metrics})
 
 
 def sessions_to_look_at(run: Sql, metric: str, now: float, most: int) -> list[str]:
@@ -134,7 +134,7 @@ def watched_turns(
 ) -> dict[str, list[WatchedTurn]]:
     """Return the turns of some sessions, each in order; one of which all was erased has none."""
     source = "s.source = 'guard'" if guard else "s.source IN ('sample', 'backfill')"
-    found: dict[str, list[WatchedTurn]] = {one: [] for one in sessions}
+    turns: dict[str, list[WatchedTurn]] = {session: [] for session in sessions}
     for page in in_pages(sessions):
         listed = marks(page)
         rows = run(
@@ -150,8 +150,8 @@ def watched_turns(
         )  # fmt: skip
         for row in rows:
             turn = WatchedTurn(*row)
-            found[turn.session].append(turn)
-    return found
+            turns[turn.session].append(turn)
+    return turns
 
 
 def end_sessions(run: Sql, metric: str, over: Sequence[SessionOver]) -> None:
@@ -160,17 +160,17 @@ def end_sessions(run: Sql, metric: str, over: Sequence[SessionOver]) -> None:
     run.many(
         "INSERT INTO watched_sessions (number, session, example, metric, at, judged_at, value, "
         "status, probability, version, judge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(number, *one) for number, one in enumerate(over, first)],
+        [(number, *alarm) for number, alarm in enumerate(over, first)],
     )
     keep(run, NUMBERED, first + len(over) - 1)
-    drop_open(run, metric, [one.session for one in over])
+    drop_open(run, metric, [alarm.session for alarm in over])
 
 
 def drop_open(run: Sql, metric: str, sessions: Iterable[str]) -> None:
     """Wait for no more of these."""
     run.many(
         "DELETE FROM open_sessions WHERE metric = ? AND session = ?",
-        [(metric, one) for one in sessions],
+        [(metric, session) for session in sessions],
     )
 
 

@@ -185,15 +185,15 @@ class _Reading:
     def _each(self, data: Any) -> Iterator[tuple[tuple[int, int], Any]]:
         for group_number, group in enumerate(self._signal.groups(data)):
             for scope_number, scope in enumerate(self._signal.scopes(group)):
-                place = (group_number, scope_number)
+                numbers = (group_number, scope_number)
                 items = self._signal.items(scope)
                 if items:
                     self._heads[(group_number,)] = self._head(group.resource)
-                    self._heads[place] = self._head(scope.scope)
+                    self._heads[numbers] = self._head(scope.scope)
                 for item in items:
-                    yield place, item
+                    yield numbers, item
 
-    def _take(self, place: tuple[int, int], item: Any) -> None:
+    def _take(self, group: tuple[int, int], item: Any) -> None:
         raw = item.SerializeToString()
         if not self._signal.matters(item, raw):
             self._ignored += 1
@@ -209,7 +209,7 @@ class _Reading:
         trace = self._traces.get(item.trace_id)
         if trace is None:
             trace = self._traces[item.trace_id] = _Trace()
-        trace.places.setdefault(place, []).append(self._fit(item, raw))
+        trace.places.setdefault(group, []).append(self._fit(item, raw))
         trace.spans += 1
 
     def _fit(self, message: Any, raw: bytes) -> bytes:
@@ -224,9 +224,9 @@ class _Reading:
 
     def _redact_in(self, message: Any) -> None:
         ids = [
-            (one.value, one.value.string_value)
-            for one in getattr(message, "attributes", ())
-            if one.key in PEOPLE and one.value.WhichOneof("value") == "string_value"
+            (item.value, item.value.string_value)
+            for item in getattr(message, "attributes", ())
+            if item.key in PEOPLE and item.value.WhichOneof("value") == "string_value"
         ]
         change_texts(message, self._redact)
         for value, id in ids:

@@ -29,8 +29,8 @@ def change_texts(message: Any, change: Change) -> None:
         if name == "attributes":
             _change_attributes(value, change)
         elif descriptor.type == FieldDescriptor.TYPE_MESSAGE:
-            for one in (value,) if hasattr(value, "ListFields") else value:
-                change_texts(one, change)
+            for item in (value,) if hasattr(value, "ListFields") else value:
+                change_texts(item, change)
         elif descriptor.type == FieldDescriptor.TYPE_STRING:
             _change_strings(message, name, value, change)
         elif name == "bytes_value":
@@ -49,13 +49,13 @@ def _change_attributes(attributes: Iterable[Any], change: Change) -> None:
             change_texts(value, change)
 
 
-def _change_strings(message: Any, name: str, given: Any, change: Change) -> None:
-    if isinstance(given, str):
-        if (changed := change(given)) is not given:
+def _change_strings(message: Any, name: str, value: Any, change: Change) -> None:
+    if isinstance(value, str):
+        if (changed := change(value)) is not value:
             setattr(message, name, changed)
         return
-    for index, one in enumerate(given):
-        given[index] = change(one)
+    for index, item in enumerate(value):
+        value[index] = change(item)
 
 
 def _change_bytes(value: Any, raw: bytes, change: Change) -> None:
@@ -94,7 +94,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
         UnreadableBody: It is no JSON, not laid out as OTLP is, or has too many items.
     """
     try:
-        given = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         raise UnreadableBody("The body is no JSON.", "body_not_json") from None
     if b"\\ud" in body or b"\\uD" in body:
@@ -145,28 +145,28 @@ def _listed(given: Any, name: str) -> list[Any]:
     )
 
 
-def _get(given: Any, name: str) -> Any:
-    if not isinstance(given, dict):
+def _get(container: Any, name: str) -> Any:
+    if not isinstance(container, dict):
         return None
-    value = given.get(name)
+    value = container.get(name)
     if value is not None:
         return value
-    return given.get("".join("_" + one.lower() if one.isupper() else one for one in name))
+    return container.get("".join("_" + item.lower() if item.isupper() else item for item in name))
 
 
-def _fill(message: Any, given: Any) -> bool:
-    if given is None:
+def _fill(message: Any, item: Any) -> bool:
+    if item is None:
         return True
     try:
-        _fill_whole(message, given)
+        _fill_whole(message, item)
     except _FAULTS:
         return False
     return True
 
 
-def _fill_whole(message: Any, given: Mapping[str, Any]) -> None:
-    attributes, events, links, body = (given.get(one) for one in _SEPARATE)
-    rest = {name: value for name, value in given.items() if name not in _SEPARATE}
+def _fill_whole(message: Any, container: Mapping[str, Any]) -> None:
+    attributes, events, links, body = (container.get(item) for item in _SEPARATE)
+    rest = {name: value for name, value in container.items() if name not in _SEPARATE}
     for name in _IDS:
         if rest.get(name):
             rest[name] = b64encode(_id(rest[name])).decode()
@@ -183,27 +183,27 @@ def _fill_whole(message: Any, given: Mapping[str, Any]) -> None:
 _SEPARATE = ("attributes", "events", "links", "body")
 
 
-def _id(given: Any) -> bytes:
+def _id(text: Any) -> bytes:
     """Return the bytes of an id; those of a text that is no hex are of no id, told later."""
     try:
-        return bytes.fromhex(given)
+        return bytes.fromhex(text)
     except ValueError:
         return b"?"
 
 
-def _fill_attributes(attributes: Any, given: Iterable[Any], deeper: int) -> None:
-    for one in given:
+def _fill_attributes(attributes: Any, items: Iterable[Any], deeper: int) -> None:
+    for item in items:
         attribute = attributes.add()
-        attribute.key = one["key"]
-        value = one.get("value")
+        attribute.key = item["key"]
+        value = item.get("value")
         if value is not None:
             _fill_value(attribute.value, value, deeper)
 
 
-def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
+def _fill_value(message: Any, container: Mapping[str, Any], deeper: int) -> None:
     if not deeper:
         raise ValueError("nested too deep")
-    for name, value in given.items():
+    for name, value in container.items():
         if value is None:
             continue
         match name:
@@ -219,8 +219,8 @@ def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
                 message.bytes_value = b64decode(value)
             case "arrayValue" | "array_value":
                 message.array_value.SetInParent()
-                for one in value.get("values") or ():
-                    _fill_value(message.array_value.values.add(), one, deeper - 1)
+                for item in value.get("values") or ():
+                    _fill_value(message.array_value.values.add(), item, deeper - 1)
             case "kvlistValue" | "kvlist_value":
                 message.kvlist_value.SetInParent()
                 _fill_attributes(message.kvlist_value.values, value.get("values") or (), deeper - 1)
@@ -233,7 +233,7 @@ def whole_texts(value: Any) -> Any:
     if isinstance(value, str):
         return _HALF.sub("\ufffd", value)
     if isinstance(value, list):
-        return [whole_texts(one) for one in value]
+        return [whole_texts(item) for item in value]
     if isinstance(value, dict):
-        return {whole_texts(name): whole_texts(one) for name, one in value.items()}
+        return {whole_texts(name): whole_texts(item) for name, item in value.items()}
     return value

@@ -173,7 +173,7 @@ def _decoded(text: str) -> object:
 
 
 def _part(
-    given: Mapping[str, Any],
+    item: Mapping[str, Any],
     reader: RecordReader,
     redaction: Redaction | None,
     limits: SpanLimits,
@@ -189,7 +189,7 @@ def _part(
     facts, record = _facts(_without_nulls(given) if "\\u0000" in written else given)
     problems: list[Problem] = []
     known = _known(facts, problems)
-    named = reader.has_id(record)
+    has_id = reader.has_id(record)
     example = reader.read(record, 1, problems)
     if example is None or problems:
         first = problems[0]
@@ -201,7 +201,7 @@ def _part(
         id = None if id is None else redaction.redact_id(id)
         known |= {name: redaction.redact_id(known[name]) for name in _NAMED if name in known}
     trace = known.get("trace") or id or blake2b(written.encode(), digest_size=16).hexdigest()
-    kept = {
+    fields = {
         **known,
         "trace": trace,
         "key": known.get("span") or (id if known.get("trace") and id != trace else None),
@@ -209,9 +209,9 @@ def _part(
         "record": as_record(example),
     }
     if redaction is not None:
-        kept |= {name: redaction.redact_in(kept[name]) for name in kept if name not in _IDS}
-    kept["record"] = _cut(kept["record"], limits.attribute_length)
-    return TracePart(trace, "example", json.dumps(kept, ensure_ascii=False).encode(), 1)
+        fields |= {name: redaction.redact_in(fields[name]) for name in fields if name not in _IDS}
+    fields["record"] = _cut(fields["record"], limits.attribute_length)
+    return TracePart(trace, "example", json.dumps(fields, ensure_ascii=False).encode(), 1)
 
 
 _NAMED = ("trace", "span", "session", "user")
@@ -227,9 +227,9 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "")
     if isinstance(value, list):
-        return [_without_nulls(one) for one in value]
+        return [_without_nulls(item) for item in value]
     if isinstance(value, dict):
-        return {_without_nulls(name): _without_nulls(one) for name, one in value.items()}
+        return {_without_nulls(name): _without_nulls(item) for name, item in value.items()}
     return value
 
 
@@ -237,16 +237,16 @@ def _cut(value: Any, most: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= most else value[:most] + CUT
     if isinstance(value, list):
-        return [_cut(one, most) for one in value]
+        return [_cut(item, most) for item in value]
     if isinstance(value, dict):
-        return {name: _cut(one, most) for name, one in value.items()}
+        return {name: _cut(item, most) for name, item in value.items()}
     return value
 
 
-def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _facts(item: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     facts: dict[str, Any] = {}
     record: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in item.items():
         known = _ALIASES.get(name, name)
         if known in _TEXTS or known in _NUMBERS:
             facts.setdefault(known, value)
@@ -256,12 +256,12 @@ def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     for name, value in facts.items():
         if name in _TEXTS:
             if value == "" or id_text(value) is not None:
                 if text := (id_text(value) or "").strip()[:_LONGEST_NAME]:
-                    found[name] = _protocol_id(text) if name in ("trace", "span") else text
+                    known[name] = _protocol_id(text) if name in ("trace", "span") else text
             else:
                 problems.append(Problem(name, "a text", shown(value)))
         elif name == "at":
@@ -269,12 +269,12 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
             if at is None:
                 problems.append(Problem(name, _EXPECTED_TIME, shown(value)))
             else:
-                found[name] = at
+                known[name] = at
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST:
-            found[name] = float(value) if name == "latency" else int(value)
+            known[name] = float(value) if name == "latency" else int(value)
         else:
             problems.append(Problem(name, f"a number from 0, below {_MOST:g}", shown(value)))
-    return found
+    return known
 
 
 def _protocol_id(text: str) -> str:
@@ -303,41 +303,41 @@ def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
     for part in parts:
         if part.kind != "example":
             continue
-        given = json.loads(part.body)
-        key = given["key"] or ""
-        if key not in last or (given["at"], part.body) > last[key][:2]:
-            last[key] = (given["at"], part.body, given)
-    found = [_traced(given, alone=len(last) == 1) for _, (*_, given) in sorted(last.items())]
-    return sorted(found, key=lambda one: (one.at, one.id))
+        content = json.loads(part.body)
+        key = content["key"] or ""
+        if key not in last or (content["at"], part.body) > last[key][:2]:
+            last[key] = (content["at"], part.body, content)
+    traced = [_traced(item, alone=len(last) == 1) for _, (*_, item) in sorted(last.items())]
+    return sorted(traced, key=lambda item: (item.at, item.id))
 
 
-def _traced(given: Mapping[str, Any], *, alone: bool) -> TracedExample:
-    trace, span = given["trace"], given.get("span") or ""
-    id = trace if alone or not given["key"] else f"{trace}:{given['key']}"
-    example = _example(given["record"])
-    latency = given.get("latency")
-    facts = {name: given.get(name) for name in ("version", "model")}
-    said = {"trace": trace, "span": span or None, **facts}
-    meta = {name: value for name, value in said.items() if value is not None}
-    slices = {SESSION: given["session"]} if given.get("session") else {}
+def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
+    trace, span = item["trace"], item.get("span") or ""
+    id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
+    example = _example(item["record"])
+    latency = item.get("latency")
+    facts = {name: item.get(name) for name in ("version", "model")}
+    facts_of = {"trace": trace, "span": span or None, **facts}
+    meta = {name: value for name, value in facts_of.items() if value is not None}
+    slices = {SESSION: item["session"]} if item.get("session") else {}
     return TracedExample(
         id=id,
         trace=trace,
         span=span,
-        at=given["at"],
-        ended=given["at"] + (latency or 0.0),
+        at=item["at"],
+        ended=item["at"] + (latency or 0.0),
         example=replace(
             example, id=id, slices={**example.slices, **slices}, meta={**example.meta, **meta}
         ),
-        session=given.get("session"),
-        user=given.get("user"),
-        version=given.get("version"),
+        session=item.get("session"),
+        user=item.get("user"),
+        version=item.get("version"),
         system=example.system,
-        model=given.get("model"),
-        input_tokens=given.get("input_tokens"),
-        output_tokens=given.get("output_tokens"),
+        model=item.get("model"),
+        input_tokens=item.get("input_tokens"),
+        output_tokens=item.get("output_tokens"),
         latency=latency,
-        error=given.get("error"),
+        error=item.get("error"),
     )
 
 

@@ -42,19 +42,19 @@ def question_of(
     """Return the user's question: the first of its sources that is not a prompt with what was
     found.
     """
-    said = next((text for one in placed if (text := asked_in(one.span.says(ASKED)))), None)
-    if said is not None:
-        return said
+    question = next((text for node in placed if (text := asked_in(node.span.says(ASKED)))), None)
+    if question is not None:
+        return question
     snippets = beginnings(documents)
     # What an earlier call wrote is handed to a call that rewrites it.
     snippets += [
-        _even(text) for one in calls[:-1] if len(text := own_answer(one) or "") >= _SHORTEST_DRAFT
+        _even(text) for call in calls[:-1] if len(text := own_answer(call) or "") >= _SHORTEST_DRAFT
     ]
-    queries = [text for one in placed if (text := asked_in(one.span.says(QUERY)))]
+    queries = [text for node in placed if (text := asked_in(node.span.says(QUERY)))]
     queries += [
         text
-        for one in placed
-        if one.span.role == "retriever" and (text := asked_in(one.span.says(INPUT)))
+        for node in placed
+        if node.span.role == "retriever" and (text := asked_in(node.span.says(INPUT)))
     ]
     prompts = []
     for text, in_prompt in _sources(placed, calls, queries):
@@ -68,10 +68,10 @@ def question_of(
 def _sources(
     placed: Sequence[Placed], calls: Sequence[TraceSpan], queries: Sequence[str]
 ) -> Iterator[tuple[str, bool]]:
-    from_top = sorted(placed, key=lambda one: one.depth)
-    for one in from_top:
-        seen = not one.hidden and not calls_model(one.span)
-        if seen and (text := own_question(one.span)) is not None:
+    from_top = sorted(placed, key=lambda item: item.depth)
+    for item in from_top:
+        seen = not item.hidden and not calls_model(item.span)
+        if seen and (text := own_question(item.span)) is not None:
             yield text, False
     for span in reversed(calls):
         if (text := own_question(span)) is not None:
@@ -133,22 +133,30 @@ def history_of(
     return ()
 
 
-def _before(said: Sequence[Message], question: str | None) -> tuple[Turn, ...]:
-    asked = [index for index, one in enumerate(said) if one.role == USER and one.text.strip()]
-    if not asked or (question is not None and question.strip() not in said[asked[-1]].text):
+def _before(messages: Sequence[Message], question: str | None) -> tuple[Turn, ...]:
+    questions = [
+        index for index, item in enumerate(messages) if item.role == USER and item.text.strip()
+    ]
+    if not questions or (
+        question is not None and question.strip() not in messages[questions[-1]].text
+    ):
         return ()
-    return _turns(said[: asked[-1]])
+    return _turns(messages[: questions[-1]])
 
 
-def _without(said: list[Message], question: str | None) -> list[Message]:
-    return said[:-1] if said and said[-1].role == USER and said[-1].text == question else said
+def _without(messages: list[Message], question: str | None) -> list[Message]:
+    return (
+        messages[:-1]
+        if messages and messages[-1].role == USER and messages[-1].text == question
+        else messages
+    )
 
 
-def _turns(said: Sequence[Message]) -> tuple[Turn, ...]:
+def _turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     return tuple(
-        Turn(one.role, one.text)
-        for one in said
-        if one.role in (USER, ASSISTANT) and one.text.strip()
+        Turn(item.role, item.text)
+        for item in messages
+        if item.role in (USER, ASSISTANT) and item.text.strip()
     )
 
 
@@ -157,58 +165,66 @@ def found_in(placed: Sequence[Placed]) -> list[Document] | None:
 
     None if nothing was retrieved at all, or content is missing.
     """
-    reranked = [_reranked(one.span) for one in placed]
-    if any(found is not None for found in reranked):
+    reranked = [_reranked(node.span) for node in placed]
+    if any(documents is not None for documents in reranked):
         return _together(reranked)
     giving: set[int] = set()
     retrieved = []
-    for one in sorted(placed, key=lambda one: one.depth):
-        found = _retrieved(one.span)
-        inside = one.parent is not None and id(one.parent) in giving
-        if inside or (found and one.span.role == "retriever"):
-            giving.add(id(one.span))
+    for item in sorted(placed, key=lambda item: item.depth):
+        documents = _retrieved(item.span)
+        inside = item.parent is not None and id(item.parent) in giving
+        if inside or (documents and item.span.role == "retriever"):
+            giving.add(id(item.span))
         # A retriever that asks others gives what it made of theirs.
-        if found is not None and not inside:
-            retrieved.append((one.span.start, one.span.id, found))
+        if documents is not None and not inside:
+            retrieved.append((item.span.start, item.span.id, documents))
     if retrieved:
-        return _together([found for *_, found in sorted(retrieved, key=lambda one: one[:2])])
-    root = min(placed, key=lambda one: one.depth).span
+        return _together(
+            [documents for *_, documents in sorted(retrieved, key=lambda item: item[:2])]
+        )
+    root = min(placed, key=lambda item: item.depth).span
     return next(
-        (found for fact in (OUTPUT, ANSWERED, INPUT, ASKED) if (found := _beside(root.says(fact)))),
+        (
+            documents
+            for fact in (OUTPUT, ANSWERED, INPUT, ASKED)
+            if (documents := _beside(root.says(fact)))
+        ),
         None,
     )
 
 
 def _retrieved(span: TraceSpan) -> list[Document] | None:
-    found = documents_in(span.says(DOCUMENTS))
-    if found is not None and not (found and found[0].id is None):
-        return found
+    documents = documents_in(span.says(DOCUMENTS))
+    if documents is not None and not (documents and documents[0].id is None):
+        return documents
     if span.role != "retriever":
-        return found
+        return documents
     output = span.says(OUTPUT)
-    if found is not None:
-        return _named(found, documents_in(output) or ())
-    found = documents_in(output)
-    if found is None and isinstance(output, str) and output.strip():
-        said = opened(output)
-        found = [Document(text=said)] if isinstance(said, str) else []
-    if found is None and (span.says(QUERY) is not None or span.says(INPUT) is not None):
+    if documents is not None:
+        return _named(documents, documents_in(output) or ())
+    documents = documents_in(output)
+    if documents is None and isinstance(output, str) and output.strip():
+        text = opened(output)
+        documents = [Document(text=text)] if isinstance(text, str) else []
+    if documents is None and (span.says(QUERY) is not None or span.says(INPUT) is not None):
         # It says what it looked for, so that it would say what it found.
-        found = []
-    return found
+        documents = []
+    return documents
 
 
-def _named(found: Sequence[Document], again: Sequence[Document]) -> list[Document]:
-    if [one.text for one in found] != [one.text for one in again]:
-        return list(found)
-    return [replace(one, id=one.id or other.id) for one, other in zip(found, again, strict=True)]
+def _named(documents: Sequence[Document], again: Sequence[Document]) -> list[Document]:
+    if [item.text for item in documents] != [item.text for item in again]:
+        return list(documents)
+    return [
+        replace(item, id=item.id or other.id) for item, other in zip(documents, again, strict=True)
+    ]
 
 
 def _reranked(span: TraceSpan) -> list[Document] | None:
-    found = documents_in(span.says(RERANKED))
-    if found is None and span.role == "reranker":
-        found = documents_in(span.says(DOCUMENTS)) or documents_in(span.says(OUTPUT))
-    return found
+    documents = documents_in(span.says(RERANKED))
+    if documents is None and span.role == "reranker":
+        documents = documents_in(span.says(DOCUMENTS)) or documents_in(span.says(OUTPUT))
+    return documents
 
 
 def _beside(value: object) -> list[Document] | None:
@@ -216,16 +232,16 @@ def _beside(value: object) -> list[Document] | None:
     if not isinstance(value, dict):
         return None
     for name in ("source_documents", "source_nodes", "context", "contexts", "documents", "docs"):
-        found = documents_in(value.get(name))
-        if found:
-            return found
+        documents = documents_in(value.get(name))
+        if documents:
+            return documents
     return None
 
 
 def _together(lists: Iterable[list[Document] | None]) -> list[Document]:
     once: dict[tuple[str | None, ...], Document] = {}
     with_text: set[str] = set()
-    for document in (document for found in lists for document in found or ()):
+    for document in (document for documents in lists for document in documents or ()):
         if document.text is None and document.id in with_text:
             continue
         if document.text is not None and document.id is not None:
@@ -242,17 +258,19 @@ def contexts_of(documents: Sequence[Document], corpus: Corpus | None) -> tuple[C
     texts.
     """
     contexts = []
-    taken: set[str] = set()
+    ids: set[str] = set()
     for rank, document in enumerate(documents, 1):
         text = document.text
         if text is None and corpus is not None:
             names = filter(None, (document.id, document.source))
-            text = next((found for one in names if (found := corpus.text(one)) is not None), None)
+            text = next(
+                (passage for name in names if (passage := corpus.text(name)) is not None), None
+            )
         id = name = document.id or document.source or str(rank)
         again = 1
-        while id in taken:
+        while id in ids:
             again += 1
             id = f"{name}#{again}"
-        taken.add(id)
+        ids.add(id)
         contexts.append(Context(id, text, rank, document.score))
     return tuple(contexts)

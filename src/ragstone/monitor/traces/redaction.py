@@ -132,7 +132,7 @@ class Secret:
         )
 
 
-_ALIKE = bytes(48 if 48 <= one <= 57 else 120 for one in range(256))
+_ALIKE = bytes(48 if 48 <= code <= 57 else 120 for code in range(256))
 _BETWEEN = b" ()./-\\"
 
 
@@ -184,8 +184,8 @@ def _is_card(digits: str) -> bool:
         or (digits[:2] in ("34", "37") and length == 15)
         or (first == "3" and length in (14, 16))
     )
-    doubled = (int(one) * 2 for one in digits[-2::-2])
-    total = sum(map(int, digits[::-2])) + sum(one - 9 if one > 9 else one for one in doubled)
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    total = sum(map(int, digits[::-2])) + sum(item - 9 if item > 9 else item for item in doubled)
     return given_out and total % 10 == 0
 
 
@@ -235,7 +235,7 @@ BUILT_IN: Mapping[str, Secret] = {
 """By name, in the order in which they are taken out."""
 
 
-_ESCAPES = tuple(b"\\u00%d" % one for one in range(2, 8))
+_ESCAPES = tuple(b"\\u00%d" % code for code in range(2, 8))
 _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _JSON = ("{", "[", '"')
@@ -273,9 +273,11 @@ class Redaction:
         for name in self.built_in:
             if name not in BUILT_IN:
                 raise UnknownName("redaction", name, BUILT_IN)
-        own = [(f"[{name}]", _compiled(name, given)) for name, given in self.patterns.items()]
+        patterns = [
+            (f"[{name}]", _compiled(name, pattern)) for name, pattern in self.patterns.items()
+        ]
         secrets = [secret for name, secret in BUILT_IN.items() if name in self.built_in]
-        object.__setattr__(self, "_own", own)
+        object.__setattr__(self, "_own", patterns)
         object.__setattr__(self, "_secrets", secrets)
         # A text in JSON can spell any character by its number.
         hints = [*(hint for secret in secrets for hint in secret.hints), *_ESCAPES]
@@ -294,11 +296,11 @@ class Redaction:
         """
         if text.lstrip()[:1] in _JSON and len(text) > 1:
             try:
-                given = decode(text)
+                value = decode(text)
             except BadJsonError:
                 return self._plain(_spelled(text))
-            redacted = self.redact_in(given)
-            return text if redacted is given else json.dumps(redacted, ensure_ascii=False)
+            redacted = self.redact_in(value)
+            return text if redacted is value else json.dumps(redacted, ensure_ascii=False)
         return self._plain(text)
 
     def redact_id(self, id: str) -> str:
@@ -315,11 +317,11 @@ class Redaction:
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
-            parts = [self.redact_in(one) for one in value]
+            parts = [self.redact_in(item) for item in value]
             return parts if any(map(is_not, parts, value)) else value
         if isinstance(value, dict):
             keys = [self.redact(key) for key in value]
-            parts = [self.redact_in(one) for one in value.values()]
+            parts = [self.redact_in(item) for item in value.values()]
             same = not any(map(is_not, parts, value.values())) and not any(map(is_not, keys, value))
             return value if same else dict(zip(keys, parts, strict=True))
         return value
@@ -354,7 +356,7 @@ class Redaction:
                 text = _marked(text, list(secret.places(text)), f"[{secret.name}]")
         for mark, pattern in self._own:
             text = _marked(
-                text, [found.span() for found in pattern.finditer(text) if found[0]], mark
+                text, [match.span() for match in pattern.finditer(text) if match[0]], mark
             )
         return text
 
@@ -366,17 +368,17 @@ def hashed_id(id: str) -> str:
 
 def _spelled(text: str) -> str:
     """Return a text that looks like JSON, with the characters that it spells by their numbers."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def _marked(text: str, places: list[tuple[int, int]], mark: str) -> str:
     if not places:
         return text
-    kept, at = [], 0
+    pieces, at = [], 0
     for start, end in places:
-        kept += [text[at:start], mark]
+        pieces += [text[at:start], mark]
         at = end
-    return "".join([*kept, text[at:]])
+    return "".join([*pieces, text[at:]])
 
 
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
@@ -386,14 +388,14 @@ def _compiled(name: str, pattern: str) -> re.Pattern[str]:
             "its name becomes the mark."
         )
     try:
-        found = re.compile(pattern)
+        compiled = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise InputError(
             f"{pattern!r}, which is to take out {name}, is no regular expression: {error}."
         ) from None
-    if found.match(""):
+    if compiled.match(""):
         raise InputError(
             f"{pattern!r}, which is to take out {name}, matches an empty text too, so that marks "
             "would stand everywhere. Let it match at least one character."
         )
-    return found
+    return compiled

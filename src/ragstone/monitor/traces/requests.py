@@ -51,16 +51,16 @@ def requests_of(tree: Tree) -> list[TraceSpan]:
 class _Branch:
     def __init__(self, tree: Tree, span: TraceSpan) -> None:
         self.span, self._placed = span, tree.placed(span)
-        self._seen = [one.span for one in self._placed if not one.hidden]
+        self._seen = [node.span for node in self._placed if not node.hidden]
 
     @cached_property
     def retrieves(self) -> bool:
-        return any(_retrieves(one.span) for one in self._placed)
+        return any(_retrieves(node.span) for node in self._placed)
 
     @cached_property
     def questions(self) -> set[str]:
         texts = (_asks(span) for span in self._seen)
-        queries = (_query(one.span) for one in self._placed)
+        queries = (_query(node.span) for node in self._placed)
         return {text.strip() for text in (*texts, *queries) if text}
 
     @cached_property
@@ -70,8 +70,8 @@ class _Branch:
 
     @cached_property
     def titled(self) -> bool:
-        asked = [text for one in self._seen if not calls_model(one) and (text := _asks(one))]
-        return any(_titled(span, asked) for span in self._seen)
+        questions = [text for node in self._seen if not calls_model(node) and (text := _asks(node))]
+        return any(_titled(span, questions) for span in self._seen)
 
     @cached_property
     def failed(self) -> bool:
@@ -108,32 +108,32 @@ def _split(tree: Tree, span: TraceSpan, deep: int = _DEEPEST) -> list[TraceSpan]
     if not deep or span.role in HIDDEN or _speaks(span):
         return [span]
     inside = [_Branch(tree, child) for child in tree.children.get(id(span), ())]
-    answering = [one for one in inside if one.span.role not in HIDDEN and one.answers]
-    answering += [one for one in inside if one.failed and answering]
-    whole = [one for one in answering if one.retrieves]
-    calls = any(calls_model(one.span) and not one.titled for one in answering)
-    if any(one.retrieves for one in inside if one not in whole) and (calls or not whole):
+    answering = [branch for branch in inside if branch.span.role not in HIDDEN and branch.answers]
+    answering += [branch for branch in inside if branch.failed and answering]
+    whole = [branch for branch in answering if branch.retrieves]
+    calls = any(calls_model(branch.span) and not branch.titled for branch in answering)
+    if any(branch.retrieves for branch in inside if branch not in whole) and (calls or not whole):
         return _in_turn(tree, inside) or [span]
     several_roots = not span.id
     beside = [
-        one
-        for one in answering
+        branch
+        for branch in answering
         # Bare calls are the steps of an agent, or write a title; with no parent they may be more.
-        if not (calls_model(one.span) and (whole or not several_roots))
-        and not (one.retrieves or one.titled)
-        and one.questions
-        and not any(one.about(other) for other in whole)
+        if not (calls_model(branch.span) and (whole or not several_roots))
+        and not (branch.retrieves or branch.titled)
+        and branch.questions
+        and not any(branch.about(other) for other in whole)
     ]
-    heads = sorted([*whole, *beside], key=lambda one: (one.span.start, one.span.id))
+    heads = sorted([*whole, *beside], key=lambda item: (item.span.start, item.span.id))
     if not several_roots and _are_steps(heads) and not all(map(_is_complete, whole or heads)):
         return [span]
-    below = [head for one in heads for head in _split(tree, one.span, deep - 1)]
+    below = [head for branch in heads for head in _split(tree, branch.span, deep - 1)]
     return [span] if not below or len(answering) == len(below) == 1 else below
 
 
 def _are_steps(branches: Sequence[_Branch]) -> bool:
     return len(branches) > 1 and all(
-        one.about(two) or two.about(one) for one, two in pairwise(branches)
+        item.about(two) or two.about(item) for item, two in pairwise(branches)
     )
 
 
@@ -167,22 +167,26 @@ def _in_turn(tree: Tree, inside: Sequence[_Branch]) -> list[TraceSpan]:
     and something else than the other calls.
     """
     turns: list[list[_Branch]] = [[]]
-    for one in sorted(inside, key=lambda one: (one.span.start, one.span.id)):
-        turns[-1].append(one)
-        if one.answers and any(each.retrieves for each in turns[-1]):
+    for item in sorted(inside, key=lambda item: (item.span.start, item.span.id)):
+        turns[-1].append(item)
+        if item.answers and any(each.retrieves for each in turns[-1]):
             turns.append([])
     behind = turns.pop()
-    if len(turns) < 2 or any(one.answers and not one.titled for one in behind):
+    if len(turns) < 2 or any(branch.answers and not branch.titled for branch in behind):
         return []
-    asked = []
+    questions = []
     for turn in turns:
-        queries = {text for one in turn if one.retrieves for text in one.questions}
-        asked.append({text for text in queries if any(text in own for own in turn[-1].questions)})
-    if not all(asked) or any(one & two for at, one in enumerate(asked) for two in asked[:at]):
+        queries = {text for branch in turn if branch.retrieves for text in branch.questions}
+        questions.append(
+            {text for text in queries if any(text in question for question in turn[-1].questions)}
+        )
+    if not all(questions) or any(
+        ask & two for at, ask in enumerate(questions) for two in questions[:at]
+    ):
         return []
     holders = []
     for turn in turns:
-        spans = [one.span for one in turn]
+        spans = [branch.span for branch in turn]
         holder = made_up(spans[-1].id, spans)
         tree.children[id(holder)] = spans
         holders.append(holder)
@@ -195,12 +199,12 @@ def likeliest_answers(placed: Sequence[Placed], documents: Sequence[Document]) -
     What rests on the passages goes before what does not, the outer before the inner, the later
     before the earlier.
     """
-    seen = [one for one in placed if not one.hidden]
+    seen = [node for node in placed if not node.hidden]
     levels = _levels(placed, seen, documents)
     ranked = sorted(
-        seen, key=lambda one: (levels[id(one.span)], one.depth, -one.span.end, one.span.id)
+        seen, key=lambda item: (levels[id(item.span)], item.depth, -item.span.end, item.span.id)
     )
-    return [one.span for one in ranked]
+    return [item.span for item in ranked]
 
 
 def _levels(
@@ -209,35 +213,37 @@ def _levels(
     """Return by the place of a span in memory: 0 if it may answer, 1 if another rests on the
     passages and it does not, 2 if it writes a title.
     """
-    parents = {id(one.span): one.parent for one in placed}
-    begun = min((one.span.start for one in placed if _retrieves(one.span)), default=0)
-    queries = {text.strip() for one in placed if (text := _query(one.span))}
-    asked = [text for one in seen if not calls_model(one.span) and (text := _asks(one.span))]
+    parents = {id(node.span): node.parent for node in placed}
+    begun = min((node.span.start for node in placed if _retrieves(node.span)), default=0)
+    queries = {text.strip() for node in placed if (text := _query(node.span))}
+    questions = [text for node in seen if not calls_model(node.span) and (text := _asks(node.span))]
     starts = beginnings(documents)
-    titled = {id(one.span) for one in seen if _titled(one.span, [*asked, *queries], starts)}
-    calls = [one.span for one in placed if calls_model(one.span)]
-    on_passages = [one for one in calls if holds_passages(_prompt(one), starts)] or [
-        one for one in calls if one.start >= begun and (own_question(one) or "").strip() in queries
+    titled = {id(node.span) for node in seen if _titled(node.span, [*questions, *queries], starts)}
+    calls = [node.span for node in placed if calls_model(node.span)]
+    on_passages = [call for call in calls if holds_passages(_prompt(call), starts)] or [
+        call
+        for call in calls
+        if call.start >= begun and (own_question(call) or "").strip() in queries
     ]
-    answering = {id(one) for one in on_passages} - titled
+    answering = {id(call) for call in on_passages} - titled
     resting = set[int]()
-    for one in placed:
-        span: TraceSpan | None = one.span
-        if _retrieves(one.span) or id(one.span) in answering:
+    for node in placed:
+        span: TraceSpan | None = node.span
+        if _retrieves(node.span) or id(node.span) in answering:
             while span is not None and id(span) not in resting:
                 resting.add(id(span))
                 span = parents.get(id(span))
-    drafts = [text for one in seen if id(one.span) in resting and (text := own_answer(one.span))]
+    drafts = [text for node in seen if id(node.span) in resting and (text := own_answer(node.span))]
     levels = {}
-    for one in seen:
-        rests = not drafts or id(one.span) in resting or _rewrites(one.span, drafts)
-        levels[id(one.span)] = 2 if id(one.span) in titled else 0 if rests else 1
+    for node in seen:
+        rests = not drafts or id(node.span) in resting or _rewrites(node.span, drafts)
+        levels[id(node.span)] = 2 if id(node.span) in titled else 0 if rests else 1
     return levels
 
 
 def _prompt(span: TraceSpan) -> str:
     messages = messages_in(span.says(INPUT_MESSAGES)) or messages_in(span.says(INPUT))
-    return "\n".join([*(one.text for one in messages), own_question(span) or ""])
+    return "\n".join([*(message.text for message in messages), own_question(span) or ""])
 
 
 def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
@@ -250,10 +256,12 @@ def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
     return not prompt
 
 
-def _titled(span: TraceSpan, asked: Sequence[str], starts: Sequence[str] = ()) -> bool:
+def _titled(span: TraceSpan, questions: Sequence[str], starts: Sequence[str] = ()) -> bool:
     texts = [_NAME_PARTS.sub(" ", span.name)]
-    if calls_model(span) and not any(_TITLE.search(text) for text in asked):
-        told = [text_in(opened(span.says(INSTRUCTIONS))), own_question(span) or ""]
-        told += [one.text for one in messages_in(span.says(INPUT_MESSAGES)) if one.role == SYSTEM]
-        texts += [] if holds_passages("\n".join(told), starts) else told
+    if calls_model(span) and not any(_TITLE.search(text) for text in questions):
+        instructions = [text_in(opened(span.says(INSTRUCTIONS))), own_question(span) or ""]
+        instructions += [
+            item.text for item in messages_in(span.says(INPUT_MESSAGES)) if item.role == SYSTEM
+        ]
+        texts += [] if holds_passages("\n".join(instructions), starts) else instructions
     return any(_TITLE.search(text) for text in texts)

@@ -74,61 +74,63 @@ def documents_in(value: Any, deep: int = DEEPEST) -> list[Document] | None:
     if not deep:
         return None
     if isinstance(value, dict):
-        by_name = {squash(name): one for name, one in reversed(list(value.items()))}
+        by_name = {squash(name): item for name, item in reversed(list(value.items()))}
         for name in LISTS:
             inner = by_name.get(squash(name))
-            if inner is not None and (found := documents_in(inner, deep - 1)) is not None:
-                return found
+            if inner is not None and (documents := documents_in(inner, deep - 1)) is not None:
+                return documents
         return None
     if not isinstance(value, list):
         return None
     if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
         return documents_in(value[0], deep - 1)
-    found = [document for one in value[:MOST] if (document := _document(one)) is not None]
-    return found if found or not value else None
+    documents = [document for item in value[:MOST] if (document := _document(item)) is not None]
+    return documents if documents or not value else None
 
 
 def _is_pair(value: list[Any]) -> bool:
     return len(value) == 2 and isinstance(value[1], (int, float))
 
 
-def _document(given: Any) -> Document | None:
-    given = opened(given) if isinstance(given, str) and given[:1] == "{" else given
-    if isinstance(given, str):
-        return Document(text=given)
-    if isinstance(given, list) and _is_pair(given):
-        inner = _document(given[0])
-        return None if inner is None else replace(inner, score=_number(given[1]))
-    if not isinstance(given, dict):
+def _document(value: Any) -> Document | None:
+    value = opened(value) if isinstance(value, str) and value[:1] == "{" else value
+    if isinstance(value, str):
+        return Document(text=value)
+    if isinstance(value, list) and _is_pair(value):
+        inner = _document(value[0])
+        return None if inner is None else replace(inner, score=_number(value[1]))
+    if not isinstance(value, dict):
         return None
-    by_name = _flat(given)
-    text = next((said for one in TEXTS if (said := text_in(by_name.get(squash(one))))), None)
-    scores = (_number(by_name.get(squash(one))) for one in SCORES)
-    score = next((one for one in scores if one is not None), None)
+    by_name = _flat(value)
+    text = next(
+        (content for text in TEXTS if (content := text_in(by_name.get(squash(text))))), None
+    )
+    scores = (_number(by_name.get(squash(score))) for score in SCORES)
+    score = next((score for score in scores if score is not None), None)
     metadata = opened(by_name.get("metadata"))
     about = metadata if isinstance(metadata, dict) else {}
     return Document(
         _id(by_name, IDS),
         text,
         score,
-        _id({squash(name): one for name, one in about.items()}, IN_METADATA),
+        _id({squash(name): item for name, item in about.items()}, IN_METADATA),
     )
 
 
 def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("node", "document", "kwargs", "payload", "text_resource") and isinstance(
             value, dict
         ):
-            for inner, one in _flat(value).items():
-                found.setdefault(inner, one)
+            for inner, item in _flat(value).items():
+                fields.setdefault(inner, item)
         else:
-            found[squash(name.removeprefix("document."))] = value
+            fields[squash(name.removeprefix("document."))] = value
     if "kwargs" in given:
         # The id of what LangChain writes down is that of a class.
-        found["id"] = given["kwargs"].get("id") if isinstance(given["kwargs"], dict) else None
-    return found
+        fields["id"] = given["kwargs"].get("id") if isinstance(given["kwargs"], dict) else None
+    return fields
 
 
 def _id(by_name: Mapping[str, Any], names: Iterable[str]) -> str | None:
@@ -195,9 +197,9 @@ class Corpus:
             with self.path.open("rb") as file:
                 for start in self._starts[first:behind]:
                     file.seek(int(start))
-                    found = _passage(file.readline())
-                    if found is not None and found[0] == id:
-                        return found[1]
+                    passage = _passage(file.readline())
+                    if passage is not None and passage[0] == id:
+                        return passage[1]
         except OSError:
             return None
         return None
@@ -207,14 +209,14 @@ def _index(file: Any, path: Path) -> tuple[np.ndarray, np.ndarray]:
     keys, starts, faults, at = [], [], [], 0
     for number, line in enumerate(file, 1):
         if line.strip():
-            found = _passage(line)
-            if found is None:
+            passage = _passage(line)
+            if passage is None:
                 expected = "an object with _id or id, and text"
                 faults.append(Fault(str(path), number, "", expected, repr(line[:60])))
                 if len(faults) > SHOWN:
                     break
             else:
-                keys.append(_key(found[0]))
+                keys.append(_key(passage[0]))
                 starts.append(at)
         at += len(line)
     if faults:
@@ -229,15 +231,15 @@ def _key(id: str) -> int:
 
 def _passage(line: bytes) -> tuple[str, str] | None:
     try:
-        given = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(given, dict):
+    if not isinstance(record, dict):
         return None
-    ids = (id_text(given.get(name)) for name in ID_FIELDS)
+    ids = (id_text(record.get(name)) for name in ID_FIELDS)
     id = next((id for id in ids if id is not None), None)
-    text = next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), None)
+    text = next((record[name] for name in TEXT_FIELDS if isinstance(record.get(name), str)), None)
     if text is None or id is None:
         return None
-    title = given.get("title")
+    title = record.get("title")
     return id, f"{title}\n{text}" if isinstance(title, str) and title else text

@@ -38,15 +38,15 @@ class Tree:
 
     def placed(self, root: TraceSpan) -> list[Placed]:
         """Return a span and all inside it, by when they began."""
-        found, stack = [], [Placed(root, 0, frozenset())]
+        placed, stack = [], [Placed(root, 0, frozenset())]
         while stack:
             one = stack.pop()
-            found.append(one)
+            placed.append(one)
             role = one.span.role
             within = one.within if role is None else one.within | {role}
             inside = self.children.get(id(one.span), ())
             stack.extend(Placed(span, one.depth + 1, within, one.span) for span in inside)
-        return sorted(found, key=lambda one: (one.span.start, one.depth, one.span.id))
+        return sorted(placed, key=lambda item: (item.span.start, item.depth, item.span.id))
 
 
 def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
@@ -79,14 +79,14 @@ def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
     beside = [span for span in tops if span is not root]
     if beside:
         children[id(root)] = sorted(
-            [*children.get(id(root), ()), *beside], key=lambda one: (one.start, one.id)
+            [*children.get(id(root), ()), *beside], key=lambda item: (item.start, item.id)
         )
     return Tree(root, bool(roots), children)
 
 
 def made_up(id: str, children: Sequence[TraceSpan]) -> TraceSpan:
     """Return a span that was not sent, as long as what is inside it."""
-    start, end = min(one.start for one in children), max(one.end for one in children)
+    start, end = min(child.start for child in children), max(child.end for child in children)
     return TraceSpan(id, "", "", start, end, {}, {}, there=False)
 
 
@@ -129,12 +129,12 @@ def _in_circles(
         reach(span)
     if len(reached) == len(spans):
         return []
-    found = []
+    circles = []
     parents = {id(child): parent for parent, inside in children.items() for child in inside}
     for span in spans:
         if id(span) not in reached:
             inside = children[parents[id(span)]]
-            inside[:] = [one for one in inside if one is not span]
-            found.append(span)
+            inside[:] = [branch for branch in inside if branch is not span]
+            circles.append(span)
             reach(span)
-    return found
+    return circles

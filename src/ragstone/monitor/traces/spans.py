@@ -173,8 +173,8 @@ class TraceSpan:
     def role(self) -> Role | None:
         """Return what it does; None if that is not said."""
         for name in ROLE.names:
-            said = self.attributes.get(name)
-            if isinstance(said, str) and (role := ROLES.get(said.strip('"').lower())) is not None:
+            value = self.attributes.get(name)
+            if isinstance(value, str) and (role := ROLES.get(value.strip('"').lower())) is not None:
                 return role
         return None
 
@@ -182,20 +182,20 @@ class TraceSpan:
         """Return a fact about the span itself, or None."""
         value = fact.among(self.attributes)
         if value is None:
-            value = next((self.lists[one] for one in fact.lists if one in self.lists), None)
+            value = next((self.lists[name] for name in fact.lists if name in self.lists), None)
         return value
 
     def tells(self, fact: TraceFact) -> Iterator[Any]:
         """Give what the resource and the span say of a fact, the likeliest first."""
         for name in fact.names:
-            for place in (self.resource, self.attributes):
-                if place.get(name) not in (None, ""):
-                    yield place[name]
+            for attributes in (self.resource, self.attributes):
+                if attributes.get(name) not in (None, ""):
+                    yield attributes[name]
 
 
 def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
     """Return the spans of a trace, by when they began; the same whatever the order of the parts."""
-    found: dict[str, TraceSpan] = {}
+    by_id: dict[str, TraceSpan] = {}
     versions: dict[str, tuple[int, int, bytes]] = {}
     records: dict[bytes, Any] = {}
     for part in parts:
@@ -207,12 +207,12 @@ def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
                 # nothing but itself.
                 version = (span.end_time_unix_nano, len(raw), raw + heads)
                 if id not in versions or version > versions[id]:
-                    versions[id], found[id] = version, _span(span, resource)
+                    versions[id], by_id[id] = version, _span(span, resource)
         elif part.kind == "logs":
             for record in _in_logs(part.body):
                 records[record.SerializeToString()] = record
-    _join(found, [records[raw] for raw in sorted(records)])
-    spans = sorted(found.values(), key=lambda span: (span.start, span.id))
+    _join(by_id, [records[raw] for raw in sorted(records)])
+    spans = sorted(by_id.values(), key=lambda span: (span.start, span.id))
     for span in spans:
         span.lists = _lists(span.attributes)
     return spans
@@ -249,18 +249,23 @@ def _span(span: Any, resource: Mapping[str, Any]) -> TraceSpan:
     failed = span.status.code == Status.STATUS_CODE_ERROR
     messages: list[tuple[str, Any]] = []
     for event in span.events:
-        said = _values(event.attributes)
+        values = _values(event.attributes)
         if event.name == "exception":
-            failed_by = ERROR.among(said)
+            failed_by = ERROR.among(values)
             error = failed_by if isinstance(failed_by, str) else error
         elif event.name in MESSAGE_EVENTS:
-            messages.append((event.name, said))
+            messages.append((event.name, values))
         elif event.name.startswith("gen_ai."):
-            attributes = {**said, **attributes}
+            attributes = {**values, **attributes}
     _put_messages(attributes, messages)
     if failed:
-        said = ERROR.among(attributes)
-        error = span.status.message or error or (said if isinstance(said, str) else "") or "error"
+        recorded = ERROR.among(attributes)
+        error = (
+            span.status.message
+            or error
+            or (recorded if isinstance(recorded, str) else "")
+            or "error"
+        )
     end = max(span.end_time_unix_nano, span.start_time_unix_nano)
     return TraceSpan(
         span.span_id.hex(),
@@ -279,17 +284,17 @@ def _join(spans: dict[str, TraceSpan], records: Sequence[Any]) -> None:
     messages: dict[str, list[tuple[str, Any]]] = {}
     for record in sorted(records, key=_time):
         id, at = record.span_id.hex().replace("0" * 16, ""), _time(record)
-        said = _values(record.attributes)
+        values = _values(record.attributes)
         body = _value(record.body)
-        name = record.event_name or said.get("event.name")
+        name = record.event_name or values.get("event.name")
         span = spans.get(id)
         if span is None:
             span = spans[id] = TraceSpan(id, "", str(name or ""), at, at, {}, {}, there=False)
         span.end = max(span.end, at) if not span.there else span.end
         if isinstance(name, str) and name in MESSAGE_EVENTS:
-            messages.setdefault(id, []).append((name, body if isinstance(body, dict) else said))
+            messages.setdefault(id, []).append((name, body if isinstance(body, dict) else values))
         within = body if isinstance(body, dict) and name not in MESSAGE_EVENTS else {}
-        for key, value in {**within, **said}.items():
+        for key, value in {**within, **values}.items():
             if key.startswith("gen_ai.") or key not in span.attributes:
                 span.attributes.setdefault(key, value)
     for id, those in messages.items():
@@ -301,44 +306,44 @@ def _time(record: Any) -> int:
 
 
 def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]]) -> None:
-    given: list[Any] = []
+    messages: list[Any] = []
     written: list[Any] = []
-    for name, said in events:
+    for name, content in events:
         role = MESSAGE_EVENTS[name]
         if role == "choice":
-            said = said.get("message") or said
-        if isinstance(said, dict) and said.get("content"):
+            content = content.get("message") or content
+        if isinstance(content, dict) and content.get("content"):
             if role == "choice":
-                written.append({"role": "assistant", **said})
+                written.append({"role": "assistant", **content})
             else:
-                given.append({"role": role, **said})
-    if given:
-        attributes.setdefault(INPUT_MESSAGES.names[0], given)
+                messages.append({"role": role, **content})
+    if messages:
+        attributes.setdefault(INPUT_MESSAGES.names[0], messages)
     if written:
         attributes.setdefault(OUTPUT_MESSAGES.names[0], written)
 
 
 def _lists(attributes: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    lists: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in attributes.items():
         for beginning in LISTS:
             if name.startswith(beginning) and name[len(beginning) : len(beginning) + 1] == ".":
                 index, _, key = name[len(beginning) + 1 :].partition(".")
                 if index.isascii() and index.isdigit() and len(index) < 7:
-                    found.setdefault(beginning, {}).setdefault(int(index), {})[key] = value
+                    lists.setdefault(beginning, {}).setdefault(int(index), {})[key] = value
     return {
-        beginning: [items[index] for index in sorted(items)] for beginning, items in found.items()
+        beginning: [items[index] for index in sorted(items)] for beginning, items in lists.items()
     }
 
 
 def _values(attributes: Iterable[Any]) -> dict[str, Any]:
-    return {one.key: _value(one.value) for one in attributes}
+    return {attribute.key: _value(attribute.value) for attribute in attributes}
 
 
 def _value(value: Any) -> Any:
     kind = value.WhichOneof("value")
     if kind == "array_value":
-        return [_value(one) for one in value.array_value.values]
+        return [_value(item) for item in value.array_value.values]
     if kind == "kvlist_value":
         return _values(value.kvlist_value.values)
     return None if kind in (None, "bytes_value") else getattr(value, kind)

@@ -101,26 +101,26 @@ def messages_in(value: Any, deep: int = DEEPEST) -> list[Message]:
     """
     value = opened(value)
     if isinstance(value, dict):
-        for name, one in value.items():
+        for name, item in value.items():
             if squash(name) in MESSAGES and squash(name) not in _EARLIER:
-                return messages_in(one, deep - 1) if deep else []
+                return messages_in(item, deep - 1) if deep else []
         message = _message(value)
         return [] if message is None else [message]
     if not isinstance(value, list) or not deep:
         return []
-    found = [message for one in value if (message := _message(one)) is not None]
-    if not found and len(value) == 1 and isinstance(value[0], list):
+    messages = [message for item in value if (message := _message(item)) is not None]
+    if not messages and len(value) == 1 and isinstance(value[0], list):
         return messages_in(value[0], deep - 1)
-    return found
+    return messages
 
 
 def history_in(value: Any) -> list[Message]:
     """Earlier messages that an input names as such, beside its question."""
     value = opened(value)
     if isinstance(value, dict):
-        for name, one in value.items():
+        for name, item in value.items():
             if squash(name) in _EARLIER:
-                return messages_in(one) or _in_turn(one)
+                return messages_in(item) or _in_turn(item)
         for name in ("inputs", "kwargs", "input"):
             if isinstance(inner := value.get(name), dict):
                 return history_in(inner)
@@ -131,7 +131,7 @@ def _in_turn(value: Any) -> list[Message]:
     """Return texts that were said in turn, or pairs of them."""
     if not isinstance(value, list):
         return []
-    texts = [text for one in value for text in (one if isinstance(one, list) else [one])]
+    texts = [text for item in value for text in (item if isinstance(item, list) else [item])]
     return [
         Message(ASSISTANT if index % 2 else USER, text)
         for index, text in enumerate(texts)
@@ -151,30 +151,30 @@ def answered_in(value: Any, deep: int = DEEPEST) -> str | None:
 
 def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | None:
     """Return what one of both said last, in messages or under one of these names."""
-    given, value = value, opened(value)
+    original, value = value, opened(value)
     if isinstance(value, str):
         return value if value.strip() not in ("", "null") else None
     if not deep:
         return None
-    if said := messages_in(value, deep):
-        theirs = [one.text for one in said if one.role == role and one.text.strip()]
-        if theirs:
-            return theirs[-1]
+    if messages := messages_in(value, deep):
+        own_texts = [item.text for item in messages if item.role == role and item.text.strip()]
+        if own_texts:
+            return own_texts[-1]
         if isinstance(value, list) or not _has(value, names):
             return None
     if isinstance(value, list):
-        if role == ASSISTANT and len(value) > 1 and (text := _parts_in(value, given)):
+        if role == ASSISTANT and len(value) > 1 and (text := _parts_in(value, original)):
             return text
-        texts = [text for one in value if (text := _said_in(one, deep - 1, role, names))]
+        texts = [text for item in value if (text := _said_in(item, deep - 1, role, names))]
         return ("\n".join(texts) or None) if role == ASSISTANT else next(iter(texts), None)
     if isinstance(value, dict):
-        return _under(value, names, lambda one: _said_in(one, deep - 1, role, names))
+        return _under(value, names, lambda item: _said_in(item, deep - 1, role, names))
     return None
 
 
-def _parts_in(value: list[Any], given: Any) -> str | None:
-    parts = any(isinstance(one, dict) and one.get("text") for one in value)
-    return text_in(value) if parts else structured_in(given)
+def _parts_in(value: list[Any], original: Any) -> str | None:
+    parts = any(isinstance(item, dict) and item.get("text") for item in value)
+    return text_in(value) if parts else structured_in(original)
 
 
 def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
@@ -185,10 +185,10 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
     """
     opens = opened(value)
     if isinstance(opens, dict) and deep:
-        by_name = {squash(name): one for name, one in opens.items()}
+        by_name = {squash(name): item for name, item in opens.items()}
         if by_name.keys() & _NO_RECORDS or by_name.get("error"):
             return None
-        name = next((one for one in _ANSWERS if one in by_name), "")
+        name = next((_answer for _answer in _ANSWERS if _answer in by_name), "")
         inner = by_name.get(name)
         while name in _ALTERNATIVES and isinstance(inner, list):
             inner = next(iter(inner), None)
@@ -199,9 +199,10 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
         if isinstance(inner, str):
             return None
     elif isinstance(opens, list):
-        items = [opened(one) for one in opens]
+        items = [opened(item) for item in opens]
         if any(
-            isinstance(one, (dict, list)) and structured_in(one, deep - 1) is None for one in items
+            isinstance(item, (dict, list)) and structured_in(item, deep - 1) is None
+            for item in items
         ):
             return None
     elif not isinstance(opens, (bool, int, float)):
@@ -215,55 +216,57 @@ def leaves_of(value: Any) -> Iterator[str]:
     """Give the texts and numbers in a value, as texts."""
     value = opened(value)
     if isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from leaves_of(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from leaves_of(item)
     elif not isinstance(value, bool) and value is not None:
         yield str(value)
 
 
 def _has(value: Mapping[str, Any], names: Iterable[str]) -> bool:
-    there = {squash(name) for name in value}
-    return any(name in there for name in names)
+    names_in = {squash(name) for name in value}
+    return any(name in names_in for name in names)
 
 
 def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | None:
-    by_name = {squash(name): one for name, one in reversed(list(value.items()))}
+    by_name = {squash(name): item for name, item in reversed(list(value.items()))}
     for name in names:
         inner = by_name.get(name)
         while name in _ALTERNATIVES and isinstance(inner, list):
             inner = next(iter(inner), None)
         if inner is not None and (text := read(inner)):
             return str(text)
-    alone = [one for name, one in value.items() if isinstance(one, str) and name not in _NO_TEXTS]
+    alone = [
+        item for name, item in value.items() if isinstance(item, str) and name not in _NO_TEXTS
+    ]
     return alone[0] if len(value) == 1 and alone and alone[0].strip() else None
 
 
-def _message(given: Any) -> Message | None:
-    if isinstance(given, list) and len(given) == 2 and isinstance(given[0], str):
-        role = SPEAKERS.get(given[0].lower())
-        return None if role is None else Message(role, text_in(given[1]))
-    if not isinstance(given, dict):
+def _message(value: Any) -> Message | None:
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):
+        role = SPEAKERS.get(value[0].lower())
+        return None if role is None else Message(role, text_in(value[1]))
+    if not isinstance(value, dict):
         return None
-    if isinstance(given.get("kwargs"), dict) and isinstance(given.get("id"), list):
+    if isinstance(value.get("kwargs"), dict) and isinstance(value.get("id"), list):
         # What LangChain writes of a message: its class at the end of the id.
-        kwargs = given["kwargs"]
-        kind = str(kwargs.get("type") or (given["id"][-1:] and given["id"][-1]))
+        kwargs = value["kwargs"]
+        kind = str(kwargs.get("type") or (value["id"][-1:] and value["id"][-1]))
         return _of(kind, kwargs.get("content"))
-    if isinstance(given.get("message"), dict) and not given.keys() & {"role", "type"}:
-        return _message(given["message"])
-    if "message.role" in given:
-        content = given.get("message.content")
+    if isinstance(value.get("message"), dict) and not value.keys() & {"role", "type"}:
+        return _message(value["message"])
+    if "message.role" in value:
+        content = value.get("message.content")
         if content is None:
-            content = [one for name, one in given.items() if name.endswith(".text")]
-        return _of(str(given["message.role"]), content)
-    role = given.get("role", given.get("type"))
+            content = [item for name, item in value.items() if name.endswith(".text")]
+        return _of(str(value["message.role"]), content)
+    role = value.get("role", value.get("type"))
     if not isinstance(role, str):
         return None
-    content = next((given[one] for one in ("content", "parts", "text") if given.get(one)), "")
-    if not given.keys() & {"content", "parts", "text", "tool_calls", "data"}:
+    content = next((value[item] for item in ("content", "parts", "text") if value.get(item)), "")
+    if not value.keys() & {"content", "parts", "text", "tool_calls", "data"}:
         return None
-    if isinstance(given.get("data"), dict) and not content:
-        content = given["data"].get("content")
+    if isinstance(value.get("data"), dict) and not content:
+        content = value["data"].get("content")
     return _of(role, content)
 
 
@@ -277,7 +280,7 @@ def text_in(content: Any, deep: int = DEEPEST) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(filter(None, (text_in(one, deep - 1) for one in content if deep)))
+        return "\n".join(filter(None, (text_in(item, deep - 1) for item in content if deep)))
     if isinstance(content, dict) and deep and content.get("type") in _TEXT_PARTS:
         for name in ("text", "content", "parts", "value"):
             if content.get(name):

@@ -140,10 +140,10 @@ def _is_about_answers(span: TraceSpan) -> bool:
 def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[TraceSpan]) -> Content:
     if not examples:
         return "none" if calls else "there"
-    if any(one.example.answer is None for one in examples) and any(map(_puts_out, spans)):
+    if any(example.example.answer is None for example in examples) and any(map(_puts_out, spans)):
         return "none"
-    contexts = [one for example in examples for one in example.example.contexts or ()]
-    if contexts and all(one.text is None for one in contexts):
+    contexts = [context for example in examples for context in example.example.contexts or ()]
+    if contexts and all(context.text is None for context in contexts):
         return "ids_only"
     return "there"
 
@@ -159,7 +159,7 @@ class _Answer:
         self._root = root
         self._corpus = corpus
         self._placed = tree.placed(root)
-        self._spans = [root, *(one.span for one in self._placed if one.span is not root)]
+        self._spans = [root, *(node.span for node in self._placed if node.span is not root)]
         self._documents = found_in(self._placed)
         self._seen = likeliest_answers(self._placed, self._documents or ())
         self._calls = [span for span in reversed(self._seen) if calls_model(span)]
@@ -170,7 +170,7 @@ class _Answer:
         answer = self._answer()
         error = self._root.error
         if answer is None:
-            error = error or next((one.error for one in self._spans if one.error), None)
+            error = error or next((span.error for span in self._spans if span.error), None)
             # A failure is an answer too, and so is nothing: that is what the user got.
             nothing = error is not None or self._says_nothing()
             retrieved_only = documents and not self._calls
@@ -179,7 +179,7 @@ class _Answer:
             answer = "" if nothing else None
         history = history_of(self._root, self._calls, question)
         contexts = None if documents is None else contexts_of(documents, self._corpus)
-        root, end = self._root, max(one.end for one in self._spans)
+        root, end = self._root, max(span.end for span in self._spans)
         at, ended = seconds(root.start), seconds(root.end if root.there else end)
         traced = TracedExample(
             id=id,
@@ -216,17 +216,17 @@ class _Answer:
 
     def _answer(self) -> str | None:
         for span in self._spans:
-            said = span.says(ANSWERED)
-            if (text := answered_in(said) or structured_in(said)) is not None:
+            answer = span.says(ANSWERED)
+            if (text := answered_in(answer) or structured_in(answer)) is not None:
                 return text
         if (text := own_answer(self._root)) is not None:
             return text
         texts = (
-            own_answer(one) or (structured_answer(one) if calls_model(one) else None)
-            for one in self._seen
+            own_answer(node) or (structured_answer(node) if calls_model(node) else None)
+            for node in self._seen
         )
         text = next((text for text in texts if text), None)
-        record = next((json for one in self._seen if (json := structured_answer(one))), None)
+        record = next((json for node in self._seen if (json := structured_answer(node))), None)
         root = structured_answer(self._root)
         if root is not None and any(leaf in (text or root) for leaf in leaves_of(root)):
             return root
@@ -235,78 +235,78 @@ class _Answer:
     def _says_nothing(self) -> bool:
         if any(self._root.attributes.get(name) in ("", '""') for name in OUTPUT.names):
             return True
-        said = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
-        messages = messages_in(said)
+        output = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
+        messages = messages_in(output)
         return (
             bool(messages)
-            and not any(one.text.strip() for one in messages)
-            and "tool_call" not in str(said)
+            and not any(message.text.strip() for message in messages)
+            and "tool_call" not in str(output)
         )
 
     def _name(self, fact: TraceFact) -> str | None:
-        said = (value for span in (*self._spans, self._tree.root) for value in span.tells(fact))
-        return next((name for value in said if (name := _named(value)) is not None), None)
+        values = (value for span in (*self._spans, self._tree.root) for value in span.tells(fact))
+        return next((name for value in values if (name := _named(value)) is not None), None)
 
     def _model(self) -> str | None:
         spans = (*reversed(self._calls), *self._spans)
-        said = [
-            *(one.says(MODEL) for one in spans),
-            *(_in_object(one.says(METADATA), _MODEL) for one in self._calls),
+        names = [
+            *(span.says(MODEL) for span in spans),
+            *(_in_object(call.says(METADATA), _MODEL) for call in self._calls),
         ]
-        return next((name for value in said if (name := _named(value)) is not None), None)
+        return next((name for value in names if (name := _named(value)) is not None), None)
 
     def _tokens(self, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
         """Add the tokens of all calls; a call made by way of another is in that one's."""
-        total, found, counted = 0, False, set[int]()
-        for one in sorted(self._placed, key=lambda one: one.depth):
-            if one.parent is not None and id(one.parent) in counted:
-                counted.add(id(one.span))
+        total, is_known, counted = 0, False, set[int]()
+        for item in sorted(self._placed, key=lambda item: item.depth):
+            if item.parent is not None and id(item.parent) in counted:
+                counted.add(id(item.span))
                 continue
-            tokens = _tokens(one.span, fact, in_usage) if calls_model(one.span) else None
+            tokens = _tokens(item.span, fact, in_usage) if calls_model(item.span) else None
             if tokens is not None:
-                counted.add(id(one.span))
-                total, found = total + tokens, True
-        return total if found else _tokens(self._root, fact, in_usage)
+                counted.add(id(item.span))
+                total, is_known = total + tokens, True
+        return total if is_known else _tokens(self._root, fact, in_usage)
 
     def _reference(self) -> tuple[str, ...]:
-        said = (answered_in(one.says(REFERENCE)) for one in self._spans)
-        return tuple(text for text in said if text is not None)[:1]
+        references = (answered_in(span.says(REFERENCE)) for span in self._spans)
+        return tuple(text for text in references if text is not None)[:1]
 
     def _slices(self, session: str | None) -> dict[str, Any]:
-        found: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
+        slices: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
         environment = self._name(ENVIRONMENT)
         if environment is not None:
-            found["environment"] = environment
+            slices["environment"] = environment
         for span in (self._root, self._tree.root):
             metadata = opened(span.says(METADATA))
-            said = dict(metadata) if isinstance(metadata, dict) else {}
+            fields = dict(metadata) if isinstance(metadata, dict) else {}
             for name, value in span.attributes.items():
                 if name.startswith(_METADATA):
-                    said.setdefault(name.removeprefix(_METADATA), value)
-            for name, value in sorted(said.items(), key=lambda one: str(one[0])):
-                if len(found) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
-                    found.setdefault(
+                    fields.setdefault(name.removeprefix(_METADATA), value)
+            for name, value in sorted(fields.items(), key=lambda item: str(item[0])):
+                if len(slices) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
+                    slices.setdefault(
                         name.replace("\0", ""),
                         value.replace("\0", "") if isinstance(value, str) else value,
                     )
-        return found
+        return slices
 
     def _meta(self, traced: TracedExample) -> dict[str, Any]:
-        tags = next((said for one in self._spans if (said := one.says(TAGS)) is not None), None)
-        said = {
+        tags = next((value for span in self._spans if (value := span.says(TAGS)) is not None), None)
+        names = {
             "trace": traced.trace,
             "span": traced.span or None,
             "version": traced.version,
             "model": traced.model,
-            "top_k": next((k for one in self._spans if type(k := one.says(TOP_K)) is int), None),
+            "top_k": next((k for span in self._spans if type(k := span.says(TOP_K)) is int), None),
             "finish_reasons": _listed(
-                next((one.says(FINISH) for one in reversed(self._calls)), None)
+                next((call.says(FINISH) for call in reversed(self._calls)), None)
             ),
             "cache_read_tokens": self._tokens(CACHE_READ, ()),
             "cache_write_tokens": self._tokens(CACHE_WRITE, ()),
             "tags": _listed(opened(tags)),
         }
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name, value in names.items() if value is not None}
 
 
 _NOT_SLICES = frozenset(
