@@ -100,7 +100,6 @@ def send_to_people(
     """Put answers of production into a queue; it is made where it is missing.
 
     Args:
-        source: What the store of the monitor is called.
         probabilities: With which each was drawn from all traffic, also of those that are in the
             queue since an earlier draw; None: somebody picked them.
 
@@ -184,9 +183,6 @@ def drawn_for_people(
     Each answer has a number of its own, evenly spread over 0 to 1, for ever: those with the
     smallest are drawn. So who draws again reaches further, and the farthest reach alone says how
     likely an answer was to be among all that were drawn.
-
-    Args:
-        judged: The answers, each with the probability with which it was drawn to be judged.
 
     Returns:
         For each within reach, also of those there, the probability that it is drawn, of all

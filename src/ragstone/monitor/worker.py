@@ -48,9 +48,6 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
 
     The lock goes with the process, however that ends, or with its connection to PostgreSQL.
 
-    Args:
-        note: Called with a sentence if there is another.
-
     Yields:
         What says whether this is still the one, to be asked now and then.
     """
@@ -142,11 +139,7 @@ def worker_command(
 
 
 class MonitorWorker:
-    """Does all that follows from the store, a page at a time.
-
-    Args:
-        is_sole: Whether no other worker is at work on the store; where one is, this one stops.
-    """
+    """Does all that follows from the store, a page at a time."""
 
     def __init__(
         self,

@@ -1,12 +1,11 @@
 """A fixed set is judged again and again, and tells whether the judge drifts."""
 
 import json
-from pathlib import Path
 
-from ragstone.monitor.duties.judge_answers import Anchoring, read_anchors
+from ragstone.monitor.duties.judge_answers import Anchoring
 from ragstone.monitor.series.drift import judge_drift
 from ragstone.monitor.settings.sections import JudgingSettings
-from ragstone.monitor.store.batches import anchors, draw_anchors, put_anchors, write_round
+from ragstone.monitor.store.batches import anchors, draw_anchors, write_round
 from ragstone.monitor.store.store import MonitorStore
 from tests.clock import Clock
 from tests.monitor.duties.arriving import PASSAGE, QUESTION, TRUE, rows
@@ -14,15 +13,16 @@ from tests.monitor.duties.arriving import PASSAGE, QUESTION, TRUE, rows
 LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
 
 
-def test_the_set_of_a_file_is_judged_again_after_a_day(store: MonitorStore, tmp_path: Path) -> None:
+def test_the_set_is_judged_again_after_a_day(store: MonitorStore) -> None:
     clock = Clock()
-    file = tmp_path / "set.jsonl"
     records = [
         {"id": f"a{n}", "question": QUESTION, "answer": TRUE, "contexts": [PASSAGE]}
         for n in range(3)
     ]
-    file.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
-    assert read_anchors(store, file) == 3
+    with store.database.transaction() as run:
+        run.many(
+            "INSERT INTO anchors VALUES (?, ?)", [(one["id"], json.dumps(one)) for one in records]
+        )
     anchoring = Anchoring(store, LOCAL, now=clock)
     assert anchoring.step() == 3
     assert anchoring.step() == 0
@@ -69,9 +69,6 @@ def test_the_set_is_drawn_once_there_is_enough(store: MonitorStore) -> None:
 
 def test_what_is_no_longer_in_the_set_is_not_kept(store: MonitorStore) -> None:
     with store.database.transaction() as run:
-        put_anchors(run, {"a": "{}"})
+        run("INSERT INTO anchors VALUES ('a', '{}')")
         write_round(run, 1.0, [("a", "m", 0.5), ("gone", "m", 0.5)], "j")
     assert rows(store, "SELECT example, value, judge FROM anchor_scores") == [("a", 0.5, "j")]
-    with store.database.transaction() as run:
-        put_anchors(run, {"b": "{}"})
-    assert rows(store, "SELECT count(*) FROM anchor_scores") == [(0,)]

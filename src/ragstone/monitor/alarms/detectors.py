@@ -44,12 +44,7 @@ stood in, and are not looked at: two judges' means differ without any fall."""
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A detector says that a mean is worse than its bar.
-
-    Attributes:
-        since: When the first answer was given from which on the scores speak for a fall.
-        again: The slice had fallen before, and did not recover since.
-    """
+    """A detector says that a mean is worse than its bar."""
 
     watched: WatchedSlice
     number: int
@@ -63,11 +58,7 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A detector says that a mean is better than its bar again.
-
-    Attributes:
-        since: When the first answer was given from which on the scores speak for it.
-    """
+    """A detector says that a mean is better than its bar again."""
 
     watched: WatchedSlice
     number: int
@@ -107,7 +98,6 @@ class Detection:
     """Falls and recoveries that the detectors found in the scores that came.
 
     Attributes:
-        found: Falls and recoveries, of each slice in their order.
         outdated: Bars that were counted from the scores of a judge that is another now.
     """
 
@@ -129,9 +119,6 @@ def detect(
     that fell would call them good. A changed promise leaves the evidence as it is, for that does
     not depend on it.
     The detectors of rules and slices that are gone are forgotten.
-
-    Args:
-        firing: The rules and slices with an alarm that fires because their mean is worse.
     """
     detectors = kept_detectors(run)
     lasts = {unit: last_watched(run, unit) for unit in {watched.rule.of for watched in watching}}

@@ -268,11 +268,7 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
 
 
 def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now: float) -> None:
-    """Resolve the alarms of rules that changed or are gone: no detector can notice their end.
-
-    Args:
-        still: Rules that cannot be watched at present, and whose alarms stay.
-    """
+    """Resolve the alarms of rules that changed or are gone: no detector can notice their end."""
     fallen = {
         (state.watched.rule.name, state.watched.slice)
         for state in detection.standings

@@ -211,9 +211,6 @@ def notify_by_email(
 ) -> None:
     """Send a message.
 
-    Args:
-        trusted: Which certificates are; None: those that the system trusts.
-
     Raises:
         UndeliveredNotification: It was not taken.
         InputError: An environment variable is not set.

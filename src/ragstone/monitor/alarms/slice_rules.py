@@ -1,7 +1,7 @@
 """Slice rules: an alarm rule on a slice, with its bar, detectors and share of the promise."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ragstone.monitor.series.baselines import AlarmBar, unit_of
@@ -25,8 +25,6 @@ class WatchedSlice:
     """A rule at work on one slice.
 
     Attributes:
-        slice: ``facet=value``; empty for all traffic.
-        number: The how many-th slice of the rule it is, from 1.
         least: The least probability with which its answers are drawn to be judged.
         judge: Whose scores the bar was counted from; None where the bar is nobody's.
     """
@@ -66,10 +64,6 @@ class WatchedSlice:
         of = {"metric": self.rule.metric, "better": self.rule.better, "bar": self.bar_share}
         return json.dumps({**of, **unit_of(self.rule)})
 
-    def with_least(self, least: float) -> "WatchedSlice":
-        """Return the same for answers that are drawn with a lower probability."""
-        return replace(self, least=least)
-
 
 def facet_of(slice: str) -> tuple[str, str] | None:
     """Facet and value of a slice that is written ``facet=value``; None for all traffic."""
@@ -100,9 +94,6 @@ def shares_of(settings: MonitorSettings, rule: AlarmRule, number: int = 1) -> in
     A promise is divided evenly by the rules that have it together. Where slices keep coming, the
     k-th of a rule has 1 / (k (k + 1)) of its part: however many come, and whenever, they never
     have more than the part, and none of them changes what another one was promised.
-
-    Args:
-        number: The how many-th slice of the rule it is, from 1.
     """
     of_rule = number * (number + 1) if rule.facet is not None and rule.value is None else 1
     return of_rule * (settings.sharing if rule.promise is None else 1)

@@ -107,11 +107,7 @@ def _close(run: Sql, metric: str, now: float) -> bool:
 def looked_at(
     metric: str, turns: Sequence[WatchedTurn], now: float, *, guard: bool
 ) -> SessionOver | float:
-    """Return a session that is over, or when to look at it again, in seconds since the epoch.
-
-    Args:
-        turns: All of them, in order; at least one.
-    """
+    """Return a session that is over, or when to look at it again, in seconds since the epoch."""
     if not guard and any(turn.state == "out" or turn.source == "backfill" for turn in turns):
         return _over(metric, turns, now, "out", 1.0)
     over_at = max(turn.folded_at for turn in turns) + SILENCE
@@ -137,11 +133,7 @@ def looked_at(
 
 
 def _over(
-    metric: str,
-    turns: Sequence[WatchedTurn],
-    now: float,
-    status: SessionStatus,
-    probability: float,
+    metric: str, turns: Sequence[WatchedTurn], now: float, status: SessionStatus, probability: float
 ) -> SessionOver:
     last = turns[-1]
     values = [turn.value for turn in turns if turn.value is not None]
@@ -177,7 +169,6 @@ class Quiet:
     """A time in which nothing came.
 
     Attributes:
-        last_at: When something came last; None: never.
         since: From when on silence counts: then, or when the monitor began to look.
         usual: Seconds that usually lie between two; None: not known yet.
     """

@@ -183,7 +183,6 @@ class BackfillPlan:
     """The work that judging a past window takes.
 
     Attributes:
-        calls: Calls of models that this takes; 0 without a model.
         usd: What they cost, in US dollars; None where a price is not known.
     """
 
@@ -202,16 +201,9 @@ class BackfillPlan:
 
 
 def plan_backfill(
-    store: MonitorStore,
-    judging: JudgingSettings,
-    since: float,
-    until: float,
-    sample: float,
+    store: MonitorStore, judging: JudgingSettings, since: float, until: float, sample: float
 ) -> BackfillPlan:
     """Say what judging a past window comes to; nothing is drawn or sent.
-
-    Args:
-        sample: The probability with which each of its answers is drawn, from .05 to 1.
 
     Raises:
         InputError: The probability, a judge or the window cannot be used.

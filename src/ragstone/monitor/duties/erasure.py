@@ -98,7 +98,6 @@ class Erasure:
     """Counts of the data that was erased.
 
     Attributes:
-        labelled: Items of queues that showed them, with what people said.
         in_work: Whether some of them are being judged at this moment: their texts go as soon as
             that ends.
     """

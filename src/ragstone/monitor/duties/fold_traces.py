@@ -42,10 +42,6 @@ class Folding:
     """Folds what came, and settles the traces of which nothing more is waited for.
 
     A kill at any moment loses and doubles nothing: what is folded, and how far, is written at once.
-
-    Args:
-        corpus: Texts of passages whose spans carry only ids.
-        settle: Seconds of silence after which a trace with its root is taken for complete.
     """
 
     store: MonitorStore
@@ -58,11 +54,7 @@ class Folding:
         return self._fold_page() + self._settle_page(self.settle, UNROOTED)
 
     def fold_all(self, seconds: float = FOREVER) -> int:
-        """Fold and settle everything that there is, without waiting for more; returns how much.
-
-        Args:
-            seconds: After which no further page is begun; the rest is folded later.
-        """
+        """Fold and settle everything that there is, without waiting for more; returns how much."""
         until, n = monotonic() + seconds, 0
         while page := self._fold_page() + self._settle_page(-FOREVER, -FOREVER):
             n += page

@@ -35,12 +35,7 @@ ENOUGH = 30
 
 @dataclass(frozen=True)
 class LabelledAnswers:
-    """The labels of the answers of one queue.
-
-    Attributes:
-        chances: With which probability each labelled answer was drawn and labelled.
-        units: How many claims and statements of each people were asked about.
-    """
+    """The labels of the answers of one queue."""
 
     table: LabelTable
     chances: Mapping[str, float]

@@ -26,7 +26,6 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import DataError, RagstoneError
 from ragstone.core.files import private_folder
 from ragstone.core.messages import reason
-from ragstone.data import as_record, read
 from ragstone.judgements import KINDS
 from ragstone.monitor.settings.sections import JudgingSettings
 from ragstone.monitor.store.batches import (
@@ -40,7 +39,6 @@ from ragstone.monitor.store.batches import (
     keep_batch,
     last_round,
     next_due,
-    put_anchors,
     records_of,
     shed,
     spent,
@@ -79,11 +77,7 @@ def judge_signature(run: Run) -> str:
 def judged_examples(
     run: Run, examples: Iterable[str], metrics: Sequence[str]
 ) -> list[JudgedExample]:
-    """Return the result of each example.
-
-    Args:
-        examples: Their ids; one that the run could not read has missing scores.
-    """
+    """Return the result of each example."""
     judge = judge_signature(run)
     scores: defaultdict[str, list[NewScore]] = defaultdict(list)
     for row in run.scores().iter_rows(named=True):
@@ -149,11 +143,7 @@ MEMORY = 0.8
 
 @dataclass
 class Judging:
-    """Judges what is due, within the budget.
-
-    Args:
-        judge: Judges in the place of those that the settings name; for tests.
-    """
+    """Judges what is due, within the budget."""
 
     store: MonitorStore
     settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
@@ -453,17 +443,3 @@ class Anchoring:
             write_round(run, now, values, judge_signature(judged))
         shutil.rmtree(folder, ignore_errors=True)
         return len(known)
-
-
-def read_anchors(store: MonitorStore, file: Path) -> int:
-    """Take the examples of a file for the set, in the place of an earlier one; gives how many.
-
-    Raises:
-        DataError: It cannot be read.
-    """
-    records = {
-        example.id: json.dumps(as_record(example), ensure_ascii=False) for example in read(file)
-    }
-    with store.database.transaction() as run:
-        put_anchors(run, records)
-    return len(records)

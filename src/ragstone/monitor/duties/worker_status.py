@@ -37,13 +37,9 @@ class MonitorStatus:
         malformed: Of these, those that could not be read; they are kept aside.
         folded: Traces that were put together; one counts again when more of it comes.
         shed: Examples that waited too long to be judged, and were given up.
-        due_last_hour: Examples that came to be judged within the last hour.
         waiting_to_assess: Examples that the guard's checks have not looked at yet.
         lag: Seconds for which the first of those to fold or to assess has waited; 0 for none.
-        last_trace_at: When something last came; None: never.
         usual_gap: Seconds between two traces, in the mean of the last day; None if not known.
-        last_judged_at: When something was last judged; None: never.
-        worker_at: The worker's last sign of life; None: there never was one.
         worker: By that, ``alive``, ``silent`` for a minute, ``dead`` for five, or ``not_begun``.
         content: Of the traces of answers, the share whose texts are there, that have only ids of
             passages, and that have no texts; empty where none came.

@@ -15,22 +15,14 @@ import numpy as np
 import polars as pl
 
 from ragstone.analysis.comparison.comparison_result import Verdict
-from ragstone.analysis.scored_run import (
-    Scored,
-    ValueRange,
-    known_metric,
-    known_system,
-    mean_of,
-)
+from ragstone.analysis.scored_run import Scored, ValueRange, known_metric, known_system, mean_of
 from ragstone.analysis.summaries.session_figures import has_sessions
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.data.example import SESSION
 from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
-from ragstone.monitor.store.incoming import deployed, first_seen
 from ragstone.monitor.store.rows import remembered
-from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run
 from ragstone.run.estimates.groups import NO_VALUE
@@ -38,7 +30,7 @@ from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
 
-from .metric_over_time import Facet, Window, read_window
+from .metric_over_time import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +54,7 @@ class SideBySide:
     """A metric now beside what it was before.
 
     Attributes:
-        of: What it was before in: the name of a run's folder; None: in earlier answers.
-        difference: ``now`` less ``before``; None where one of them is.
         low: Low end of its interval at 95 %, which holds at every look; None where there is none.
-        margin: Within which both are equivalent; None: not asked.
-        verdict: The conclusion, for all metrics that are shown together.
         why: Why there is no interval, as a reason; None if there is one.
     """
 
@@ -109,7 +97,6 @@ def side_by_side(
     *worse* where that of level 1 - 5 % / m leaves out 0.
 
     Args:
-        of: What that is: the name of a run; None: earlier answers.
         margin: Up to which a difference does not matter, in the metric's unit; None: not asked.
 
     Source: Newcombe (1998) and Zou & Donner (2008) for the interval; Schuirmann (1987) for
@@ -206,78 +193,6 @@ def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean |
     return BaselineMean(scored, form, None if system is None else known_system(scored, system))
 
 
-DAY = 86_400.0
-EVER = 1e12
-
-
-@dataclass(frozen=True, slots=True)
-class AcrossDeploy:
-    """A metric before and after a deploy."""
-
-    version: str
-    at: float
-    since: float
-    until: float
-    found: SideBySide
-
-
-def across_deploy(
-    store: MonitorStore,
-    metric: str,
-    version: str,
-    *,
-    now: float,
-    span: float = DAY,
-    slice: Facet | None = None,
-    margin: float | None = None,
-) -> AcrossDeploy:
-    """Return a metric in the time before a version was first seen, and in the time after.
-
-    Neither reaches over another deploy. The two minutes in which it happened count for neither. The
-    answers are those of the time, whichever version gave them; for those of a version alone, take
-    its slice.
-
-    Args:
-        margin: Up to which a difference does not matter; None: not asked.
-
-    Raises:
-        UnknownName: No answer of this version was seen.
-    """
-    with store.database.reading() as run:
-        return across_deploy_in(
-            run, metric, version, now=now, span=span, slice=slice, margin=margin
-        )
-
-
-def across_deploy_in(
-    run: Sql,
-    metric: str,
-    version: str,
-    *,
-    now: float,
-    span: float,
-    slice: Facet | None,
-    margin: float | None,
-) -> AcrossDeploy:
-    """Compare as ``across_deploy`` does, within a reading of the store."""
-    at = first_seen(run, version)
-    if at is None:
-        versions = [name for name, _ in deployed(run, 0, EVER)]
-        raise UnknownName("version of these answers", version, versions)
-    others = [seen for name, seen in deployed(run, at - span, at + span) if name != version]
-    earlier = [seen for seen in others if seen <= at]
-    since = max(earlier, default=at - span)
-    until = min([at + span, now, *(seen for seen in others if seen > at)])
-    slot = at // WIDTH * WIDTH
-    # What an earlier deploy happened in counts for neither.
-    begin = since + WIDTH if earlier else since
-    before = read_window(run, metric, begin, slot, slice)
-    end = until + WIDTH if until == now else until
-    after = read_window(run, metric, slot + WIDTH, end, slice)
-    compared = side_by_side(after, before, of=None, margin=margin)
-    return AcrossDeploy(version, at, since, until, compared)
-
-
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
 
 
@@ -290,7 +205,6 @@ class AlarmBar:
             or the first judged answers of the slice.
         limit: The baseline's confidence limit, of which the margin was taken; None for a bar of
             the rule.
-        mean: The baseline's mean; None for a bar of the rule.
     """
 
     value: float

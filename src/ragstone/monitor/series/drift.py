@@ -87,7 +87,6 @@ class Drift:
 
     Attributes:
         looks: The how many-th window it is since the first answer that is kept.
-        of: The name of the run's folder that it is compared with; None: the seven windows before.
     """
 
     since: float
@@ -106,9 +105,6 @@ def drift(
     looks within one, the result is the same. Of the promise that nothing is said to have moved
     although nothing did, 5 % for ever, the k-th window has 1 / (k (k + 1)); p-values are adjusted
     for the features by Holm, and for the windows by that.
-
-    Args:
-        baseline: A finished run; None: the seven windows before.
 
     Source: as ``two_samples``; Holm (1979).
     """
@@ -180,9 +176,7 @@ class JudgeDrift:
     """The judgements of the anchors of one metric, last and first.
 
     Attributes:
-        change: ``last`` less ``first``.
         low: Low end of its interval, at 95 % over all metrics and rounds; None where there is none.
-        moved: Whether that leaves out 0.
     """
 
     metric: str

@@ -53,7 +53,6 @@ class TimeGrid:
         Args:
             buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
                 fewer.
-            window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
 
         Raises:
             InputError: An argument is out of its range.
@@ -106,7 +105,6 @@ class MeanInWindow:
     Each judged answer is weighted by one over the probability with which it was drawn.
 
     Attributes:
-        value: None if no answer in it was judged.
         low: Low end of the interval, which is for one look at one window; None where there is none.
         band_low: Low end of the confidence sequence, which holds in all windows that are drawn
             and at every look, together; None where there is none.
@@ -132,7 +130,6 @@ class MetricOverTime:
     """A metric in windows of one width, the end of each one step after the last.
 
     Attributes:
-        level: Of the intervals, and of the confidence sequence of all windows together.
         no_band: Why there is no confidence sequence, as a reason; None if there is one.
         design_effect: How much larger the variance is because answers of one session are alike;
             1 if they are not.
@@ -237,12 +234,6 @@ def over_time(
     level: float = 0.95,
 ) -> MetricOverTime:
     """Return a metric in windows, the end of each one step after the last.
-
-    Args:
-        buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
-            fewer.
-        window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
-        level: Of the intervals, and of the sequence of all windows together, in (0, 1).
 
     Raises:
         InputError: An argument is out of its range.
@@ -392,7 +383,6 @@ def read_window(
     """Return the sums of a metric from the slot of ``since`` on and before that of ``until``.
 
     Args:
-        since: In seconds since the epoch; a slot of the store has two minutes.
         effect: The design effect of sessions; None: by the answers of this window.
     """
     first, end = int(since // WIDTH), int(until // WIDTH)

@@ -10,7 +10,6 @@ import numpy as np
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
-from ragstone.core.messages import argument
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
@@ -90,13 +89,8 @@ class MetricNow:
     """A metric on the first screen.
 
     Attributes:
-        window: The last full or filling window in which answers were judged; None: there is none.
-        judged_last_hour: Answers with a score that were given within the last hour.
-        bar: Of the first rule on it; None without one.
-        series: At most 240 windows with their bands.
         before: Beside the baseline run, or, without one that has the metric, beside the window of
             the same length before.
-        corrected: None where nobody labelled any of these answers.
     """
 
     metric: str
@@ -120,13 +114,7 @@ class SliceValues:
 
 @dataclass(frozen=True, slots=True)
 class MonitorPageFacts:
-    """The first screen.
-
-    Attributes:
-        since: What is shown begins here and ends ``now``.
-        baseline: The name of the baseline run's folder; None without one.
-        alarms: That were firing at any time since then, the latest last.
-    """
+    """The first screen."""
 
     now: float
     since: float
@@ -148,9 +136,6 @@ def monitored(
     metrics: Sequence[str] | None = None,
 ) -> MonitorPageFacts:
     """Return all that the first screen shows of the last hours.
-
-    Args:
-        metrics: Their text forms; None: those of rules, then all others that have a score.
 
     Raises:
         InputError: The baseline run cannot be read.
@@ -336,10 +321,8 @@ class SessionWindow:
     """The sessions whose last turn was within a window.
 
     Attributes:
-        end: The same; of the last window, sessions may still go on.
         sessions: How many are counted, those of one turn among them, which have no figures.
         left_out: Those with a turn that was not drawn to be judged. The others weigh the more.
-        worst_turn: The mean of their worst turns; None where the metric has no better end.
         resolved: The share whose last turn is answered, and reaches the bar if there is one; of the
             sessions whose last turn was drawn.
     """
@@ -364,7 +347,16 @@ class TurnsInTime:
     answers: Sequence[ScoredTurn]
 
     def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
-        """Return the figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
+        """Return the figures of ``n`` windows, at least 1, of sessions by when their last turn was.
+
+        A session counts where all its turns were drawn to be judged, with a weight of one over the
+        probability of that; the guard checks every turn. What is not judged yet, or failed, is
+        missing, and bounds the figures. Sessions are independent.
+
+        Args:
+            bar: The score of the last turn with which a session is resolved; None: an answer will
+                do.
+        """
         width = ceil((self.until - self.since) / n)
         last = {turn.session: turn.at for turn in self.turns}
         place_of = {session: int((at - self.since) // width) for session, at in last.items()}
@@ -383,47 +375,11 @@ class TurnsInTime:
 def turns_in_time(
     store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
 ) -> TurnsInTime:
-    """Read the turns of the sessions of a window.
-
-    Args:
-        slice: That a turn of each session has; None: all.
-    """
+    """Read the turns of the sessions of a window."""
     with store.database.reading() as run:
         turns = session_turns(run, metric, since, until, slice)
         answers = session_turns(run, ABSTENTION, since, until, slice)
     return TurnsInTime(metric, since, until, turns, answers)
-
-
-def sessions_over_time(
-    store: MonitorStore,
-    metric: str,
-    *,
-    since: float,
-    until: float,
-    windows: int = 24,
-    slice: Facet | None = None,
-    bar: float | None = None,
-) -> tuple[SessionWindow, ...]:
-    """Figures of the sessions of a window, by when their last turn was.
-
-    A session counts where all its turns were drawn to be judged, with a weight of one over the
-    probability of that; the guard checks every turn. What is not judged yet,
-    or failed, is missing, and bounds the figures. Sessions are independent.
-
-    Args:
-        slice: That a turn of each session has; None: all.
-        bar: The score of the last turn with which a session is resolved; None: an answer will do.
-
-    Raises:
-        InputError: An argument is out of its range.
-    """
-    if not since < until or windows < 1:
-        raise InputError(
-            f"{argument('since', since)} must be before {argument('until', until)}, with at least "
-            "one window between them."
-        )
-    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
-    return read.windows(windows, bar)
 
 
 def _window(
@@ -455,10 +411,7 @@ def _window(
 
 
 def _resolved(
-    turns: Sequence[ScoredTurn],
-    answers: Sequence[ScoredTurn],
-    scale: ValueRange,
-    bar: float | None,
+    turns: Sequence[ScoredTurn], answers: Sequence[ScoredTurn], scale: ValueRange, bar: float | None
 ) -> SessionEstimate:
     last = {turn.session: turn for turn in answers}
     drawn = _weights(list(last.values()), every=False)

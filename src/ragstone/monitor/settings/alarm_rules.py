@@ -63,9 +63,7 @@ class AlarmRule:
         facet: The answers are watched apart by the values of this facet; None: all together.
         value: Only those with this value of the facet; None: all values, each by itself.
         bar: The mean that is still right; None: a baseline's confidence limit less ``margin``.
-        better: ``+`` where more is better, ``-`` where less is.
         promise: Of this rule with all its slices; None: it shares that of the file.
-        no_data: Whether it is an alarm too if no score comes.
         drop: The fall of the mean for which the expected delay is computed.
         of: Whether each answer is looked at, or one score a session, the mean of its turns.
     """

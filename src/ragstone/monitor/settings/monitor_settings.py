@@ -55,15 +55,11 @@ class MonitorSettings:
     """All settings: how a monitor judges, keeps and alarms.
 
     Attributes:
-        redaction: What is taken out of texts before they are stored or judged.
-        corpus: Passages by their ids, for traces that have no texts; None for none.
-        write_back: Where scores are sent to over OTLP; None for nowhere.
         promise: On the false alarms of all rules together that have no promise of their own.
         debounce: Seconds for which an alarm has to stay resolved until that is sent; one that
             fires again before is the same alarm.
         url: The address at which people open the app, for links in messages; empty: links are
             relative.
-        file: Where all this was read; None where nothing was.
     """
 
     judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
@@ -90,12 +86,7 @@ class MonitorSettings:
     def with_options(
         self, *, judges: tuple[str, ...] = (), rate: float | None = None
     ) -> "MonitorSettings":
-        """Return the same with what a command line says in place of the file.
-
-        Args:
-            judges: Their names; none: as the file says.
-            rate: Of every answer, the probability to be drawn; None: as the file says.
-        """
+        """Return the same with what a command line says in place of the file."""
         judging = replace(self.judging, judges=judges) if judges else self.judging
         sampling = self.sampling if rate is None else replace(self.sampling, rate=rate)
         return replace(self, judging=judging, sampling=sampling)

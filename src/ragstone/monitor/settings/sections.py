@@ -178,11 +178,7 @@ def _patterns(patterns: Mapping[str, str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RedactionSettings:
-    """The patterns that are taken out of every text before it is stored or judged.
-
-    Attributes:
-        built_in: Of ``email``, ``phone``, ``card`` and ``key``.
-    """
+    """The patterns that are taken out of every text before it is stored or judged."""
 
     built_in: Annotated[
         tuple[Annotated[Text, checked(lambda name: Redaction((name,)))], ...], LISTED
@@ -252,11 +248,7 @@ HeadersFrom = Mapping[
 
 @dataclass(frozen=True, slots=True)
 class WriteBackSettings:
-    """The receiver that scores are written back to, over OTLP.
-
-    Attributes:
-        headers_from: By header, the environment variable that holds its value.
-    """
+    """The receiver that scores are written back to, over OTLP."""
 
     url: Annotated[Url, Field(examples=["http://localhost:4318/v1/logs"])]
     headers_from: HeadersFrom = field(default_factory=dict)
@@ -304,11 +296,9 @@ class WebhookChannel:
     """A JSON body, sent by HTTP and signed.
 
     Attributes:
-        name: How the channel is called.
         url: Where to; empty where ``url_from`` says it.
         url_from: The environment variable that holds the address, for one that is a secret.
         secret_from: The environment variable that holds the secret of the signature.
-        headers_from: By header, the environment variable that holds its value.
     """
 
     name: Annotated[Text, Field(default="webhook")]
@@ -321,14 +311,7 @@ class WebhookChannel:
 
 @dataclass(frozen=True, slots=True)
 class EmailChannel:
-    """A letter by SMTP.
-
-    Attributes:
-        name: How the channel is called.
-        port: 0: the usual one of ``security``.
-        security: ``starttls``, ``ssl`` or ``none``.
-        user: None: without signing in.
-    """
+    """A letter by SMTP."""
 
     name: Annotated[Text, Field(default="email")]
     to: Annotated[tuple[Mail, ...], LISTED, Field(examples=["team@example.org"])]

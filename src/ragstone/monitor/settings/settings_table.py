@@ -65,7 +65,6 @@ class SettingsFault:
     """One thing wrong.
 
     Attributes:
-        line: Of the file, from 1.
         key: Such as ``[[rule]] bar``.
     """
 
@@ -75,11 +74,7 @@ class SettingsFault:
 
 
 class FaultySettings(InputError):
-    """A file of settings with faults: all of them, in the order of the file.
-
-    Attributes:
-        file: Where it lies.
-    """
+    """A file of settings with faults: all of them, in the order of the file."""
 
     def __init__(self, file: Path, faults: Sequence[SettingsFault]) -> None:
         self.file = file
@@ -155,12 +150,7 @@ def _closing(text: str) -> str:
 
 @dataclass(slots=True)
 class FileContext:
-    """The facts of the file that validators know beside their value.
-
-    Attributes:
-        folder: Where the file lies, from which its paths are counted.
-        names: Those of rules and channels so far, each with what it names.
-    """
+    """The facts of the file that validators know beside their value."""
 
     folder: Path
     judged: list[str]
@@ -315,9 +305,6 @@ def read_tables(
     adapter: TypeAdapter[T], file: Path, values: Mapping[str, Any], text: str, context: FileContext
 ) -> T:
     """Read the tables of a file.
-
-    Args:
-        file: Where it lies.
 
     Raises:
         FaultySettings: The file has faults.

@@ -20,11 +20,7 @@ FIRST_WAIT, LONGER = 60.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class JudgingBatch:
-    """Examples that are judged together.
-
-    Attributes:
-        usd: The most that it may cost; None: as much as it does.
-    """
+    """Examples that are judged together."""
 
     id: str
     examples: Mapping[str, str]
@@ -37,7 +33,6 @@ class JudgedExample(NamedTuple):
     """The result of one example.
 
     Attributes:
-        judgements: Rows by kind, as JSON; None where there is no result at all.
         again: Whether a judge failed at it, so that it is worth another try.
     """
 
@@ -229,13 +224,6 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
 def anchors(run: Sql) -> dict[str, str]:
     """Return the records of the set by their ids, as JSON."""
     return dict(run("SELECT example, record FROM anchors ORDER BY example"))
-
-
-def put_anchors(run: Sql, records: Mapping[str, str]) -> None:
-    """Take these for the set; what was measured of another one goes."""
-    for table in ("anchors", "anchor_scores"):
-        run(f"DELETE FROM {table}")
-    run.many("INSERT INTO anchors VALUES (?, ?)", sorted(records.items()))
 
 
 def draw_anchors(run: Sql, least: int, most: int, order: Callable[[str], float]) -> int:

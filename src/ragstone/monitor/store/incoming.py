@@ -358,12 +358,6 @@ def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
     return [(version, float(at)) for version, at in rows]
 
 
-def first_seen(run: Sql, version: str) -> float | None:
-    """Return when answers of a version were first seen; None if none was."""
-    rows = run("SELECT first_at FROM versions WHERE version = ?", version)
-    return float(rows[0][0]) if rows else None
-
-
 def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
     """Return the versions that were deployed, the newest first, with when each came first."""
     rows = run("SELECT version, first_at FROM versions ORDER BY first_at DESC LIMIT ?", most)

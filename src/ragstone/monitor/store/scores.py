@@ -64,13 +64,13 @@ def scored_metrics(run: Sql) -> list[str]:
     return sorted(metric for (metric,) in rows)
 
 
-def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str, list[str]]:
-    """Return the names that scores can be sliced by, with the most frequent values of each.
+MOST_NAMES = 12
+"""Names that can be sliced by, those of the fewest values first: what has a value for each answer
+is no slice."""
 
-    Args:
-        since: Scores of answers given from then on, as far as they are summed up.
-        names: Those of the fewest values first; what has a value for each answer is no slice.
-    """
+
+def facet_values(run: Sql, since: float, most: int) -> dict[str, list[str]]:
+    """Return the names that scores can be sliced by, with the most frequent values of each."""
     rows = run(
         "SELECT name, value, sum(n) FROM score_sums WHERE name <> '' AND slot >= ? AND metric = "
         "(SELECT min(metric) FROM scores) GROUP BY name, value ORDER BY name, sum(n) DESC, value",
@@ -79,7 +79,7 @@ def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str
     values: dict[str, list[str]] = {}
     for name, value, _ in rows:
         values.setdefault(name, []).append(value)
-    few = sorted(values, key=lambda name: (len(values[name]), name))[:names]
+    few = sorted(values, key=lambda name: (len(values[name]), name))[:MOST_NAMES]
     return {name: values[name][:most] for name in sorted(few)}
 
 
@@ -158,11 +158,7 @@ class SlotSums(NamedTuple):
 def slot_sums(
     run: Sql, metric: str, first: int, end: int, facet: Facet | None = None
 ) -> list[SlotSums]:
-    """Return the sums of each slot from ``first`` on and before ``end`` that has a score.
-
-    Args:
-        facet: Name and value that the examples have; None: all examples.
-    """
+    """Return the sums of each slot from ``first`` on and before ``end`` that has a score."""
     name, value = facet or ("", "")
     open_slots = [
         slot
@@ -234,12 +230,7 @@ class SessionScore(NamedTuple):
 
 
 def last_session_scores(
-    run: Sql,
-    metric: str,
-    since: float,
-    until: float,
-    facet: Facet | None = None,
-    most: int = 2_000,
+    run: Sql, metric: str, since: float, until: float, facet: Facet | None = None, most: int = 2_000
 ) -> list[SessionScore]:
     """Return the scores of the last answers in a window; none if no answer has a session."""
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
@@ -255,8 +246,6 @@ def last_session_scores(
 
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]
-ScoreStatus = Literal["value", "undefined", "missing"]
-
 
 REPLACED = "replaced "
 

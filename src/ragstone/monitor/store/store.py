@@ -210,8 +210,6 @@ def open_store(
     Args:
         folder: For what is being judged; by default the store's own, or ``monitor`` beside the
             user where that is a server.
-        make: Whether to make it where there is none.
-        writes: Whether to see that it can be written, rather than find that out later.
 
     Raises:
         InputError: There is none, or it cannot be used.

@@ -56,14 +56,13 @@ def _raised(run: Sql, clauses: str, *values: object) -> list[RaisedAlarm]:
     return [RaisedAlarm._make((*row[:-1], json.loads(row[-1]))) for row in rows]
 
 
-def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
+def raised_alarms(run: Sql, most: int) -> list[RaisedAlarm]:
     """Return the alarms, those that are firing first, then the newest."""
     return _raised(
         run,
         "ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, fired_at DESC, number DESC "
-        "LIMIT ? OFFSET ?",
+        "LIMIT ?",
         most,
-        start,
     )
 
 
@@ -166,7 +165,6 @@ class ChannelStanding(NamedTuple):
     done: int
     waiting: int
     failed: int
-    last_told_at: float | None
     error: str
 
 
@@ -240,13 +238,12 @@ def channel_standings(run: Sql) -> list[ChannelStanding]:
         "SELECT channel, sum(CASE WHEN state = 'done' THEN 1 ELSE 0 END), "
         "sum(CASE WHEN state = 'due' THEN 1 ELSE 0 END), "
         "sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END), "
-        "max(CASE WHEN state = 'done' THEN at END), "
         "max(CASE WHEN state <> 'done' THEN error ELSE '' END) "
         "FROM told GROUP BY channel ORDER BY channel"
     )
     return [
-        ChannelStanding(name, int(done), int(waiting), int(failed), at, error)
-        for name, done, waiting, failed, at, error in rows
+        ChannelStanding(name, int(done), int(waiting), int(failed), error)
+        for name, done, waiting, failed, error in rows
     ]
 
 

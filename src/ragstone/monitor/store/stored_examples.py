@@ -135,11 +135,7 @@ class ListedScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListedWhere:
-    """The conditions by which examples are listed.
-
-    Attributes:
-        metric: The examples that have a score of it, the lowest first; empty: the newest first.
-    """
+    """The conditions by which examples are listed."""
 
     since: float | None = None
     until: float | None = None
@@ -341,14 +337,7 @@ def examples_to_score(run: Sql, ids: Sequence[str]) -> list[ExampleToScore]:
 
 
 class ScoredTurn(NamedTuple):
-    """A turn of a session.
-
-    Attributes:
-        value: Of the metric; None where it has none.
-        status: ``value``, ``undefined`` or ``missing``; None where it was not judged.
-        probability: With which it was drawn to be judged; None where that is not settled yet.
-        lot: Which decided that, of its session or its own; None where it is not kept.
-    """
+    """A turn of a session."""
 
     session: str
     example: str
@@ -363,11 +352,7 @@ class ScoredTurn(NamedTuple):
 def session_turns(
     run: Sql, metric: str, since: float, until: float, facet: Facet | None = None
 ) -> list[ScoredTurn]:
-    """Return all turns, until then, of the sessions that have one in a window, in their order.
-
-    Args:
-        facet: That some turn of a session has; None: all sessions.
-    """
+    """Return all turns, until then, of the sessions that have one in a window, in their order."""
     rows = run(
         "SELECT e.session, e.example, e.at, s.value, s.status, d.probability, d.state, "
         "d.lot FROM examples e LEFT JOIN scores s ON s.example = e.example AND s.metric = ? "

@@ -27,9 +27,6 @@ class WatchedTurn(NamedTuple):
     Attributes:
         session: Its id; that of the answer where it has none.
         settled: No more of it is waited for, and nothing is to be done before it is judged.
-        state: Of its draw; None where it is not drawn or passed over yet.
-        value: Of the metric; None where it has none.
-        status: ``value``, ``undefined`` or ``missing``; None where there is no score.
     """
 
     session: str
@@ -223,18 +220,9 @@ class WatchedScore(NamedTuple):
 
 
 def watched_scores(
-    run: Sql,
-    metric: str,
-    facet: Facet | None,
-    after: int,
-    most: int,
-    unit: Unit = "answers",
+    run: Sql, metric: str, facet: Facet | None, after: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
-    """Return the scores of a metric that were given after one of this number, the oldest first.
-
-    Args:
-        facet: Only answers with this value of it; None: all.
-    """
+    """Return the scores of a metric that were given after one of this number, the oldest first."""
     return [
         WatchedScore(*row)
         for row in run(
@@ -345,9 +333,7 @@ def judged_window(
     """Return the watched scores of a metric from one number through another.
 
     Args:
-        facet: Only answers with this value of it; None: all.
         first: Number of a score; where it is there no more, the next one counts.
-        last: Number of a score that is there, not below ``first``.
     """
     of = (
         f"FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number BETWEEN ? AND ? "

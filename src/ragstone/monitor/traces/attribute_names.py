@@ -105,11 +105,7 @@ OUTPUT_MESSAGES = TraceFact(
 )
 QUERY = TraceFact(
     "what was searched for",
-    (
-        "gen_ai.retrieval.query.text",
-        "ai.observability.retrieval.query_text",
-        "reranker.query",
-    ),
+    ("gen_ai.retrieval.query.text", "ai.observability.retrieval.query_text", "reranker.query"),
 )
 DOCUMENTS = TraceFact(
     "what was found",
@@ -168,10 +164,7 @@ OUTPUT_TOKENS = TraceFact(
 )
 CACHE_READ = TraceFact(
     "tokens read from a cache",
-    (
-        "gen_ai.usage.cache_read.input_tokens",
-        "llm.token_count.prompt_details.cache_read",
-    ),
+    ("gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"),
 )
 CACHE_WRITE = TraceFact(
     "tokens written to a cache",
@@ -185,10 +178,7 @@ USAGE = TraceFact(
     "tokens read and written, as an object",
     ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage"),
 )
-FINISH = TraceFact(
-    "why a model stopped",
-    ("gen_ai.response.finish_reasons", "llm.finish_reason"),
-)
+FINISH = TraceFact("why a model stopped", ("gen_ai.response.finish_reasons", "llm.finish_reason"))
 SESSION = TraceFact(
     "conversation",
     (
@@ -234,8 +224,7 @@ SYSTEM = TraceFact(
     ),
 )
 ENVIRONMENT = TraceFact(
-    "environment",
-    ("deployment.environment.name", "deployment.environment", "langfuse.environment"),
+    "environment", ("deployment.environment.name", "deployment.environment", "langfuse.environment")
 )
 TAGS = TraceFact("tags", ("langfuse.trace.tags", "tag.tags"))
 METADATA = TraceFact("what else is known, as an object", ("metadata", "langfuse.trace.metadata"))

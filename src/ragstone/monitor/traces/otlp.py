@@ -75,9 +75,6 @@ def read_traces(
 ) -> ReceivedBody:
     """Return the spans of a body as it comes to ``/v1/traces``, unpacked.
 
-    Args:
-        redaction: What is taken out of all texts; None for nothing.
-
     Raises:
         UnreadableBody: It is no such request at all.
     """

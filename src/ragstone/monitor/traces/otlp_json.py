@@ -77,11 +77,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass(slots=True)
 class ReadJson:
-    """A body of JSON as the message that it stands for.
-
-    Attributes:
-        faulty: The JSON of each item that is none.
-    """
+    """A body of JSON as the message that it stands for."""
 
     data: Any
     faulty: list[str] = field(default_factory=list)

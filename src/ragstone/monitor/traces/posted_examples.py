@@ -95,10 +95,6 @@ def read_examples(
     An example is known by its trace, or else its id, or else what it says: the same one sent again
     is the same.
 
-    Args:
-        redaction: What is taken out of all texts; None for nothing.
-        now: The time, for examples that do not say when they were answered.
-
     Raises:
         UnreadableBody: It is none of these.
     """

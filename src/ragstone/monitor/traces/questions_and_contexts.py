@@ -17,12 +17,7 @@ from .attribute_names import (
 )
 from .retrieved_documents import Corpus, Document, documents_in
 from .span_tree import Placed
-from .spans import (
-    TraceSpan,
-    calls_model,
-    own_answer,
-    own_question,
-)
+from .spans import TraceSpan, calls_model, own_answer, own_question
 from .trace_texts import ASSISTANT, USER, Message, asked_in, history_in, messages_in, opened
 
 _SNIPPET, _SHORTEST_SNIPPET = 60, 25

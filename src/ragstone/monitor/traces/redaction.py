@@ -114,7 +114,6 @@ class Secret:
     """One sort of what is taken out.
 
     Attributes:
-        places: Where it stands in a text, in order and apart from each other.
         hints: Bytes of which one is in the UTF-8 of any text with such a place.
         digits: Digits that stand in such a place, with at most separators between them; 0 if it
             can do without.

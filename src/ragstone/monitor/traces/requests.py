@@ -13,13 +13,7 @@ from .attribute_names import ANSWERED, ASKED, DOCUMENTS, INPUT, INPUT_MESSAGES, 
 from .questions_and_contexts import beginnings, holds_passages
 from .retrieved_documents import Document
 from .span_tree import HIDDEN, Placed, Tree, made_up
-from .spans import (
-    TraceSpan,
-    calls_model,
-    own_answer,
-    own_question,
-    structured_answer,
-)
+from .spans import TraceSpan, calls_model, own_answer, own_question, structured_answer
 from .trace_texts import SYSTEM, answered_in, asked_in, messages_in, opened, text_in
 
 _SHORTEST_ANSWER = 20

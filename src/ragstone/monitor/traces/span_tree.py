@@ -26,11 +26,7 @@ class Placed:
 
 @dataclass(slots=True)
 class Tree:
-    """The spans of a trace under one root, which is made up where there is none.
-
-    Attributes:
-        rooted: Whether it is a span that was sent, and has no parent.
-    """
+    """The spans of a trace under one root, which is made up where there is none."""
 
     root: TraceSpan
     rooted: bool
@@ -91,9 +87,7 @@ def made_up(id: str, children: Sequence[TraceSpan]) -> TraceSpan:
 
 
 def _under_missing_parents(
-    tops: Sequence[TraceSpan],
-    by_id: Mapping[str, TraceSpan],
-    children: dict[int, list[TraceSpan]],
+    tops: Sequence[TraceSpan], by_id: Mapping[str, TraceSpan], children: dict[int, list[TraceSpan]]
 ) -> list[TraceSpan]:
     """Return the tops of a tree, with the children of each missing parent under a made-up one."""
     families: dict[str, list[TraceSpan]] = {}

@@ -37,8 +37,8 @@ CUT = "… [cut]"
 
 @dataclass(frozen=True, slots=True)
 class SpanLimits:
-    """How much is taken in. A body that has too many of something is refused as a whole; a span
-    with too much in it is put aside, a text that is too long cut and marked.
+    """Limits of a body. One that has too many of something is refused as a whole; a span with too
+    much in it is put aside, and a text that is too long is cut and marked.
 
     Attributes:
         spans: Spans, log records or examples of one body, with their events, links and groups.
@@ -46,7 +46,6 @@ class SpanLimits:
         values: Values of one body, at any depth.
         attributes: Attributes of one span or log record, with those of its events and links.
         attribute_length: Characters of one text; it is cut there and marked.
-        span_length: Bytes of one span or log record.
     """
 
     spans: int = 50_000
@@ -62,7 +61,6 @@ class TracePart:
     """The part of a trace that one request brought, redacted.
 
     Attributes:
-        trace: The id of the trace: 32 hex digits, or what an example was sent under.
         kind: What ``body`` is: TracesData or LogsData as OTLP's protobuf, or an example as JSON.
     """
 
@@ -89,7 +87,6 @@ class ReceivedBody:
     """A body, read.
 
     Attributes:
-        parts: One for each trace, in the order in which they begin.
         malformed: What was put aside, one for each span, log record or example.
         ignored: Log records that say nothing of a model's call; they are accepted and not kept.
     """
@@ -151,10 +148,6 @@ class TraceSpan:
     """One span.
 
     Attributes:
-        id: Hex digits; empty for one that is known by its log events alone, and has none.
-        parent: The id of its parent; empty for none.
-        start: In nanoseconds since the epoch.
-        error: What went wrong; None where nothing did.
         there: Whether the span itself is there, not only its log events.
     """
 

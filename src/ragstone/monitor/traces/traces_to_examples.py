@@ -63,7 +63,6 @@ class FoldedTrace:
     """All that is known of a trace.
 
     Attributes:
-        rooted: Whether its root is there, so that all of it may be.
         examples: The answers in it; none where nobody was answered, or content is missing.
         content: Whether texts are there, ids of contexts without their texts, or neither.
         calls: Those of them that call a model or retrieve: 0 means that the trace is not about
@@ -78,11 +77,7 @@ class FoldedTrace:
 
 
 def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrace:
-    """Put together what is known of one trace.
-
-    Args:
-        corpus: Texts of passages whose spans carry only ids.
-    """
+    """Put together what is known of one trace."""
     spans = spans_of(parts)
     tree = tree_of(spans)
     traced: list[TracedExample] = []
