@@ -8,7 +8,7 @@ conventions do not name begin with ``ragstone.``.
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPException
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.files import result_lines
 from ragstone.core.messages import worded
-from ragstone.monitor.store.stored_examples import StoredExample, stored_between
+from ragstone.monitor.store.stored_examples import ListedExample, stored_between
 
 from .settings.sections import WriteBack
 from .settings.settings_table import LAST
@@ -51,17 +51,17 @@ def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float =
         raise InputError("The window ends before it begins: nothing can be in it.")
     n = 0
     with result_lines(out) as write:
-        for example in stored_between(store.database, since, until):
-            write(json.dumps(exported_record(example), ensure_ascii=False))
+        for example, facets in stored_between(store.database, since, until):
+            write(json.dumps(exported_record(example, facets), ensure_ascii=False))
             n += 1
     return n
 
 
-def exported_record(example: StoredExample) -> dict[str, Any]:
+def exported_record(example: ListedExample, facets: Mapping[str, str]) -> dict[str, Any]:
     """Return an example as a record of a data set."""
     record = dict(example.record)
     record["id"] = example.id
-    record["slices"] = {**example.facets, **(record.get("slices") or {})}
+    record["slices"] = {**facets, **(record.get("slices") or {})}
     origin = {
         "at": datetime.fromtimestamp(example.at, UTC).isoformat(),
         "trace": example.trace,

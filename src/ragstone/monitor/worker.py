@@ -194,9 +194,9 @@ class MonitorWorker:
 
     def run(self) -> None:
         """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""
-        judging = Thread(target=self._judge_on, daemon=True)
+        judging = Thread(target=self._repeat, args=(self.judge,), daemon=True)
         judging.start()
-        Thread(target=self._send_on, daemon=True).start()
+        Thread(target=self._repeat, args=(self.send,), daemon=True).start()
         while not self._stopping.is_set():
             if not self.step():
                 self._stopping.wait(PAUSE)
@@ -219,14 +219,9 @@ class MonitorWorker:
             self._now,
         ).step()
 
-    def _judge_on(self) -> None:
+    def _repeat(self, step: Callable[[], int]) -> None:
         while not self._stopping.is_set():
-            self.judge()
-            self._stopping.wait(JUDGING_PAUSE)
-
-    def _send_on(self) -> None:
-        while not self._stopping.is_set():
-            self.send()
+            step()
             self._stopping.wait(JUDGING_PAUSE)
 
     def _watch(self) -> int:

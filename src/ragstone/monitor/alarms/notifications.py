@@ -233,9 +233,7 @@ def notify_by_email(
 
 
 def letter(channel: EmailChannel, message: NotificationText, now: float) -> EmailMessage:
-    """Return the message as a letter. What data says stands on one line, so that it makes no
-    header.
-    """
+    """Return the message as a letter. What data says is on one line, so that it makes no header."""
     email = EmailMessage()
     email["Subject"] = message.subject
     email["From"] = channel.sender

@@ -80,9 +80,7 @@ def share_of(rule: AlarmRule, value: float) -> float:
 
 
 def limit_for(promise: AlarmPromise, shares: int) -> float:
-    """Return the evidence that an alarm wants where a detector has one of so many shares of a
-    promise.
-    """
+    """Return the evidence that an alarm wants of a detector with one of these shares."""
     if promise.false_alarms is None:
         return limit_of_gap(promise.answers, detectors=shares)
     return promised_limit(promise.false_alarms, promise.answers, detectors=shares)

@@ -155,9 +155,7 @@ def _facets(traced: TracedExample, example: Example) -> dict[str, str]:
 
 
 def text_hash(example: Example) -> str:
-    """Return a hash that changes with everything that is judged of an example, and with nothing
-    else.
-    """
+    """Return a hash that changes with all that is judged of an example, and nothing else."""
     texts = (
         example.question,
         example.answer,

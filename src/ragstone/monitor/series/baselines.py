@@ -215,9 +215,7 @@ class AlarmBar:
 
 
 def unit_of(rule: AlarmRule) -> dict[str, str]:
-    """Return what is kept of a rule that looks at sessions, so that it begins anew when that
-    changes.
-    """
+    """Return what lets a rule that looks at sessions begin anew when that changes."""
     return {} if rule.of == "answers" else {"of": rule.of}
 
 

@@ -9,16 +9,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from ragstone.core.errors import InputError
-from ragstone.metrics import Range, parse_metric, read_metric
+from ragstone.metrics import Range, read_metric
 from ragstone.monitor.store.watched_scores import Unit
 
 from .settings_table import (
+    MOST,
     FilePath,
     Seconds,
     Text,
     context_of,
     is_known,
+    judged_metric,
     number,
     number_fault,
     path_that,
@@ -174,10 +175,7 @@ Promise = Annotated[PromiseTable, AfterValidator(_promise)]
 def _metric(name: str, info: ValidationInfo) -> str:
     if GUARD.fullmatch(name):
         return name
-    try:
-        metric = parse_metric(name)
-    except InputError as error:
-        raise wrong(str(error)) from None
+    metric = judged_metric(name)
     if not (isfinite(metric.range.low) and isfinite(metric.range.high)):
         raise wrong(
             f"{metric} has no least and greatest value, and without these no alarm can promise "
@@ -209,8 +207,8 @@ class RuleTable:
     metric: Annotated[Text, AfterValidator(_metric), Field(examples=["faithfulness"])]
     slice: Annotated[Text, AfterValidator(_slice)] | None = None
     better: Literal["more", "less"] | None = None
-    bar: float | None = None
-    margin: float | None = None
+    bar: Annotated[float, number(low=-MOST)] | None = None
+    margin: Annotated[float, number()] | None = None
     promise: Promise | None = None
     no_data: NoDataPolicy = "alarm"
     drop: Annotated[float, number(above=True)] | None = None

@@ -240,9 +240,7 @@ def lacking(settings: MonitorSettings) -> Iterator[str]:
 
 
 def closed_judges(settings: MonitorSettings) -> Iterator[str]:
-    """Give the faults that keep judges from being asked, such as a key that is not set; nothing is
-    sent.
-    """
+    """Give the faults that keep judges from being asked, such as a missing key."""
     for name in settings.judging.judges:
         try:
             check_name(name)

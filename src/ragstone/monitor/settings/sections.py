@@ -17,7 +17,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationI
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
 from ragstone.judges.judge_names import check_name
-from ragstone.metrics import parse_metric
 from ragstone.monitor.traces.redaction import Redaction
 
 from .settings_table import (
@@ -29,6 +28,7 @@ from .settings_table import (
     checked,
     context_of,
     is_known,
+    judged_metric,
     matching,
     number,
     path_that,
@@ -46,10 +46,7 @@ METRICS = ("faithfulness", "context_precision", "abstention")
 
 
 def _metric(name: str, info: ValidationInfo) -> str:
-    try:
-        form = str(parse_metric(name))
-    except InputError as error:
-        raise wrong(str(error)) from None
+    form = str(judged_metric(name))
     context_of(info).judged.append(form)
     return form
 

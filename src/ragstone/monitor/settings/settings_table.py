@@ -18,6 +18,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import argument
 from ragstone.data.json_text import shown
+from ragstone.metrics import Metric, parse_metric
 
 SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(s|min|m|h|d|w)")
@@ -187,6 +188,14 @@ def checked(read: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def judged_metric(name: str) -> Metric:
+    """Read the name of a metric."""
+    try:
+        return parse_metric(name)
+    except InputError as error:
+        raise wrong(str(error)) from None
+
+
 def matching(pattern: re.Pattern[str], text: str) -> AfterValidator:
     """Return a validator by a pattern; ``text`` has ``{}`` where the value may be repeated."""
 
@@ -239,9 +248,9 @@ def number_fault(value: Any, *, low: float = 0.0, high: float = MOST, above: boo
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and low <= value <= high and not (above and value == low):
         return ""
-    ends = f"above {low:g}" if above else f"from {low:g}"
+    ends = "" if low == -MOST else f" above {low:g}" if above else f" from {low:g}"
     top = f" to {high:g}" if high < MOST or (is_number and value > high) else ""
-    return f"is {shown(value)}; write a number {ends}{top}."
+    return f"is {shown(value)}; write a number{ends}{top}."
 
 
 def number(**limits: Any) -> BeforeValidator:
@@ -356,7 +365,7 @@ def _worded(adapter: TypeAdapter[Any], details: ErrorDetails) -> Iterator[tuple[
                 yield (*path, *within), text
         case "unexpected_keyword_argument":
             nodes = _schema_at(adapter, path[:-1])["properties"]
-            known = [f"[{key}]" if "$ref" in node else key for key, node in nodes.items()]
+            known = [_as_written(key, node) for key, node in nodes.items()]
             guess = _guess(name, [key.strip("[]") for key in known])
             yield path, f"is not known here.{guess} There are: {', '.join(known)}."
         case "missing":
@@ -381,6 +390,12 @@ def _worded(adapter: TypeAdapter[Any], details: ErrorDetails) -> Iterator[tuple[
             yield path, f"{is_now}; write a list in brackets."
         case _:
             yield path, f"{is_now}; write a table: {_header(path)}"
+
+
+def _as_written(key: str, node: Mapping[str, Any]) -> str:
+    if "$ref" not in str(node):
+        return key
+    return f"[[{key}]]" if node.get("type") == "array" else f"[{key}]"
 
 
 def _no_choice(value: object, expected: str) -> str:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from ragstone.core.database import Database, Sql
-from ragstone.core.errors import InputError
 from ragstone.data import Example
-from ragstone.data.json_text import Problem
-from ragstone.data.records import RecordReader
+from ragstone.monitor.traces.posted_examples import example_of
 
 from .draws import facets_of
 from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
@@ -22,11 +20,7 @@ def stored_example(record: str) -> Example:
     Raises:
         InputError: The record is not one of ours.
     """
-    problems: list[Problem] = []
-    example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
-    if example is None:
-        raise InputError(f"The example cannot be read: {problems[0]}.")
-    return example
+    return example_of(json.loads(record))
 
 
 class ToAssess(NamedTuple):
@@ -396,36 +390,22 @@ PAGE = 500
 """Examples that are read at a time, so that memory is flat."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredExample:
-    """An example as it is kept."""
-
-    id: str
-    at: float
-    trace: str
-    span: str
-    session: str | None
-    version: str | None
-    record: dict[str, Any]
-    facets: dict[str, str]
-
-
-def stored_between(database: Database, since: float, until: float) -> Iterator[StoredExample]:
-    """Give the examples of a window, the oldest first."""
+def stored_between(
+    database: Database, since: float, until: float
+) -> Iterator[tuple[ListedExample, dict[str, str]]]:
+    """Give the examples of a window with their facets, the oldest first."""
     at, last = since, ""
     while True:
         with database.reading() as run:
             rows = run(
-                "SELECT example, at, trace, span, session, version, record FROM examples "
+                f"SELECT {COLUMNS} FROM examples e "
                 "WHERE at < ? AND (at > ? OR (at = ? AND example > ?)) "
                 "ORDER BY at, example LIMIT ?",
                 until, at, at, last, PAGE,
             )  # fmt: skip
             facets = facets_of(run, [row[0] for row in rows])
-        for id, when, trace, span, session, version, record in rows:
-            yield StoredExample(
-                id, when, trace, span, session, version, json.loads(record), facets.get(id, {})
-            )
-            at, last = when, id
+        for example in map(_example, rows):
+            yield example, facets.get(example.id, {})
+            at, last = example.at, example.id
         if len(rows) < PAGE:
             return

@@ -236,9 +236,7 @@ def watched_scores(
 def scores_through(
     run: Sql, metric: str, facet: Facet | None, last: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
-    """Return the last scores of a metric through one of this number, by when their answers were
-    given.
-    """
+    """Return the last scores of a metric through a number, by when their answers were given."""
     rows = run(
         f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
         f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC LIMIT ?",

@@ -238,7 +238,7 @@ class _Reading:
         return text if len(text) <= most else text[:most] + CUT
 
     def _aside(self, fault: str, item: Any, raw: bytes) -> bytes:
-        """What is kept of a malformed item. Redacted before it is cut, for half a secret is one."""
+        """Return a malformed item, redacted before it is cut, for half a secret is one."""
         if len(raw) > self._limits.span_length:
             # Not worth the time: what it is can be told by its beginning.
             return self._redacted(raw[: 4 * LONGEST_ASIDE].decode("utf-8", "replace"))

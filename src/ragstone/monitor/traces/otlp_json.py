@@ -94,7 +94,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
     except (ValueError, RecursionError):
         raise UnreadableBody("The body is no JSON.", "body_not_json") from None
     if b"\\ud" in body or b"\\uD" in body:
-        given = whole_texts(given)
+        document = whole_texts(document)
     read = ReadJson(TracesData() if kind == "spans" else LogsData())
     left = limits.spans
 
@@ -106,7 +106,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
         return items
 
     spans = kind == "spans"
-    for group in counted(_listed(given, "resourceSpans" if spans else "resourceLogs")):
+    for group in counted(_listed(document, "resourceSpans" if spans else "resourceLogs")):
         into = (read.data.resource_spans if spans else read.data.resource_logs).add()
         _fill(into.resource, _get(group, "resource"))
         for scope in counted(_listed(group, "scopeSpans" if spans else "scopeLogs")):
@@ -223,13 +223,16 @@ def _fill_value(message: Any, container: Mapping[str, Any], deeper: int) -> None
 
 
 def whole_texts(value: Any) -> Any:
-    """Return the value with a mark in place of each half of a surrogate pair, which cannot be
-    stored.
-    """
+    """Return the value with a mark for each half of a surrogate pair, which cannot be stored."""
+    return changed_texts(value, lambda text: _HALF.sub("\ufffd", text))
+
+
+def changed_texts(value: Any, change: Change) -> Any:
+    """Return the value of a JSON text with ``change(text)`` for all texts and keys in it."""
     if isinstance(value, str):
-        return _HALF.sub("\ufffd", value)
+        return change(value)
     if isinstance(value, list):
-        return [whole_texts(item) for item in value]
+        return [changed_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return {whole_texts(name): whole_texts(item) for name, item in value.items()}
+        return {change(name): changed_texts(item, change) for name, item in value.items()}
     return value

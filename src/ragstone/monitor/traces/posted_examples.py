@@ -19,7 +19,7 @@ from ragstone.data.example import SESSION, id_text
 from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
 from ragstone.data.records import RecordReader
 
-from .otlp_json import whole_texts
+from .otlp_json import changed_texts, whole_texts
 from .redaction import Redaction
 from .spans import (
     CUT,
@@ -176,13 +176,16 @@ def _part(
     now: float,
 ) -> TracePart | Fault:
     """One record as what is kept of it."""
-    for value in given.values():
+    for value in item.values():
         if isinstance(value, str) and len(value) > limits.span_length:
             return "span_too_long", partial(_redacted, value[:20_000], redaction)
-    written = json.dumps(given, ensure_ascii=False)
+    written = json.dumps(item, ensure_ascii=False)
     if len(written) > limits.span_length:
         return "span_too_long", partial(_redacted, written[:20_000], redaction)
-    facts, record = _facts(_without_nulls(given) if "\\u0000" in written else given)
+    if "\\u0000" in written:
+        # PostgreSQL takes no null characters.
+        item = changed_texts(item, lambda text: text.replace("\0", ""))
+    facts, record = _facts(item)
     problems: list[Problem] = []
     known = _known(facts, problems)
     has_id = reader.has_id(record)
@@ -192,7 +195,7 @@ def _part(
         got = first.got if redaction is None else redaction.redact(first.got)
         why = reason("faulty_example", field=first.field, expected=first.expected, got=got)
         return why, partial(_redacted, written, redaction)
-    id = example.id if named else None
+    id = example.id if has_id else None
     if redaction is not None:
         id = None if id is None else redaction.redact_id(id)
         known |= {name: redaction.redact_id(known[name]) for name in _NAMED if name in known}
@@ -216,17 +219,6 @@ _IDS = (*_NAMED, "key")
 
 def _redacted(text: str, redaction: Redaction | None) -> bytes:
     return (text if redaction is None else redaction.redact(text)).encode("utf-8", "replace")
-
-
-def _without_nulls(value: Any) -> Any:
-    """Return the value without the null characters in its texts, which PostgreSQL does not take."""
-    if isinstance(value, str):
-        return value.replace("\0", "")
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_nulls(name): _without_nulls(item) for name, item in value.items()}
-    return value
 
 
 def _cut(value: Any, most: int) -> Any:
@@ -310,7 +302,7 @@ def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
 def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     trace, span = item["trace"], item.get("span") or ""
     id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
-    example = _example(item["record"])
+    example = example_of(item["record"])
     latency = item.get("latency")
     facts = {name: item.get(name) for name in ("version", "model")}
     facts_of = {"trace": trace, "span": span or None, **facts}
@@ -337,7 +329,12 @@ def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     )
 
 
-def _example(record: Mapping[str, Any]) -> Example:
+def example_of(record: Mapping[str, Any]) -> Example:
+    """Return the example of a record that is kept.
+
+    Raises:
+        InputError: The record is not one of ours.
+    """
     problems: list[Problem] = []
     example = RecordReader({}, layout="ragstone").read(record, 1, problems)
     if example is None:

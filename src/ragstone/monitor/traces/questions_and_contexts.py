@@ -34,9 +34,7 @@ _LABELS = ("user question:", "question:", "user query:", "query:")
 def question_of(
     placed: Sequence[Placed], calls: Sequence[TraceSpan], documents: Sequence[Document]
 ) -> str | None:
-    """Return the user's question: the first of its sources that is not a prompt with what was
-    found.
-    """
+    """Return the question: the first of its sources that is not a prompt with passages."""
     question = next((text for node in placed if (text := asked_in(node.span.says(ASKED)))), None)
     if question is not None:
         return question
@@ -249,9 +247,7 @@ def _together(lists: Iterable[list[Document] | None]) -> list[Document]:
 
 
 def contexts_of(documents: Sequence[Document], corpus: Corpus | None) -> tuple[Context, ...]:
-    """Return the passages as contexts, each with an id of its own; the corpus fills in missing
-    texts.
-    """
+    """Return the passages as contexts with ids; the corpus fills in missing texts."""
     contexts = []
     ids: set[str] = set()
     for rank, document in enumerate(documents, 1):

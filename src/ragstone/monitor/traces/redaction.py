@@ -310,9 +310,7 @@ class Redaction:
         return id if self.redact(id) == id else hashed_id(id)
 
     def redact_in(self, value: Any) -> Any:
-        """Return a JSON value with all of its texts and keys redacted; the same if there is
-        nothing.
-        """
+        """Return a JSON value with all of its texts and keys redacted."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):

@@ -96,9 +96,7 @@ def opened(value: Any) -> Any:
 
 
 def messages_in(value: Any, deep: int = DEEPEST) -> list[Message]:
-    """Return the chat messages that a value is, with the texts of their parts; none if it is no
-    chat.
-    """
+    """Return the chat messages that a value is, with their texts; none if it is no chat."""
     value = opened(value)
     if isinstance(value, dict):
         for name, item in value.items():
