@@ -199,8 +199,12 @@ def fire(
         return last
     if last is not None and _is_same(last, settings, now):
         again = int(last.facts.get("again", 0)) + 1
-        kept = {name: item for name, item in last.facts.items() if name not in ("over", "person")}
-        reopened = last._replace(state="firing", resolved_at=None, facts={**kept, "again": again})
+        remaining = {
+            name: item for name, item in last.facts.items() if name not in ("over", "person")
+        }
+        reopened = last._replace(
+            state="firing", resolved_at=None, facts={**remaining, "again": again}
+        )
         write_alarm(run, reopened)
         return reopened
     return add_alarm(run, rule, slice, kind, since=min(since, now), fired_at=now, facts=facts)

@@ -347,15 +347,7 @@ COUNT_EVERY = 600.0
 """Seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The rules that cannot be watched, by name, and the number of scores of one look."""
-
-    broken: tuple[str, ...]
-    found: int
-
-
-def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
+def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
     """Look at what came since the last call; raise, resolve and queue. Sending goes on by itself.
 
     Each step is one transaction with what follows from it, so that a kill loses no alarm and
@@ -364,7 +356,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
     Raises:
         StoreAway: The store cannot be used at present; the next call goes on.
     """
-    changes = 0
     while True:
         with store.database.transaction() as run:
             more = close_sessions(run, settings.rules, now)
@@ -373,7 +364,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
             more = more or detection.more
             learn_again(run, detection.outdated)
             follow(run, settings, detection, now)
-            changes += len(detection.found)
             _say(run, at_work, detection, now)
             if not more:
                 _count_together(run, settings, now)
@@ -382,7 +372,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
         if not more:
             break
     notify_soon(store, settings)
-    return Look(tuple(name for name, _ in at_work.broken), changes)
 
 
 def _count_together(run: Sql, settings: MonitorSettings, now: float) -> None:

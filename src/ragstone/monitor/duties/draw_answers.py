@@ -27,7 +27,6 @@ from ragstone.monitor.store.draws import (
     DrawState,
     NewDraw,
     PassedOver,
-    PlannedExample,
     ToDraw,
     draw_between,
     draws_between,
@@ -35,11 +34,11 @@ from ragstone.monitor.store.draws import (
     due_of_sessions,
     lot,
     next_to_draw,
-    some_records,
     write_draws,
 )
 from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_examples import examples_to_score
 from ragstone.run import Limits
 from ragstone.run.forecast import forecast_of
 from ragstone.run.request import Request
@@ -217,7 +216,7 @@ def plan_backfill(
         window = draws_between(run, since, until)
         seed = kept_seed(run)
         chosen = [answer.example for answer in window.others if is_drawn(seed, answer, sample)]
-        some = some_records(run, chosen[:ASKED])
+        some = [row.record for row in examples_to_score(run, chosen[:ASKED])]
     calls, usd = _price(judging, some, len(chosen))
     answers, drawn = len(window.others) + window.drawn, window.drawn
     return BackfillPlan(since, until, sample, answers, drawn, len(chosen), calls, usd)
@@ -251,12 +250,10 @@ def is_drawn(seed: str, answer: PassedOver, rate: float) -> bool:
     return drawn < 1 - (1 - answer.probability) * (1 - rate)
 
 
-def _price(
-    judging: JudgingSettings, sample: list[PlannedExample], n: int
-) -> tuple[int, float | None]:
+def _price(judging: JudgingSettings, sample: list[str], n: int) -> tuple[int, float | None]:
     if not sample or all(map(is_without_model, judging.judges)):
         return 0, 0.0
-    records = [json.loads(example.record) for example in sample]
+    records = [json.loads(record) for record in sample]
     limits = Limits(prices=judging.prices)
     request = Request(records, metrics=judging.metrics, judge=judging.judges, limits=limits)
     total = forecast_of(request).total

@@ -162,13 +162,13 @@ def _of_run(run: Run) -> Values:
 
 
 def _values(examples: Iterable[Example]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {name: [] for name in FEATURES}
+    by_feature: dict[str, list[float]] = {name: [] for name in FEATURES}
     for example in examples:
         for name, feature in FEATURES.items():
             value = feature(example)
             if value is not None:
-                found[name].append(value)
-    return {name: values for name, values in found.items() if values}
+                by_feature[name].append(value)
+    return {name: values for name, values in by_feature.items() if values}
 
 
 @dataclass(frozen=True, slots=True)

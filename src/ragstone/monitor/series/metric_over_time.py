@@ -291,7 +291,7 @@ def _windows(
         )
         band_lows, band_highs = (low + item * (high - low) for item in inner)
         means = np.clip(means, low, high)
-    found = []
+    windows_drawn = []
     for k in range(windows):
         n = int(scores.n[k])
         end = (sums.first + k + 1) * step
@@ -303,13 +303,13 @@ def _windows(
         numbers = (means[k], lows[k], highs[k], band_lows[k], band_highs[k])
         known = (None if not n or isnan(number) else float(number) for number in numbers)
         value, least, greatest, band_low, band_high = known
-        found.append(
+        windows_drawn.append(
             MeanInWindow(
                 end - width, end, value, least, greatest, band_low, band_high, n,
                 int(sums.undefined[k]), int(sums.missing[k]), worst, best,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(windows_drawn)
 
 
 def sessions_effect(

@@ -178,23 +178,6 @@ def draws_between(run: Sql, since: float, until: float) -> WindowDraws:
     return WindowDraws(len(rows) - len(others), others)
 
 
-class PlannedExample(NamedTuple):
-    """An answer that is going to be judged; ``record`` is JSON."""
-
-    example: str
-    record: str
-
-
-def some_records(run: Sql, examples: Sequence[str]) -> list[PlannedExample]:
-    """Return the records of a few examples."""
-    rows = run(
-        f"SELECT example, record FROM examples WHERE example IN ({marks(examples)}) "
-        "ORDER BY example",
-        *examples,
-    )
-    return [PlannedExample(*row) for row in rows]
-
-
 def draw_between(
     run: Sql,
     now: float,

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from ragstone.core.database import Database, Sql
+from ragstone.core.errors import InputError
 from ragstone.data import Example
-from ragstone.monitor.traces.posted_examples import example_of
+from ragstone.data.json_text import Problem
+from ragstone.data.records import RecordReader
 
 from .draws import facets_of
 from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
@@ -20,7 +22,11 @@ def stored_example(record: str) -> Example:
     Raises:
         InputError: The record is not one of ours.
     """
-    return example_of(json.loads(record))
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
+    if example is None:
+        raise InputError(f"The example cannot be read: {problems[0]}.")
+    return example
 
 
 class ToAssess(NamedTuple):

@@ -302,7 +302,7 @@ def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
 def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     trace, span = item["trace"], item.get("span") or ""
     id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
-    example = example_of(item["record"])
+    example = _example(item["record"])
     latency = item.get("latency")
     facts = {name: item.get(name) for name in ("version", "model")}
     facts_of = {"trace": trace, "span": span or None, **facts}
@@ -329,12 +329,7 @@ def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     )
 
 
-def example_of(record: Mapping[str, Any]) -> Example:
-    """Return the example of a record that is kept.
-
-    Raises:
-        InputError: The record is not one of ours.
-    """
+def _example(record: Mapping[str, Any]) -> Example:
     problems: list[Problem] = []
     example = RecordReader({}, layout="ragstone").read(record, 1, problems)
     if example is None:

@@ -158,10 +158,10 @@ def _emails(text: str) -> Places:
 
 
 def _is_of_name(text: str, at: int, lowest: int) -> bool:
-    one = text[at]
-    if one in _IN_NAMES:
+    character = text[at]
+    if character in _IN_NAMES:
         return at > lowest and text[at - 1].isalnum() and text[at + 1].isalnum()
-    return one.isalnum() or one in "._%+-"
+    return character.isalnum() or character in "._%+-"
 
 
 def _cards(text: str) -> Places:

@@ -244,8 +244,8 @@ def _rewrites(span: TraceSpan, drafts: Iterable[str]) -> bool:
     prompt, answer = _prompt(span).strip(), own_answer(span) or ""
     words = set(_WORD.findall(answer.casefold()))
     for draft in drafts:
-        theirs = set(_WORD.findall(draft.casefold()))
-        if draft in prompt and 2 * len(theirs & words) >= len(theirs):
+        drafted = set(_WORD.findall(draft.casefold()))
+        if draft in prompt and 2 * len(drafted & words) >= len(drafted):
             return True
     return not prompt
 

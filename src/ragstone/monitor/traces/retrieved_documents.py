@@ -117,9 +117,9 @@ def _document(value: Any) -> Document | None:
     )
 
 
-def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in document.items():
         if name in ("node", "document", "kwargs", "payload", "text_resource") and isinstance(
             value, dict
         ):
@@ -127,9 +127,10 @@ def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
                 fields.setdefault(inner, item)
         else:
             fields[squash(name.removeprefix("document."))] = value
-    if "kwargs" in given:
+    if "kwargs" in document:
         # The id of what LangChain writes down is that of a class.
-        fields["id"] = given["kwargs"].get("id") if isinstance(given["kwargs"], dict) else None
+        inner = document["kwargs"]
+        fields["id"] = inner.get("id") if isinstance(inner, dict) else None
     return fields
 
 

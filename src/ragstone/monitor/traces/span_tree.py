@@ -36,12 +36,12 @@ class Tree:
         """Return a span and all inside it, by when they began."""
         placed, stack = [], [Placed(root, 0, frozenset())]
         while stack:
-            one = stack.pop()
-            placed.append(one)
-            role = one.span.role
-            within = one.within if role is None else one.within | {role}
-            inside = self.children.get(id(one.span), ())
-            stack.extend(Placed(span, one.depth + 1, within, one.span) for span in inside)
+            node = stack.pop()
+            placed.append(node)
+            role = node.span.role
+            within = node.within if role is None else node.within | {role}
+            inside = self.children.get(id(node.span), ())
+            stack.extend(Placed(span, node.depth + 1, within, node.span) for span in inside)
         return sorted(placed, key=lambda item: (item.span.start, item.depth, item.span.id))
 
 
@@ -114,10 +114,10 @@ def _in_circles(
     def reach(span: TraceSpan) -> None:
         stack = [span]
         while stack:
-            one = stack.pop()
-            if id(one) not in reached:
-                reached.add(id(one))
-                stack.extend(children.get(id(one), ()))
+            inner = stack.pop()
+            if id(inner) not in reached:
+                reached.add(id(inner))
+                stack.extend(children.get(id(inner), ()))
 
     for span in tops:
         reach(span)

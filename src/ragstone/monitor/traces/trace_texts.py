@@ -186,7 +186,7 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
         by_name = {squash(name): item for name, item in opens.items()}
         if by_name.keys() & _NO_RECORDS or by_name.get("error"):
             return None
-        name = next((_answer for _answer in _ANSWERS if _answer in by_name), "")
+        name = next((answer for answer in _ANSWERS if answer in by_name), "")
         inner = by_name.get(name)
         while name in _ALTERNATIVES and isinstance(inner, list):
             inner = next(iter(inner), None)

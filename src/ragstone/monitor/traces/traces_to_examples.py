@@ -86,9 +86,9 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
         roots = requests_of(tree)
         for root in roots:
             id = trace if len(roots) == 1 else f"{trace}:{root.id}"
-            one = _Answer(tree, root, corpus).example(id, trace)
-            if one is not None:
-                traced.append(one)
+            answer = _Answer(tree, root, corpus).example(id, trace)
+            if answer is not None:
+                traced.append(answer)
     sent = sent_examples(parts)
     if sent:
         traced = _completed(sent, traced)
@@ -108,8 +108,8 @@ def _completed(
     """Examples that were sent as such stand for the answers of their trace; spans add facts."""
     if len(sent) > 1 or len(traced) != 1:
         return list(sent)
-    one, facts = sent[0], traced[0]
-    example = one.example
+    posted, facts = sent[0], traced[0]
+    example = posted.example
     if example.contexts is None:
         example = replace(example, contexts=facts.example.contexts)
     if not example.history:
@@ -120,12 +120,12 @@ def _completed(
             *("session", "user", "version", "model"),
             *("input_tokens", "output_tokens", "latency", "error"),
         )
-        if getattr(one, name) is None
+        if getattr(posted, name) is None
     }
-    if one.system in (None, DEFAULT_SYSTEM):
+    if posted.system in (None, DEFAULT_SYSTEM):
         known["system"] = facts.system
         example = replace(example, system=facts.system or DEFAULT_SYSTEM)
-    return [replace(one, example=example, span=one.span or facts.span, **known)]
+    return [replace(posted, example=example, span=posted.span or facts.span, **known)]
 
 
 def _is_about_answers(span: TraceSpan) -> bool:
