@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.metrics import parse_metric
+from ragstone.metrics import metric_types, parse_metric
 from ragstone.metrics.metric_names import split_form
 from ragstone.metrics.suites import suite_named
 
@@ -62,3 +62,22 @@ def test_a_parameter_that_is_given_twice_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=rf"gives {twice} more than once"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "expected"),
+    [
+        ("precision", "k", True, "k must be a whole number or None, not True"),
+        ("precision", "gaps", "none", "gaps must be strict, zero or condense, not 'none'"),
+        ("answer_outcome", "classes", 3.0, "classes must be 3 or 4, not 3.0"),
+        ("answer_correctness", "beta", float("inf"), "beta must be a number, not inf"),
+        ("factual_accuracy", "letters", (0.9, 0.8), r"letters must be \(a number, a number, "),
+        ("stepped_faithfulness", "steps", (0.5, "1"), r"steps must be \(a number, …\), not"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_however_a_metric_is_made(
+    name: str, parameter: str, value: object, expected: str
+) -> None:
+    values: dict[str, object] = {parameter: value}
+    with pytest.raises(InputError, match=f"{name}: {expected}"):
+        metric_types()[name](**values)
