@@ -161,7 +161,7 @@ def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
             )
             for record, texts, matches in zip(mine, made, aligned, strict=True):
                 parts = [
-                    seen.features() | match.features()
+                    seen.features() | match._asdict()
                     for text, match in zip(texts, matches, strict=True)
                     if match is not None and (seen := gather(text, passages)) is not None
                 ]
@@ -227,7 +227,7 @@ def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
                     vectors[behind(question, statement)],
                 )
                 if match is not None:
-                    parts.append(seen.features() | match.features())
+                    parts.append(seen.features() | match._asdict())
             yield Row(
                 "EVOUNA, " + record["meta"]["source"] if "source" in record["meta"] else "NQ301",
                 question,

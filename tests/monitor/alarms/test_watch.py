@@ -258,7 +258,7 @@ def test_a_rule_that_is_taken_away_ends_its_alarm(monitored: Monitored) -> None:
     assert alarm.state == "resolved"
 
 
-def test_a_rule_that_cannot_be_watched_keeps_its_alarm_and_is_told(
+def test_a_rule_that_cannot_be_watched_keeps_its_alarm(
     monitored: Monitored, tmp_path: Path
 ) -> None:
     monitored.answers(*BAD * 60)
@@ -266,8 +266,7 @@ def test_a_rule_that_cannot_be_watched_keeps_its_alarm_and_is_told(
     baseline = replace(PLAIN.baseline, run=tmp_path / "gone")
     broken = replace(PLAIN.rules[0], bar=None, margin=0.1)
     monitored.settings = replace(PLAIN, rules=(broken,), baseline=baseline)
-    found = watch(monitored.store, monitored.settings, monitored.now)
-    assert found.broken == ("faith",)
+    watch(monitored.store, monitored.settings, monitored.now)
     assert [one.state for one in monitored.alarms()] == ["firing"]
 
 

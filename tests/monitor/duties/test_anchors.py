@@ -40,11 +40,11 @@ def test_the_set_is_judged_again_after_a_day(store: MonitorStore) -> None:
     ]  # fmt: skip
 
 
-def test_a_clock_that_ran_ahead_stops_no_round(store: MonitorStore, tmp_path: Path) -> None:
-    clock, file = Clock(), tmp_path / "set.jsonl"
+def test_a_clock_that_ran_ahead_stops_no_round(store: MonitorStore) -> None:
+    clock = Clock()
     record = {"id": "a", "question": QUESTION, "answer": TRUE, "contexts": [PASSAGE]}
-    file.write_text(json.dumps(record) + "\n", "utf-8")
-    read_anchors(store, file)
+    with store.database.transaction() as run:
+        run("INSERT INTO anchors VALUES (?, ?)", "a", json.dumps(record))
     anchoring = Anchoring(store, LOCAL, now=clock)
     clock.wait(400 * 86_400)
     assert anchoring.step() == 1

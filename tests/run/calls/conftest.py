@@ -52,7 +52,6 @@ def piece(names: Sequence[str], text: str, vote: int) -> Piece:
         instructions="Say yes or no.",
         blocks=(text,),
         items=dict.fromkeys(names, Verdict),
-        only=lambda missing: piece(list(missing), text, vote),
         contexts="Contexts.",
         vote=vote,
     )

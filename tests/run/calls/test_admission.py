@@ -157,7 +157,7 @@ def test_another_task_begins_with_the_longest_reply_of_all(question: Make, run: 
     run(door.back(reply(100, 9000), usd=0.0))
     other = Piece(
         task="claims", instructions="List.", blocks=("x",), items={"a1": Item},
-        only=lambda _: other, contexts="", vote=0,
+        contexts="", vote=0,
     )  # fmt: skip
     asked = Question((other,), "System.", example="e1")
     door.queued = QueuedQuestion("k2", asked, asked.request(), asked.items, 0)

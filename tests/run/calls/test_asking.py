@@ -338,7 +338,7 @@ def test_a_reply_about_another_text_is_asked_for_once_more(
 ) -> None:
     def checked(names: Sequence[str]) -> Piece:
         (piece,) = question("Text.", *names).pieces
-        return replace(piece, only=checked, echo=lambda item: "claim" if item == ECHOED else "")
+        return replace(piece, echo=lambda item: "claim" if item == ECHOED else "")
 
     model = ScriptedModel(replies)
     (outcome,) = put(open_asking(), model, Question((checked(names),), "S"))

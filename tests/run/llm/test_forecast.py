@@ -108,7 +108,7 @@ def counted(*texts: str, price: Price | None = None) -> Forecast:
     def asked(text: str) -> Question:
         piece = Piece(
             task="support", instructions=text, blocks=("x",), items={"p01": Words},
-            only=lambda _: piece, contexts="", vote=0,
+            contexts="", vote=0,
         )  # fmt: skip
         return Question((piece,), "", example="e1")
 

@@ -294,7 +294,7 @@ def interpreted(
         text=reply.text[:MOST_TEXT],
         finish="length" if is_cut else reply.finish,
         model=reply.model and reply.model[:MOST_NAME],
-        usage=counted(reply.usage, asked.request, reply.text),
+        usage=counted(reply.usage, queued.request, reply.text),
     )
     result = AttemptResult(reply)
     if (
