@@ -94,8 +94,12 @@ def as_png(svg: str) -> bytes:
 
 def _style(inside: str) -> str:
     light, dark = _colours()
-    present = set(re.findall(r'class="([^"]*)"', inside))
-    known = {name for looks in present for name in looks.split()} | {"ragstone", "paper", "title"}
+    attributes = set(re.findall(r'class="([^"]*)"', inside))
+    known = {name for looks in attributes for name in looks.split()} | {
+        "ragstone",
+        "paper",
+        "title",
+    }
     rules = [
         (selector.strip(), body.strip())
         for selectors, _, body in (rule.partition("{") for rule in _rules().split("}"))
@@ -182,8 +186,8 @@ def write_charts(
     run = Run.of(run)
     pages = [("intervals", full_page(run)), ("faults", failures_page(failures(run)))]
     if other is not None or len(Groups(run.estimate_list).systems) > 1:
-        collected = compare(run, other, baseline=baseline, margin=margin)
-        pages.insert(1, ("difference", comparison_page(collected)))
+        comparisons = compare(run, other, baseline=baseline, margin=margin)
+        pages.insert(1, ("difference", comparison_page(comparisons)))
     figures = [
         (f"{KINDS.get(type(drawing), kind)} {title}", drawing)
         for kind, page in pages
@@ -298,9 +302,9 @@ def _cell(row: Row, at: int) -> IntervalCell:
 
 
 def _drawn_name(row: Row) -> str:
-    collected = [cell for cell in row.cells if isinstance(cell, RowName) and cell.text]
-    name = _cut(collected[-1].text) if collected else ""
-    return f"{name} {ARROWS[collected[-1].better]}" if collected and collected[-1].better else name
+    names = [cell for cell in row.cells if isinstance(cell, RowName) and cell.text]
+    name = _cut(names[-1].text) if names else ""
+    return f"{name} {ARROWS[names[-1].better]}" if names and names[-1].better else name
 
 
 def _cut(name: str) -> str:
@@ -319,8 +323,8 @@ def _arrow(rows: Sequence[Row]) -> str:
 
 def _file(title: str, used: set[str]) -> str:
     name = "-".join(re.findall(r"[a-z0-9.]+", title.casefold()))[:LONGEST_FILE].strip("-.")
-    index, metric = 2, name
-    while metric in used:
-        index, metric = index + 1, f"{name}-{index}"
-    used.add(metric)
-    return metric
+    number, free = 2, name
+    while free in used:
+        number, free = number + 1, f"{name}-{number}"
+    used.add(free)
+    return free

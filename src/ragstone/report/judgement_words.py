@@ -99,10 +99,10 @@ def says(kind: type[Kind], ask: Ask | None = None) -> str:
 
 def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
     """The phrases of each column that has any: first the unit, then the verdicts, then the rest."""
-    fields = [
+    columns = [
         column for name, column in row.kind.columns.items() if name not in ("judge", "reason")
     ]
-    for column in sorted(fields, key=lambda item: FIRST.get(item.role, len(FIRST))):
+    for column in sorted(columns, key=lambda item: FIRST.get(item.role, len(FIRST))):
         if phrase := _phrase(row.kind, column, row.values.get(column.name)):
             yield column, phrase
 

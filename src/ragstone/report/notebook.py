@@ -65,11 +65,11 @@ def brief(page: Page, rows: int = MOST_ROWS) -> Page:
     drawn = sum(rooms[at] * _intervals(table) for at, table in enumerate(tables)) <= MOST_DRAWN
     sections, left_out = list[Section](), 0
     for item in page.sections:
-        fields = [block for block in item.blocks if isinstance(block, Table)]
-        without = [table for table in fields if table.rows and not sizes[id(table)]]
+        own_tables = [block for block in item.blocks if isinstance(block, Table)]
+        without = [table for table in own_tables if table.rows and not sizes[id(table)]]
         left_out += len(without)
         columns = [block for block in item.blocks if not any(block is table for table in without)]
-        if not without or len(without) < len(fields):
+        if not without or len(without) < len(own_tables):
             blocks = (part for block in columns for part in _cut(block, sizes, drawn=drawn))
             sections.append(replace(item, blocks=tuple(blocks)))
     if left_out:

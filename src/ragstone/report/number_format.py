@@ -281,8 +281,8 @@ def interval_cell(
 
 def scale_for(metric: str) -> Scale | None:
     """A scale over the whole range of a metric; None for a metric that is not known here."""
-    collected = scale_of(metric)
-    return None if collected is None else Scale(collected.low, collected.high)
+    ends = scale_of(metric)
+    return None if ends is None else Scale(ends.low, ends.high)
 
 
 def method_notes(

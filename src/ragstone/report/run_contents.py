@@ -308,13 +308,13 @@ def dossier(run: Readable, example: str) -> Dossier:
         UnknownName: The run has no such example; the error suggests similar ids.
     """
     some = run.excerpt([example])
-    collected = _dossiers(some, [example])
-    if not collected:
+    dossier_of = _dossiers(some, [example])
+    if not dossier_of:
         ids = run.examples(["id"])["id"]
         near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
         known = near or ids.head(NEAR).to_list()
         raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
-    return replace(collected[example], calls=tuple(some.calls(example)))
+    return replace(dossier_of[example], calls=tuple(some.calls(example)))
 
 
 def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
@@ -325,21 +325,21 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
     judged = {kind: _by_example(some.judgements(kind)) for kind in KINDS}
     placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
-    metric = {*Claims.made_by, *Statements.made_by}
+    makers = {*Claims.made_by, *Statements.made_by}
     names = pl.col("metric", "status").cast(pl.String)
     scores = _by_example(some.scores().select("example_id", names, "value", "label", "reason"))
     none = pl.DataFrame()
-    collected: dict[str, Dossier] = {}
+    by_id: dict[str, Dossier] = {}
     for item in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
         rows = {kind: _rows(frames.get(item.id), KINDS[kind]) for kind, frames in judged.items()}
-        collected[item.id] = Dossier(
+        by_id[item.id] = Dossier(
             item,
             _parts(item, rows),
-            {kind: row for kind, row in rows.items() if row and kind not in placed | metric},
+            {kind: row for kind, row in rows.items() if row and kind not in placed | makers},
             tuple(ExampleScore(*row) for row in scores.get(item.id, none).iter_rows()),
             calls=(),
         )
-    return collected
+    return by_id
 
 
 def asks_about(unit: Unit) -> list[Ask]:
@@ -398,7 +398,7 @@ def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[Judged
 
 
 def _said(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> dict[str, PartText]:
-    collected: dict[str, PartText] = {}
+    by_kind: dict[str, PartText] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
         known = [key for key in keys if key in fields]
@@ -409,8 +409,8 @@ def _said(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> dict[str
             and all(row.values[key] == fields[key] for key in known)
         )
         several = len(known) < len(keys)
-        collected[ask.kind] = PartText(rows if several else rows[:1], several)
-    return collected
+        by_kind[ask.kind] = PartText(rows if several else rows[:1], several)
+    return by_kind
 
 
 FileFormat = Literal["csv", "jsonl", "parquet"]

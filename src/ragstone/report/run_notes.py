@@ -114,16 +114,16 @@ def first_caution(run: Run, summary: "Summary") -> Words:
         )
     if fields := {name: ones for name, ones in summary.themselves.items() if ones}:
         (name, metrics), *others = fields.items()
-        item = len(metrics) == 1
-        scores = "its score" if item else f"its {len(metrics)} scores"
-        are = "It is" if item else "They are"
+        single = len(metrics) == 1
+        scores = "its score" if single else f"its {len(metrics)} scores"
+        are = "It is" if single else "They are"
         more = (
-            f" So {'is that' if item else 'are those'} of {counted(len(others), 'other system')}."
+            f" So {'is that' if single else 'are those'} of {counted(len(others), 'other system')}."
         )
         return (
             strong(f"{' '.join(name.split())} is compared with itself."),
             f" Each of its answers is the reference, so {scores} against the reference "
-            f"{'says' if item else 'say'} nothing of it. {are} drawn pale and left out of "
+            f"{'says' if single else 'say'} nothing of it. {are} drawn pale and left out of "
             f"comparisons.{more if others else ''}",
         )
     notes = {Reason.read(note).code: note for note in run_notes(run)}

@@ -157,10 +157,10 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
     aside = [name for name in _directed(run.estimate_list) if name not in metrics]
     examples = []
     for name, system, shortfall in worst.rows():
-        collected = known[name]
+        dossier = known[name]
         rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
-        reasons = why(collected, *metrics) or why(collected, *aside)
-        texts = collected.example.question, collected.example.answer
+        reasons = why(dossier, *metrics) or why(dossier, *aside)
+        texts = dossier.example.question, dossier.example.answer
         most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
         examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
     return RankedExamples(metrics, tuple(examples))

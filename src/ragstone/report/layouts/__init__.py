@@ -60,12 +60,12 @@ EXCHANGE: dict[str, Callable[[Run], Report]] = {
 def reports_of(run: Run) -> list[str]:
     """The reports that a run was made for, and those of whose metrics it has every one."""
     labels = {name.split("(")[0] for name in run.form.suites}
-    present = {*run.form.metrics}
-    metric = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
+    metrics = {*run.form.metrics}
+    reports = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
     return [
         name
-        for name, ones in metric.items()
-        if ones <= present or (name in labels and ones & present)
+        for name, ones in reports.items()
+        if ones <= metrics or (name in labels and ones & metrics)
     ]
 
 
@@ -82,16 +82,16 @@ class LimitReached:
 def limits_reached(run: Run, suite: str) -> list[LimitReached]:
     """For each limit of a report's suite and each system, how many answers are beyond it."""
     layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
-    collected = []
+    reached = []
     for limit in layout.limits:
         if data.has(limit.metric):
             scores = data.table.select("method").with_columns(data.scores(limit.metric)["value"])
             for system in data.methods:
-                fields = scores.filter(pl.col("method") == system)["value"].drop_nulls()
-                collected.append(
-                    LimitReached(limit, system, sum(map(limit.exceeded, fields)), len(fields))
+                values = scores.filter(pl.col("method") == system)["value"].drop_nulls()
+                reached.append(
+                    LimitReached(limit, system, sum(map(limit.exceeded, values)), len(values))
                 )
-    return collected
+    return reached
 
 
 def report_as(run: Run, suite: str) -> Report:
@@ -114,8 +114,8 @@ def report_as(run: Run, suite: str) -> Report:
             f"The run has no score that a report of {suite} shows. First: "
             f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
         )
-    present = tuple(column for column in layout.behind if data.has(column.metric))
-    files = tuple(layout.files(replace(layout, behind=present), data))
+    shown_behind = tuple(column for column in layout.behind if data.has(column.metric))
+    files = tuple(layout.files(replace(layout, behind=shown_behind), data))
     return Report(files, tuple(_notes(layout, data)))
 
 

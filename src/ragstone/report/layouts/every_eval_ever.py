@@ -50,15 +50,15 @@ def as_every_eval_ever(run: Run) -> Report:
     for system, id in _model_ids(scored.systems).items():
         index = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
         about = {"schema_version": VERSION, "evaluation_id": f"{dataset}/{id}/{_seconds(run)}"}
-        collected = _estimates(run, system)
-        lines = list(_lines(about, id, dataset, examples[system], collected, scores, scored))
+        estimates = _estimates(run, system)
+        lines = list(_lines(about, id, dataset, examples[system], estimates, scores, scored))
         samples = "".join(f"{_json(line)}\n" for line in lines).encode()
         record = {
             **about,
             **_origin(run, system, id),
             "evaluation_results": [
                 _result(run, scored, dataset, estimate, about["evaluation_id"])
-                for estimate in collected
+                for estimate in estimates
             ],
         }
         if lines:

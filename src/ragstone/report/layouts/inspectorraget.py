@@ -43,10 +43,10 @@ class _Task:
     results: dict[str, Example]
 
     def takes(self, example: Example) -> bool:
-        fields = self.example
+        example_of_task = self.example
         labels = (example.question, example.history, example.reference)
         return example.system not in self.results and labels == (
-            fields.question, fields.history, fields.reference,
+            example_of_task.question, example_of_task.history, example_of_task.reference,
         )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ class _Metric:
 def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
     for name in scored.metrics:
         rows = scored.of(name).filter(pl.col("status") == "value")
-        collected = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
+        scores = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
         words = _words(rows)
         scale = scored.scale(name)
         about: dict[str, Any] = {"type": "numerical", "aggregator": "average"}
@@ -118,7 +118,7 @@ def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
         about |= {"description": better} if better else {}
         yield _Metric(
             name, about, _judge(run, scored, name),
-            {id: str(label) if words else value for id, value, label in collected},
+            {id: str(label) if words else value for id, value, label in scores},
         )  # fmt: skip
 
 
@@ -149,8 +149,8 @@ def _labels(example: Example) -> Votes:
 
 
 def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
-    present = dict.fromkeys(name for of in labels for name in of)
-    return {name: f"{name}{HUMAN}" if name in metrics else name for name in present}
+    names = dict.fromkeys(name for of in labels for name in of)
+    return {name: f"{name}{HUMAN}" if name in metrics else name for name in names}
 
 
 def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -196,15 +196,18 @@ def _tasks(examples: Sequence[Example]) -> list[_Task]:
 
 
 def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[str, Any]:
-    fields = task.example
-    turns = [*((turn.role, turn.text) for turn in fields.history), ("user", fields.question or "")]
+    example = task.example
+    turns = [
+        *((turn.role, turn.text) for turn in example.history),
+        ("user", example.question or ""),
+    ]
     retrieved = any(result.contexts is not None for result in task.results.values())
     kind = "qa" if retrieved else "generation"
-    labels: Any = fields.question or ""
-    if fields.history and retrieved:
+    labels: Any = example.question or ""
+    if example.history and retrieved:
         # What it calls rag is a conversation shown without its contexts.
         labels = [{"speaker": role, "text": text} for role, text in turns]
-    elif fields.history:
+    elif example.history:
         kind, labels = "rag", [{"role": role, "content": text} for role, text in turns]
     listed = dict.fromkeys(
         documents[context.id, context.text]
@@ -212,13 +215,13 @@ def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[
         for context in result.contexts or ()
     )
     return {
-        **{name: value for name, value in fields.slices.items() if name not in OWN},
+        **{name: value for name, value in example.slices.items() if name not in OWN},
         "task_id": task.id,
-        "question_id": fields.question_id,
+        "question_id": example.question_id,
         "task_type": kind,
         "input": labels,
         "contexts": [{"document_id": id} for id in listed],
-        "targets": [{"type": "text", "value": text} for text in fields.reference],
+        "targets": [{"type": "text", "value": text} for text in example.reference],
     }
 
 

@@ -41,10 +41,10 @@ class ReportData:
 
         And ``question_type``, null if an example has none.
         """
-        fields = self.run.examples(
+        examples = self.run.examples(
             ["id", "question_id", "system", "question", "answer", "reference"]
         )
-        return fields.select(
+        return examples.select(
             pl.col("id").alias("example_id"),
             "question_id",
             pl.col("system").alias("method"),
@@ -81,15 +81,15 @@ class ReportData:
 
     def valued(self, metric: str) -> bool:
         """Tell whether any estimate of the metric has a value."""
-        present = (_estimate for (name, _), _estimate in self._estimates.items() if name == metric)
-        return any(item.value is not None for item in present)
+        estimates = (estimate for (name, _), estimate in self._estimates.items() if name == metric)
+        return any(item.value is not None for item in estimates)
 
     def scores(self, metric: str) -> pl.DataFrame:
         """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
         if not self.has(metric):
             return NOTHING.to_frame().clear(self.table.height)
-        collected = self._scored.of(metric)
-        return collected.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
+        scores = self._scored.of(metric)
+        return scores.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
 
     def estimate(self, metric: str, method: str) -> Estimate | None:
         """The estimate for a system; None if the run lacks the metric."""
@@ -107,8 +107,8 @@ class ReportData:
         texts = arguments.group_by("example_id", maintain_order=True).agg(
             pl.when(alone).then(pl.col("reason").first()).otherwise(numbered.first()).alias("said")
         )
-        fields = self.table.select("example_id")
-        return fields.join(texts, on="example_id", how="left", maintain_order="left")["said"]
+        ids = self.table.select("example_id")
+        return ids.join(texts, on="example_id", how="left", maintain_order="left")["said"]
 
     def coverage(self, metric: str) -> pl.Series:
         """The share of a composite's weight that is in each score; null if there is no score."""
@@ -234,9 +234,9 @@ def values(scores: pl.DataFrame, *, percent: bool) -> pl.Series:
     number = pl.col("value") * (100 if percent else 1)
     places = DECIMALS[percent]
     text = number.round(places).cast(pl.Decimal(38, places) if percent else pl.Float64)
-    present = pl.when(pl.col("status") == "value").then(text.cast(pl.String))
+    value = pl.when(pl.col("status") == "value").then(text.cast(pl.String))
     not_applicable = (pl.col("status") == "undefined") & (pl.col("reason") == NOT_RETRIEVED)
-    return scores.select(present.when(not_applicable).then(pl.lit("N/A"))).to_series()
+    return scores.select(value.when(not_applicable).then(pl.lit("N/A"))).to_series()
 
 
 def value_of(estimate: Estimate | None, *, percent: bool) -> str | None:
@@ -322,8 +322,8 @@ def row_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 
 
 def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
-    fields = [*layout.columns, *layout.reasons, *layout.behind]
-    cells = pl.DataFrame({item.name: _cells(item, data) for item in fields})
+    columns = [*layout.columns, *layout.reasons, *layout.behind]
+    cells = pl.DataFrame({item.name: _cells(item, data) for item in columns})
     listed = [*layout.columns, *layout.behind]
     coverage = [data.coverage(name) for name in layout.metrics if _renormalises(name)][:1]
     advice = pl.Series("advice", list(_advice(layout, data)), pl.String)
@@ -347,11 +347,11 @@ def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
     listed = [*layout.columns, *layout.behind]
     rows = []
     for system in data.methods:
-        collected = {item: data.estimate(item.metric, system) for item in listed}
+        means = {item: data.estimate(item.metric, system) for item in listed}
         row: dict[str, Any] = {"system": system}
-        row |= {item.name: value_of(collected[item], percent=False) for item in listed}
+        row |= {item.name: value_of(means[item], percent=False) for item in listed}
         for item in listed:
-            row |= behind(item.name, collected[item], percent=False)
+            row |= behind(item.name, means[item], percent=False)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 

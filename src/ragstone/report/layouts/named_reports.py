@@ -110,7 +110,7 @@ def _by_method(layout: Layout, data: ReportData, rows: pl.DataFrame) -> pl.DataF
         data.scores(SCORE)["value"], data.coverage(SCORE)
     )
     percent = layout.percent
-    collected = []
+    rows_by_method = []
     for method, part in _parts(rows, "method"):
         of_score = scores.filter(pl.col("method") == method)
         best, worst = of_score["value"].max(), of_score["value"].min()
@@ -135,15 +135,15 @@ def _by_method(layout: Layout, data: ReportData, rows: pl.DataFrame) -> pl.DataF
         row |= {f"answers_{name}": count for name, count in _without(part).items()}
         coverage = of_score["weight_coverage"].mean()
         row["weight_coverage"] = None if coverage is None else round(coverage, 4)  # type: ignore[arg-type]
-        collected.append(row)
-    return _frame(collected)
+        rows_by_method.append(row)
+    return _frame(rows_by_method)
 
 
 def _shares(
     rows: pl.DataFrame, name: str, classes: dict[str, str]
 ) -> Iterator[dict[str, str | int | None]]:
-    collected = shares(rows["word"], rows["status"], rows["cluster"], tuple(classes))
-    for word, (count, percentage, counts) in zip(classes.values(), collected, strict=True):
+    shares_of = shares(rows["word"], rows["status"], rows["cluster"], tuple(classes))
+    for word, (count, percentage, counts) in zip(classes.values(), shares_of, strict=True):
         yield {name: word, "count": count, "percentage": percentage, **counts}
 
 
@@ -152,21 +152,21 @@ def _counts(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _without(rows: pl.DataFrame, *, n: bool = False) -> dict[str, int]:
-    collected = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
-    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | collected
+    counts = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
+    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | counts
 
 
 def _by_question_type(rows: pl.DataFrame) -> pl.DataFrame:
-    present = rows["question_type"].unique(maintain_order=True).to_list()
-    known = [item for item in TYPES if item in present]
-    others = sorted(item for item in present if item is not None and item not in TYPES)
-    collected = []
-    for item in [*known, *others, *([None] if None in present else [])]:
+    types = rows["question_type"].unique(maintain_order=True).to_list()
+    known = [item for item in TYPES if item in types]
+    others = sorted(item for item in types if item is not None and item not in TYPES)
+    by_type = []
+    for item in [*known, *others, *([None] if None in types else [])]:
         part = rows.filter(pl.col("question_type").eq_missing(pl.lit(item)))
-        collected.append(
+        by_type.append(
             {"question_type": item, "total": part.height, **_counts(part), **_without(part)}
         )
-    return _frame(collected)
+    return _frame(by_type)
 
 
 def _wrong_answers(rows: pl.DataFrame) -> pl.DataFrame:

@@ -89,10 +89,10 @@ REASONS = {
 
 def agreement_page(result: LabelAgreement) -> Page:
     """Return the page: who labelled what, an overview, each label, faults in the labels."""
-    labels, collected = result.labels, result.columns
-    compared = [coefficient for coefficient in collected if coefficient.n_shared]
-    alone = ", ".join(coefficient.name for coefficient in collected if not coefficient.n_shared)
-    measured = compared or collected
+    labels, columns = result.labels, result.columns
+    compared = [coefficient for coefficient in columns if coefficient.n_shared]
+    alone = ", ".join(coefficient.name for coefficient in columns if not coefficient.n_shared)
+    measured = compared or columns
     people = list(dict.fromkeys(who.name for item in measured for who in item.annotators))
     n = sum(who.n_labels for item in measured for who in item.annotators)
     sections = [section(Facts(tuple(label_facts(labels, people, n, result.broken))))]
@@ -102,7 +102,7 @@ def agreement_page(result: LabelAgreement) -> Page:
     if alone:
         alone_said = quiet("labelled by one annotator only, so there is nothing to compare  ")
         sections.append(section(Paragraphs(((alone_said, alone),))))
-    if not collected:
+    if not columns:
         nothing = "No label counts, so there is nothing to compare."
         sections.append(section(Paragraphs((nothing,))))
     if compared:
@@ -230,7 +230,7 @@ def _dividing(item: Disagreement) -> OutlineItem:
 def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
     several = any(column.n_annotators > 1 for column in columns)
     uses = any(column.uses for column in columns)
-    present = {
+    explained = {
         "items": True,
         **dict.fromkeys(("labels", "compared", "like the others"), several),
         "difference": any(
@@ -238,7 +238,7 @@ def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
         ),
         **dict.fromkeys(("given", "again"), uses),
     }
-    yield from (Note(word, LEGEND[word]) for word, coefficient in present.items() if coefficient)
+    yield from (Note(word, LEGEND[word]) for word, coefficient in explained.items() if coefficient)
 
 
 def _small_print(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:

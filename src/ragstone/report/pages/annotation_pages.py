@@ -252,10 +252,10 @@ def label_facts(
 
 
 def _adjudicated(labels: LabelTable) -> str:
-    collected = labels.adjudication
+    adjudication = labels.adjudication
     who = ", ".join(map(annotator_name, labels.adjudicators))
-    same = f"; as the majority {collected.as_majority:,} of {collected.compared:,} times"
-    return f"{counted(collected.n, 'label')} by {who}{same if collected.compared else ''}"
+    same = f"; as the majority {adjudication.as_majority:,} of {adjudication.compared:,} times"
+    return f"{counted(adjudication.n, 'label')} by {who}{same if adjudication.compared else ''}"
 
 
 def annotator_name(name: str) -> str:

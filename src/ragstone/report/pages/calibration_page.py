@@ -234,15 +234,15 @@ def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:
     for bias in check.bias:
-        collected = bias.of
-        if collected.interval is None or collected.interval.low <= 0 <= collected.interval.high:
+        difference = bias.of
+        if difference.interval is None or difference.interval.low <= 0 <= difference.interval.high:
             continue
-        way = "more often than people" if collected.value > 0 else "less often than people"
+        way = "more often than people" if difference.value > 0 else "less often than people"
         yield (
             strong(f"{check.kind}.{check.column}"),
-            f" where {bias.by} is {_named(collected.group)}: the judge says so {way}, by ",
-            Phrase(number(abs(collected.value)), "bad"),
-            quiet(f" [{ends(*_size(collected.interval))}], n {collected.n:,}"),
+            f" where {bias.by} is {_named(difference.group)}: the judge says so {way}, by ",
+            Phrase(number(abs(difference.value)), "bad"),
+            quiet(f" [{ends(*_size(difference.interval))}], n {difference.n:,}"),
         )
 
 

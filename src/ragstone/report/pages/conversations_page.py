@@ -71,10 +71,10 @@ def conversations_page(conversations: "Conversations", *, limit: int | None = No
 def sentence(conversations: "ConversationFigures") -> str:
     """Return how many conversations there are, and what share of them was resolved."""
     total = sum(count.n for count in conversations.counts)
-    present = [count for count in conversations.counts if count.n]
+    counts = [count for count in conversations.counts if count.n]
     least, most = (
-        min(figure.shortest for figure in present),
-        max(figure.longest for figure in present),
+        min(figure.shortest for figure in counts),
+        max(figure.longest for figure in counts),
     )
     turns = f"{least}" if least == most else f"{least} to {most}"
     text = f"{counted(total, 'conversation')} of {turns} turns."

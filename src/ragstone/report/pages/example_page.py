@@ -391,27 +391,27 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
 
 
 def _of_run(run: Run, some: Mapping[str, int]) -> Page:
-    collected = ranked(run, **some)
-    examples = [_ranked_item(at, example) for at, example in enumerate(collected.examples, 1)]
-    none = "no example could be better" if collected.metrics else "no metric says which are worse"
+    worst_ones = ranked(run, **some)
+    examples = [_ranked_item(at, example) for at, example in enumerate(worst_ones.examples, 1)]
+    none = "no example could be better" if worst_ones.metrics else "no metric says which are worse"
     items = tuple(examples) or (OutlineItem(quiet(none)),)
-    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(collected.metrics) or "–"))
-    known = {"ranked_by": {"rule": RULE, "metrics": list(collected.metrics)},
-             "worst": [asdict(example) for example in collected.examples]}  # fmt: skip
+    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(worst_ones.metrics) or "–"))
+    known = {"ranked_by": {"rule": RULE, "metrics": list(worst_ones.metrics)},
+             "worst": [asdict(example) for example in worst_ones.examples]}  # fmt: skip
     listed = Section((Outline(items),), (strong("Worst examples"),))
     return _page(run, [listed, small_print(ranking)], known, None)
 
 
 def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
-    collected = worst(run, metrics=metrics, **some)
+    by_name = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
-    dossiers_of = dossiers(run, {row.example_id for rows in collected.values() for row in rows})
+    dossiers_of = dossiers(run, {row.example_id for rows in by_name.values() for row in rows})
     reasons = {
         name: [why(dossiers_of[row.example_id], name) for row in rows]
-        for name, rows in collected.items()
+        for name, rows in by_name.items()
     }
     sections = []
-    for name, rows in collected.items():
+    for name, rows in by_name.items():
         items = tuple(
             example_item(row, label=row.label, system=row.system, reasons=why_low)
             for row, why_low in zip(rows, reasons[name], strict=True)
@@ -423,7 +423,7 @@ def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Pag
         name: [
             asdict(row) | {"reasons": text} for row, text in zip(rows, reasons[name], strict=True)
         ]
-        for name, rows in collected.items()
+        for name, rows in by_name.items()
     }
     return _page(run, sections, {"worst_by_metric": listed}, metrics)
 

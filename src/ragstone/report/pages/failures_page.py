@@ -148,9 +148,9 @@ def _shown(failures: Failures) -> list[GroupFailures]:
 
 
 def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
-    collected = {stage.stage: stage.why for stage in listed[0].stages if stage.first is None}
+    unknown = {stage.stage: stage.why for stage in listed[0].stages if stage.first is None}
     known = {stage.stage for group in listed for stage in group.stages if stage.first is not None}
-    return {stage: why for stage, why in collected.items() if stage not in known}
+    return {stage: why for stage, why in unknown.items() if stage not in known}
 
 
 def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:

@@ -119,8 +119,8 @@ def header(run: Run, groups: Groups, *more: str) -> Facts:
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
-        item = len(groups.systems) == 1
-        counts.append(f"system {groups.systems[0]}" if item else f"{len(groups.systems)} systems")
+        single = len(groups.systems) == 1
+        counts.append(f"system {groups.systems[0]}" if single else f"{len(groups.systems)} systems")
     what = (strong(data.source), f"  {' · '.join(counts)}")
     rows = [Note("evaluated", what)]
     for judge in run.form.judges:
@@ -150,10 +150,8 @@ def estimate_table(
     )
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
-        collected = by_metric(family).items()
-        rows = [
-            row for name, ones in collected for row in _rows(names[name], ones, suites, checked)
-        ]
+        metrics = by_metric(family).items()
+        rows = [row for name, ones in metrics for row in _rows(names[name], ones, suites, checked)]
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
@@ -207,14 +205,12 @@ def _below(estimate: Estimate, checked: "CheckedRun | None", *, percent: bool) -
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:
     """Return a table of how often each word was given, for each metric whose scores have words."""
-    collected = [
+    worded = [
         ones for ones in by_metric(estimates).values() if any(estimate.labels for estimate in ones)
     ]
     order = list(WORDS)
-    collected.sort(
-        key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order)
-    )
-    return [_distribution(ones) for ones in collected]
+    worded.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
+    return [_distribution(ones) for ones in worded]
 
 
 def _bare(ones: Sequence[Estimate]) -> str:
@@ -260,11 +256,11 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     for metric, ones in by_metric(ordered).items():
         if all(estimate.value is None for estimate in ones):
             continue
-        collected = {
+        by_group = {
             (estimate.group.get(SYSTEM, ""), estimate.group[field]): estimate for estimate in ones
         }
-        for system in dict.fromkeys(system for system, _ in collected):
-            figures = [_mean(collected.get((system, value)), suites) for value in values]
+        for system in dict.fromkeys(system for system, _ in by_group):
+            figures = [_mean(by_group.get((system, value)), suites) for value in values]
             rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *figures)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if rarer:

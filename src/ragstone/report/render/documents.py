@@ -333,8 +333,8 @@ def _figures(table: Table, row: Row) -> Iterator[str]:
 
 def _lines(item: OutlineItem, lead: str) -> Iterator[str]:
     yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{plain(item.words)}"
-    for one in item.inner:
-        yield from _lines(one, f"{lead}  ")
+    for part in item.inner:
+        yield from _lines(part, f"{lead}  ")
 
 
 MARKS: dict[Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
@@ -453,8 +453,8 @@ def _markdown_details(table: Table) -> Iterator[str]:
 def _markdown_item(item: OutlineItem, depth: int) -> Iterator[str]:
     lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
     yield f"{'  ' * depth}- {lead}{_markdown_words(item.words)}"
-    for one in item.inner:
-        yield from _markdown_item(one, depth + 1)
+    for part in item.inner:
+        yield from _markdown_item(part, depth + 1)
 
 
 def _markdown_words(words: Words) -> str:

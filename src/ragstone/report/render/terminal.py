@@ -184,9 +184,9 @@ def layout(table: Table, width: int) -> _Layout:
     for layout, least in layouts(table, drawn > 0):
         excess = max(grid(table, layout).width - width, 0)
         strip = layout.strip - -(-excess // drawn) if layout.strip else 0
-        collected = replace(layout, strip=strip - 1 + strip % 2 if strip else 0)
-        if collected.strip >= least and (not excess or grid(table, collected).width <= width):
-            return collected
+        narrowed = replace(layout, strip=strip - 1 + strip % 2 if strip else 0)
+        if narrowed.strip >= least and (not excess or grid(table, narrowed).width <= width):
+            return narrowed
     return layout
 
 
@@ -248,13 +248,13 @@ class _Drawing:
 
     @cached_property
     def intervals(self) -> dict[int, tuple[bool, bool]]:
-        collected = {}
+        looks = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
             if any(isinstance(cell, IntervalCell) for cell in cells):
                 words = any(isinstance(cell, IntervalCell) and cell.word for cell in cells)
-                collected[at] = (words, bool(self.layout.strip) and self.table.draws(at))
-        return collected
+                looks[at] = (words, bool(self.layout.strip) and self.table.draws(at))
+        return looks
 
     @cached_property
     def alone(self) -> bool:
@@ -280,10 +280,10 @@ class _Drawing:
 
     def shaped(self, at: int) -> list[GridColumn]:
         right = GridColumn("right")
-        collected = [row.cells[at] for row in self.table.rows]
+        cells = [row.cells[at] for row in self.table.rows]
         if at in self.intervals and self.table.columns[at].peer:
             close = GridColumn(gap=1)
-            counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in collected)
+            counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in cells)
             strip = [GridColumn()] if self.intervals[at][1] else []
             return [GridColumn(), close, *([close] if counted else []), *strip]
         if at in self.intervals:
@@ -294,14 +294,14 @@ class _Drawing:
                 right,
                 *([GridColumn()] if drawn else []),
             ]
-        if any(isinstance(item, RowName) for item in collected):
-            arrows = any(isinstance(item, RowName) and item.better for item in collected)
+        if any(isinstance(item, RowName) for item in cells):
+            arrows = any(isinstance(item, RowName) and item.better for item in cells)
             return [GridColumn(), *([GridColumn(gap=1)] if arrows else [])]
-        if any(isinstance(item, Number) for item in collected):
-            counted = any(isinstance(item, Number) and item.n is not None for item in collected)
+        if any(isinstance(item, Number) for item in cells):
+            counted = any(isinstance(item, Number) and item.n is not None for item in cells)
             return [right, *([GridColumn("right", gap=1)] if counted else [])]
         numeric = (Count, P, Share)
-        return [right] if any(isinstance(item, numeric) for item in collected) else [GridColumn()]
+        return [right] if any(isinstance(item, numeric) for item in cells) else [GridColumn()]
 
     def head(self, group: Group) -> list[GridCell]:
         cells: list[GridCell] = []
@@ -317,8 +317,8 @@ class _Drawing:
                 fill, style = FILLS[column.fill % len(FILLS)]
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
             more = [cell() for _ in shape[1:]]
-            collected = [row.cells[at] for row in group.rows]
-            intervals = [item for item in collected if isinstance(item, IntervalCell)]
+            row_cells = [row.cells[at] for row in group.rows]
+            intervals = [item for item in row_cells if isinstance(item, IntervalCell)]
             if at in self.intervals:
                 worded, drawn = self.intervals[at]
                 text = "interval" if column.level is None else f"{percent(column.level)} interval"
@@ -330,7 +330,7 @@ class _Drawing:
                 )
                 above = [cell(ticks, DIM)] if drawn else []
                 more = [*([cell()] if worded else []), cell(text, DIM), *above]
-            elif any(isinstance(item, Number) for item in collected):
+            elif any(isinstance(item, Number) for item in row_cells):
                 more = [cell("n", DIM) for _ in shape[1:]]
             cells += [GridCell(first), *more]
         return cells
@@ -429,21 +429,21 @@ class _Drawing:
         both = [tight(end, places, percent=interval.percent)
                 for end in (interval.low, interval.high) if end is not None]  # fmt: skip
         ends_or_word = "–".join(both) or interval.word
-        collected = [
+        shown_cells = [
             cell(f"{value}{mark}", HEAD if interval.leads else ""),
             cell(ends_or_word, DIM),
         ]
         behind = Text(" ").join(styled(text) for text in counts_of(interval))
         drawn = [GridCell(self.drawn(interval))] if self.intervals[at][1] else []
         counted = len(self.shapes[at]) - len(drawn) > 2
-        return [*collected, *([GridCell(behind)] if counted else []), *drawn]
+        return [*shown_cells, *([GridCell(behind)] if counted else []), *drawn]
 
     def tight_head(self, at: int, group: Group) -> list[GridCell]:
         wide = len(self.shapes[at])
         if not self.intervals[at][1]:
             return [cell(broken_name(self.table.columns[at].head), DIM, span=wide)]
-        collected = [row.cells[at] for row in group.rows]
-        scales = [item.scale for item in collected if isinstance(item, IntervalCell) and item.scale]
+        cells = [row.cells[at] for row in group.rows]
+        scales = [item.scale for item in cells if isinstance(item, IntervalCell) and item.scale]
         ticks = axis(scales, self.layout.strip)
         return [
             cell(broken_name(self.table.columns[at].head), DIM, span=wide - 1),
@@ -454,10 +454,10 @@ class _Drawing:
         if self.table.columns[at].peer:
             return self.tight(interval, at)
         words, drawn = self.intervals[at]
-        collected = [cell(value_of(interval), HEAD if interval.strong else "")]
-        collected += [cell(interval.word)] if words else []
-        collected.append(cell(ends(interval.low, interval.high, percent=interval.percent)))
-        return [*collected, GridCell(self.drawn(interval))] if drawn else collected
+        shown_cells = [cell(value_of(interval), HEAD if interval.strong else "")]
+        shown_cells += [cell(interval.word)] if words else []
+        shown_cells.append(cell(ends(interval.low, interval.high, percent=interval.percent)))
+        return [*shown_cells, GridCell(self.drawn(interval))] if drawn else shown_cells
 
     def drawn(self, interval: IntervalCell) -> Text:
         tone = TONES[interval.tone] or "cyan"
@@ -490,8 +490,8 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
     pieces += ["┊ expected by chance"] if "┊" in letters and "chance" in marks else []
     if not pieces:
         return []
-    fields = ", each line on its own scale" if pieces[0].startswith("┃") else ""
-    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{fields}")]
+    scales_note = ", each line on its own scale" if pieces[0].startswith("┃") else ""
+    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{scales_note}")]
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:

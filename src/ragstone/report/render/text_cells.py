@@ -388,9 +388,9 @@ def spread(lines: list[str], rows: int) -> list[str]:
 
 def styled(words: Words, style: str = "") -> Text:
     """The words in their tones, with a style under them."""
-    collected = ((part.text, f"{HEAD if part.strong else ''} {TONES[part.tone]}".strip())
+    pieces = ((part.text, f"{HEAD if part.strong else ''} {TONES[part.tone]}".strip())
              for part in parts(words))  # fmt: skip
-    return Text.assemble(*collected, style=style)
+    return Text.assemble(*pieces, style=style)
 
 
 def styled_name(name: RowName) -> Text:
@@ -480,8 +480,8 @@ def outline_lines(item: OutlineItem, console: Console, width: int, indent: int) 
     hang = len(lead) or (0 if judged else 2)
     text = Text.assemble(lead, styled(item.words))
     yield from wrapped(text, console, width, indent, hang)
-    for one in item.inner:
-        yield from outline_lines(one, console, width, indent + (len(lead) or 2))
+    for nested in item.inner:
+        yield from outline_lines(nested, console, width, indent + (len(lead) or 2))
 
 
 def wrapped(

@@ -206,12 +206,12 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     tested = [pair for pair in ones if pair.verdict != "same" and pair.n_pairs]
     if not tested:
         return list(_untested(ones, a, b))
-    collected = Counter[str](pair.verdict for pair in tested)
+    verdicts = Counter[str](pair.verdict for pair in tested)
     first = next((pair for pair in tested if pair.metric == lead), tested[0])
-    if not collected["better"] and not collected["worse"]:
-        return [*_undecided(tested, collected, a, b), *_settled(first)]
+    if not verdicts["better"] and not verdicts["worse"]:
+        return [*_undecided(tested, verdicts, a, b), *_settled(first)]
     lines = sorted(tested, key=lambda pair: pair.metric != lead)
-    return [*_decided(lines, collected, a, b), *_rest(tested, collected)]
+    return [*_decided(lines, verdicts, a, b), *_rest(tested, verdicts)]
 
 
 def not_paired(ones: Sequence["Comparison"]) -> str:

@@ -92,8 +92,8 @@ def _not_in_reply(facts: Facts) -> str:
 
 def _budget(facts: Facts) -> str:
     if calls := facts.get("max_calls"):
-        metric = f"all {calls:,} calls of {argument('max_calls')} are made"
-        return f"budget: {metric}; to continue, run it again with more"
+        all_made = f"all {calls:,} calls of {argument('max_calls')} are made"
+        return f"budget: {all_made}; to continue, run it again with more"
     left = f"the next call may cost more than is left of {argument('budget', facts['usd'])}"
     return f"budget: {left}; to continue, run it again with a higher one"
 

@@ -128,15 +128,15 @@ def _measured(summary: "Summary") -> list[str]:
     null = counted(summary.null, "answer")
     owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
     if len(summary.systems) < 2:
-        fields = ["The answers are the references, so metrics that compare the two tell nothing."]
+        note = ["The answers are the references, so metrics that compare the two tell nothing."]
         text = [f"{answers} to {questions}, {metrics}.", *owed]
-        return [*text, *(fields if summary.themselves else [])]
+        return [*text, *(note if summary.themselves else [])]
     text = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
-    if fields := list(summary.themselves):
-        item = len(fields) == 1
+    if note := list(summary.themselves):
+        single = len(note) == 1
         text.append(
-            f"{_named(fields)} {'answers' if item else 'answer'} with the references, so metrics "
-            f"that compare the two leave {'it' if item else 'them'} out."
+            f"{_named(note)} {'answers' if single else 'answer'} with the references, so metrics "
+            f"that compare the two leave {'it' if single else 'them'} out."
         )
     return text
 
@@ -254,8 +254,8 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
     listed = short_name(first.metric)
     if first.difference is not None:
         sign = 1 if first.difference > 0 else -1
-        collected = [sign * end for end in (first.low, first.high) if end is not None]
-        inside = f"{ends(*sorted(collected))}, " if collected else ""
+        interval = [sign * end for end in (first.low, first.high) if end is not None]
+        inside = f"{ends(*sorted(interval))}, " if interval else ""
         pairs = counted(first.n_pairs, "question")
         listed += f" by {number(sign * first.difference)} ({inside}{pairs})"
     if metrics == 1:
@@ -265,12 +265,12 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
 
 
 def _faults(summary: "Summary") -> Iterator[str]:
-    collected = summary.faults
-    if collected is None:
+    faults = summary.faults
+    if faults is None:
         if judges := judges_checked(summary.checked):
             yield f"Judged by {judges}."
         return
-    yield faults_sentence(collected, summary.checked_faults, others=bool(summary.themselves))
+    yield faults_sentence(faults, summary.checked_faults, others=bool(summary.themselves))
 
 
 def _missing(summary: "Summary") -> Iterator[str]:
