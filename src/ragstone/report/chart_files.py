@@ -223,12 +223,12 @@ def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
     beside.sort(
         key=lambda estimate: (estimate.form.created if estimate.form else "", estimate.changed)
     )
-    collected: dict[str, list[tuple[str, Estimate]]] = {}
+    by_metric: dict[str, list[tuple[str, Estimate]]] = {}
     for each in beside[-MOST_RUNS:] if run.form.data.source else ():
         for estimate in Run(each.path).estimate_list:
             if not estimate.group and estimate.value is not None:
-                collected.setdefault(estimate.metric, []).append((each.path.name, estimate))
-    for metric, ones in collected.items():
+                by_metric.setdefault(estimate.metric, []).append((each.path.name, estimate))
+    for metric, ones in by_metric.items():
         if len(ones) > 1:
             level = f"{percent(ones[0][1].level)} intervals"
             rows = tuple(
@@ -280,12 +280,12 @@ def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Cha
 def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
     drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
     by_first = len({tuple(row.names[1:]) for row in rows}) > 1
-    collected: dict[tuple[str, Scale | None], list[Row]] = {}
+    by_scale: dict[tuple[str, Scale | None], list[Row]] = {}
     for row in drawn:
-        collected.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
+        by_scale.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
     return {
         name if name else "" if not index else f"scale {index + 1}": ones
-        for index, ((name, _), ones) in enumerate(collected.items())
+        for index, ((name, _), ones) in enumerate(by_scale.items())
     }
 
 

@@ -282,14 +282,12 @@ def series(figure: Series, height: int = 150) -> str:
 
 
 def _pieces(figure: Series) -> list[list[SeriesPoint]]:
-    collected: list[list[SeriesPoint]] = []
+    pieces: list[list[SeriesPoint]] = []
     for point in figure.points:
-        if not collected or (
-            figure.gap is not None and point.at - collected[-1][-1].at > figure.gap
-        ):
-            collected.append([])
-        collected[-1].append(point)
-    return collected
+        if not pieces or (figure.gap is not None and point.at - pieces[-1][-1].at > figure.gap):
+            pieces.append([])
+        pieces[-1].append(point)
+    return pieces
 
 
 CROWDED = 7.0

@@ -60,9 +60,9 @@ def terminal(stream: TextIO | None = None) -> Console:
     without colours; ``COLUMNS``, ``NO_COLOR`` and ``FORCE_COLOR`` are obeyed.
     """
     stream = stream or sys.stdout
-    arguments = os.environ.get("COLUMNS", "")
-    if arguments.isdecimal() and int(arguments) > 0:
-        width: int | None = int(arguments)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        width: int | None = int(columns)
     else:
         width = None if stream.isatty() else PIPE_WIDTH
     return Terminal(file=stream, width=width, highlight=False, emoji=False, markup=False)

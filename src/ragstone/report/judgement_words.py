@@ -32,8 +32,8 @@ def legend(names: Iterable[str]) -> list[Note]:
     for name in dict.fromkeys(names):
         members = name.split(",")
         if len(members) > 1:
-            text = zip(_short(members), members, strict=True)
-            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in text)))
+            pairs = zip(_short(members), members, strict=True)
+            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in pairs)))
     return notes
 
 
@@ -43,8 +43,8 @@ def _short(members: Sequence[str]) -> list[str]:
 
 
 def _without_provider(member: str) -> str:
-    before, collected, model = member.strip().partition("#")
-    if not collected:
+    before, hash_sign, model = member.strip().partition("#")
+    if not hash_sign:
         _, _, model = before.partition(":")
     return model.rpartition("/")[2] or member
 

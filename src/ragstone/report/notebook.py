@@ -120,13 +120,13 @@ def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Blo
     columns = sizes[id(block)]
     ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
     chosen = {id(block.rows[at]) for at in ranked[:columns]}
-    lines = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
+    with_detail = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
     groups = [
         Group(
             tuple(
                 replace(
                     row,
-                    detail=row.detail if id(row) in lines else (),
+                    detail=row.detail if id(row) in with_detail else (),
                     cells=row.cells if drawn else tuple(map(_told, row.cells)),
                 )
                 for row in group.rows

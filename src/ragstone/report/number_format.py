@@ -445,18 +445,18 @@ class Groups:
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by title of their section."""
-    collected: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
+    by_name: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
     for estimate in estimates:
-        collected.setdefault(estimate.family, []).append(estimate)
-    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in collected.items() if ones}
+        by_name.setdefault(estimate.family, []).append(estimate)
+    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in by_name.items() if ones}
 
 
 def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by text form of their metric, in their order."""
-    collected: dict[str, list[Estimate]] = {}
+    by_name: dict[str, list[Estimate]] = {}
     for estimate in estimates:
-        collected.setdefault(estimate.metric, []).append(estimate)
-    return collected
+        by_name.setdefault(estimate.metric, []).append(estimate)
+    return by_name
 
 
 def same_mean(first: Estimate, estimate: Estimate) -> bool:

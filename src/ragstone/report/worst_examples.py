@@ -266,16 +266,16 @@ Failing = Mapping[int, Sequence[FailingExample]]
 
 def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
     """The worst examples of every requirement that does not pass."""
-    labels = {
+    to_explain = {
         index: requirement.worst[:limit]
         for index, requirement in enumerate(result.requirements)
         if requirement.decision != "pass"
     }
-    names = dict.fromkeys(name for worst in labels.values() for name, _ in worst)
+    names = dict.fromkeys(name for worst in to_explain.values() for name, _ in worst)
     known = dossiers(run, names)
     return {
         label: [_example(result.requirements[label], value, known[name]) for name, value in worst]
-        for label, worst in labels.items()
+        for label, worst in to_explain.items()
     }
 
 
@@ -311,7 +311,7 @@ def worst(
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
     scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
     texts = run.examples(["id", "question", "answer"])
-    collected: dict[str, list[WorstExample]] = {}
+    by_metric: dict[str, list[WorstExample]] = {}
     for name in chosen:
         scale, value = scale_of(name), pl.col("value")
         rows = scores.filter(pl.col("metric").cast(pl.String) == name)
@@ -323,8 +323,8 @@ def worst(
             texts, left_on="example_id", right_on="id", how="left", maintain_order="left"
         )
         columns = WorstExample.__dataclass_fields__
-        collected[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
-    return collected
+        by_metric[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
+    return by_metric
 
 
 def example_item(

@@ -59,13 +59,13 @@ EXCHANGE: dict[str, Callable[[Run], Report]] = {
 
 def reports_of(run: Run) -> list[str]:
     """The reports that a run was made for, and those of whose metrics it has every one."""
-    labels = {name.split("(")[0] for name in run.form.suites}
+    suites = {name.split("(")[0] for name in run.form.suites}
     metrics = {*run.form.metrics}
     reports = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
     return [
         name
         for name, ones in reports.items()
-        if ones <= metrics or (name in labels and ones & metrics)
+        if ones <= metrics or (name in suites and ones & metrics)
     ]
 
 
@@ -186,8 +186,8 @@ def check_target(out: Path, ending: str = ".csv") -> None:
 
 def as_asked(layout: Layout, run: Run) -> Layout:
     """The layout with the parameters that the run's suite was given, as in ``taxonomy(k=5)``."""
-    labels = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
-    suite = suite_named(labels[0] if labels else layout.suite)
+    forms = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
+    suite = suite_named(forms[0] if forms else layout.suite)
     renamed = dict(zip(SUITES[layout.suite].names, suite.names, strict=True))
 
     def as_given(columns: tuple[ReportColumn, ...]) -> tuple[ReportColumn, ...]:

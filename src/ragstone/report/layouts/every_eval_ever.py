@@ -150,13 +150,13 @@ def _result(
 def _metric_config(scored: Scored, estimate: Estimate) -> dict[str, Any]:
     metric, scale = scored.metric(estimate.metric), scored.scale(estimate.metric)
     name = estimate.metric if metric is None else metric.name
-    arguments = {} if metric is None else metric.parameters
+    parameters = {} if metric is None else metric.parameters
     config: dict[str, Any] = {
         "metric_id": f"ragstone.{name}",
         "metric_name": estimate.metric,
         "metric_parameters": {
             key: value if isinstance(value, (str, bool, int, float)) else str(value)
-            for key, value in arguments.items()
+            for key, value in parameters.items()
         },
         "lower_is_better": estimate.better == "-",
         "additional_details": {"signature": estimate.signature, "family": estimate.family},
@@ -188,7 +188,7 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     outcomes = scores.get(OUTCOME, {})
     for example in examples:
-        labels = _asked(example)
+        conversation = _asked(example)
         for estimate in estimates:
             row = scores[estimate.metric].get(example.id)
             if row is None:
@@ -199,7 +199,7 @@ def _lines(
                 "model_id": id,
                 "evaluation_name": f"{dataset} {estimate.metric}",
                 "evaluation_result_id": _result_id(about["evaluation_id"], estimate.metric),
-                **labels,
+                **conversation,
                 "evaluation": {"score": row["value"], "is_correct": correct},
                 "metadata": _metadata(example, row, by),
             }
@@ -212,7 +212,7 @@ def _asked(example: Example) -> dict[str, Any]:
     several = bool(before)
     turns = [*before, {"role": "user", "content": question}]
     turns += [] if answer is None else [{"role": "assistant", "content": answer}]
-    text = {
+    attribution = {
         "turn_idx": len(turns) - 1 if several else 0,
         "source": f"messages[{len(turns) - 1}].content" if several else "output.raw",
         "extracted_value": answer,
@@ -228,7 +228,7 @@ def _asked(example: Example) -> dict[str, Any]:
         "messages": [{"turn_idx": at, **turn} for at, turn in enumerate(turns)]
         if several
         else None,
-        "answer_attribution": [] if answer is None else [text],
+        "answer_attribution": [] if answer is None else [attribution],
     }
 
 

@@ -44,8 +44,8 @@ class _Task:
 
     def takes(self, example: Example) -> bool:
         example_of_task = self.example
-        labels = (example.question, example.history, example.reference)
-        return example.system not in self.results and labels == (
+        question = (example.question, example.history, example.reference)
+        return example.system not in self.results and question == (
             example_of_task.question, example_of_task.history, example_of_task.reference,
         )  # fmt: skip
 
@@ -138,14 +138,14 @@ def _judge(run: Run, scored: Scored, name: str) -> str:
 
 
 def _labels(example: Example) -> Votes:
-    collected: Votes = {}
+    votes: Votes = {}
     for row in rows_of(example.id, example.labels, "", None, {}):
         for name, value in row.labels.items() if row.unit is None else ():
             if isinstance(value, str) or (isinstance(value, (int, float)) and isfinite(value)):
-                collected.setdefault(name, {})[row.annotator] = (
+                votes.setdefault(name, {})[row.annotator] = (
                     int(value) if isinstance(value, bool) else value
                 )
-    return collected
+    return votes
 
 
 def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
@@ -203,12 +203,12 @@ def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[
     ]
     retrieved = any(result.contexts is not None for result in task.results.values())
     kind = "qa" if retrieved else "generation"
-    labels: Any = example.question or ""
+    turns_shown: Any = example.question or ""
     if example.history and retrieved:
         # What it calls rag is a conversation shown without its contexts.
-        labels = [{"speaker": role, "text": text} for role, text in turns]
+        turns_shown = [{"speaker": role, "text": text} for role, text in turns]
     elif example.history:
-        kind, labels = "rag", [{"role": role, "content": text} for role, text in turns]
+        kind, turns_shown = "rag", [{"role": role, "content": text} for role, text in turns]
     listed = dict.fromkeys(
         documents[context.id, context.text]
         for result in task.results.values()
@@ -219,7 +219,7 @@ def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[
         "task_id": task.id,
         "question_id": example.question_id,
         "task_type": kind,
-        "input": labels,
+        "input": turns_shown,
         "contexts": [{"document_id": id} for id in listed],
         "targets": [{"type": "text", "value": text} for text in example.reference],
     }
@@ -270,9 +270,9 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
 
 
 def _context(context: Context, document: str) -> dict[str, Any]:
-    collected: dict[str, Any] = {"document_id": document}
-    collected |= {} if context.score is None else {"score": context.score}
-    return collected | ({} if document == context.id else {"context_id": context.id})
+    shown: dict[str, Any] = {"document_id": document}
+    shown |= {} if context.score is None else {"score": context.score}
+    return shown | ({} if document == context.id else {"context_id": context.id})
 
 
 def _notes(

@@ -101,10 +101,10 @@ class ReportData:
         kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in built.asks)
         lines = [_lines(self.run.judgements(name), KINDS[name], built.topics) for name in kinds
                  if not (KINDS[name].made or KINDS[name].derived)]  # fmt: skip
-        arguments = pl.concat(lines) if lines else LINES.to_frame()
+        reasons = pl.concat(lines) if lines else LINES.to_frame()
         numbered = pl.format("{}. {}", pl.int_range(1, pl.len() + 1), "line").str.join("\n")
         alone = pl.len() == 1
-        texts = arguments.group_by("example_id", maintain_order=True).agg(
+        texts = reasons.group_by("example_id", maintain_order=True).agg(
             pl.when(alone).then(pl.col("reason").first()).otherwise(numbered.first()).alias("said")
         )
         ids = self.table.select("example_id")
@@ -125,22 +125,22 @@ class ReportData:
 
     def _types(self) -> Iterator[str | None]:
         for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
-            places = {index: json.loads(texts[index]) for index in PLACES}
+            places = {field: json.loads(texts[field]) for field in PLACES}
             yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
 
 
 def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
-    target = [topic.name for topic in topics if topic.ask == kind.name]
+    names = [topic.name for topic in topics if topic.ask == kind.name]
     for name in kind.having("topic"):
-        rows = rows.filter(pl.col(name).is_in(target))
+        rows = rows.filter(pl.col(name).is_in(names))
     units = kind.having("unit", "vote")
-    text = rows.filter(pl.col("reason").is_not_null()).unique(
+    reasons = rows.filter(pl.col("reason").is_not_null()).unique(
         ["example_id", *kind.having("topic"), *units], keep="first", maintain_order=True
     )
     verdict = pl.col(kind.decides).cast(pl.String)
     spoken = pl.col("reason").map_elements(explain, return_dtype=pl.String)
     return (
-        text.sort(units, maintain_order=True)
+        reasons.sort(units, maintain_order=True)
         .select("example_id", reason=spoken, verdict=verdict)
         .select("example_id", "reason", line=pl.concat_str("verdict", "reason", separator=": "))
     )
@@ -294,18 +294,18 @@ def shares(
         classes: All classes; those that were not given stay, with 0.
     """
     frame = pl.DataFrame({"word": words, "status": status, "cluster": cluster})
-    arguments = frame.filter(pl.col("word").is_not_null())
+    valued = frame.filter(pl.col("word").is_not_null())
     undefined, missing = (int((status == item).sum()) for item in ("undefined", "missing"))
     for word in classes:
-        count = int((arguments["word"] == word).sum())
-        rows = arguments.select("cluster", value=(pl.col("word") == word).cast(pl.Float64))
+        count = int((valued["word"] == word).sum())
+        rows = valued.select("cluster", value=(pl.col("word") == word).cast(pl.Float64))
         mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
         interval = mean.interval
         yield (
             count,
             None if mean.value is None else f"{100 * mean.value:.1f}",
             {
-                "n": arguments.height,
+                "n": valued.height,
                 "low": None if interval is None else f"{100 * interval.low:.1f}",
                 "high": None if interval is None else f"{100 * interval.high:.1f}",
                 "undefined": undefined,
@@ -361,12 +361,12 @@ def _advice(layout: Layout, data: ReportData) -> Iterator[str | None]:
         (limit, data.scores(limit.metric)["value"]) for limit in layout.limits
     ]
     for at in range(data.table.height):
-        text = [
+        advice = [
             f"{limit.name}: {limit.advice}"
-            for limit, collected in limits
-            if collected[at] is not None and limit.exceeded(collected[at])
+            for limit, scores in limits
+            if scores[at] is not None and limit.exceeded(scores[at])
         ]
-        yield ". ".join(text) or None
+        yield ". ".join(advice) or None
 
 
 def _renormalises(metric: str) -> bool:

@@ -113,11 +113,11 @@ def agreement_page(result: LabelAgreement) -> Page:
     )
 
 
-def _overview(collected: Sequence[ColumnAgreement]) -> Table:
-    scale = _scale([column.coefficients["krippendorff_alpha"] for column in collected])
+def _overview(compared: Sequence[ColumnAgreement]) -> Table:
+    scale = _scale([column.coefficients["krippendorff_alpha"] for column in compared])
     columns = (
         Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
-        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=collected[0].level),
+        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=compared[0].level),
     )  # fmt: skip
     rows = [
         Row((
@@ -127,7 +127,7 @@ def _overview(collected: Sequence[ColumnAgreement]) -> Table:
             *(Number(column.coefficients[name].value) for name in BESIDE),
             _drawn(column.coefficients["krippendorff_alpha"], scale),
         ))
-        for column in collected
+        for column in compared
     ]  # fmt: skip
     return table(columns, rows)
 

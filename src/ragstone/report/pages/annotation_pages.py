@@ -58,11 +58,11 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
         for queue in queues
     ]  # fmt: skip
     empty = Paragraphs((quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one."),))
-    text = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
+    summary = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
     return Page(
         "annotate",
         store,
-        (*text, section(table(columns, rows) if rows else empty)),
+        (*summary, section(table(columns, rows) if rows else empty)),
         record=lambda: {
             "store": store,
             "queues": [_record(queue) | {"people": len(queue.people)} for queue in queues],
@@ -75,7 +75,7 @@ def progress_page(
 ) -> Page:
     """Return the page: how far a queue is, who did what, the last changes, new links by person."""
     form = work.form
-    text = [
+    summary = [
         tuple(queue_sentence(work)),
         *([lacking] if (lacking := lacking_sentence(work)) else []),
     ]
@@ -108,16 +108,16 @@ def progress_page(
     ]  # fmt: skip
     new = [Note(who, (f"/a/{token}",)) for who, token in (links or {}).items()]
     begins = quiet(f"Links begin with the address that `{command('annotate', form.name)}` prints.")
-    arguments = (
+    new_links = (
         [section(Facts(tuple(new)), Paragraphs((begins,)), title="New links")] if new else []
     )
     return Page(
         "annotate",
         form.name,
         (
-            section(Paragraphs(tuple(text))),
+            section(Paragraphs(tuple(summary))),
             section(Facts(tuple(facts))),
-            *arguments,
+            *new_links,
             *([section(table(columns, rows))] if rows else []),
             section(table(log, changes), title="Last changes"),
         ),
@@ -339,8 +339,11 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
     if out is not None:
         yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:
-            labels = (strong(str(guideline_file(out))), "  questions and hard cases for annotators")
-            yield Note("guideline", labels)
+            guideline = (
+                strong(str(guideline_file(out))),
+                "  questions and hard cases for annotators",
+            )
+            yield Note("guideline", guideline)
 
 
 def _way(sample: Sample) -> str:
@@ -394,9 +397,9 @@ def _widths(sample: Sample) -> Table:
 
 def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
     names = sample.settings.annotators
-    arguments = list(sample.rows["annotators"])
-    counts = Counter(name for ones in arguments for name in ones)
-    shared = sum(len(ones) == len(names) > 1 for ones in arguments)
+    annotators_of = list(sample.rows["annotators"])
+    counts = Counter(name for ones in annotators_of for name in ones)
+    shared = sum(len(ones) == len(names) > 1 for ones in annotators_of)
     to_fill = Counter(sheet.frame["annotator"].to_list())
     heads = ("annotator", "examples", "shared by all", "rows")
     rows = [

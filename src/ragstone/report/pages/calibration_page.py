@@ -298,13 +298,13 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
 
 def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
     estimates = [estimate for estimate in estimates if estimate.corrected.interval is not None]
-    collected: dict[str, dict[str, list[str]]] = {}
+    by_flag: dict[str, dict[str, list[str]]] = {}
     for estimate in estimates:
         for flag in estimate.corrected.flags:
             group = ", ".join(estimate.group.values()) or "all"
-            collected.setdefault(flag, {}).setdefault(estimate.metric, []).append(group)
+            by_flag.setdefault(flag, {}).setdefault(estimate.metric, []).append(group)
     where = {}
-    for flag, about in collected.items():
+    for flag, about in by_flag.items():
         each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
         every = sum(map(len, about.values())) == len(estimates) > 1
         where[flag] = "all of them" if every else "; ".join(each)

@@ -273,13 +273,13 @@ def _reading(comparisons: Comparisons, alpha: str) -> Iterator[Note]:
 
 
 def _reasons(comparisons: Iterable[Comparison], listed: int = 6) -> dict[str, list[str]]:
-    collected: dict[str, dict[str, None]] = {}
+    by_reason: dict[str, dict[str, None]] = {}
     for pair in comparisons:
         if pair.slice is None:
             for reason in pair.reasons if pair.verdict != "same" else ():
-                collected.setdefault(words(reason), {})[pair.metric] = None
+                by_reason.setdefault(words(reason), {})[pair.metric] = None
     metrics_of = {}
-    for reason, metrics in collected.items():
+    for reason, metrics in by_reason.items():
         more = [f"{len(metrics) - listed} more"] if len(metrics) > listed else []
         metrics_of[reason] = [*list(metrics)[:listed], *more]
     return metrics_of
@@ -360,8 +360,8 @@ def _settled(weights: FittedWeights) -> Iterator[Note]:
     tone: Tone = "good" if columns else "caution"
     word = "the fitted weights" if columns else "the starting weights"
     yield Note("keep", (strong(word, tone), f": {words(weights.why)}."))
-    arguments = (argument("run", weights.run), argument("metrics", weights.composite))
-    yield Note("use", call("rescore", *arguments))
+    options = (argument("run", weights.run), argument("metrics", weights.composite))
+    yield Note("use", call("rescore", *options))
 
 
 def _weights_small_print(weights: FittedWeights) -> Iterator[Note]:

@@ -247,12 +247,12 @@ def _told(promise: CheckedPromise, confidence: float) -> str:
         f"{risk.hits:,} of {counted(risk.clusters, 'question')} with {_an(of)} answer "
         f"{'has' if risk.hits == 1 else 'have'} one that {goes}"
     )
-    lines = {
+    state = {
         "holds": f"at {percent(confidence)} confidence at most {percent(risk.high, 1)} do",
         "broken": f"at {percent(confidence)} confidence at least {percent(risk.low, 1)} do",
         "cannot_tell": f"too few to tell: it takes {promise.needed or 0:,} if no more go wrong",
     }
-    return f"{seen}; {lines[promise.state]}; {percent(risk.promised)} was promised."
+    return f"{seen}; {state[promise.state]}; {percent(risk.promised)} was promised."
 
 
 def _small_print(calibration: GateCalibration) -> Iterator[Note]:

@@ -295,10 +295,10 @@ def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phras
     head: list[Phrase] = []
     below: list[OutlineItem] = []
     for ask in asks_about(unit):
-        text = part.said[ask.kind]
-        for row in text.rows:
+        judgements = part.said[ask.kind]
+        for row in judgements.rows:
             lead = says(row.kind, ask)
-            if text.several and references > 1:
+            if judgements.several and references > 1:
                 lead = f"reference {row.values['reference'] + 1} {lead}"
             if lead:
                 below.append(OutlineItem(judged(row, lead)))

@@ -97,12 +97,12 @@ def stage_page(
     most = SHOWN if limit is None else limit
     ids = rows["example_id"].head(most)
     texts = run.examples(["id", "question", "answer"]).filter(pl.col("id").is_in(ids.implode()))
-    text = {id: (question, answer) for id, question, answer in texts.iter_rows()}
+    texts_of = {id: (question, answer) for id, question, answer in texts.iter_rows()}
     failed = [
         (row, [code for code in BECAUSE if row[code] and code != stage])
         for row in rows.iter_rows(named=True)
     ]
-    items = [_item(row, also, *text[row["example_id"]]) for row, also in failed[:most]]
+    items = [_item(row, also, *texts_of[row["example_id"]]) for row, also in failed[:most]]
     if left := len(failed) - len(items):
         items.append(OutlineItem(quiet(f"and {left:,} more (--limit, --json)")))
     because = f"  {BECAUSE[stage]}" if stage in BECAUSE else ""
@@ -130,8 +130,8 @@ def _item(
 
 def _untold() -> Iterator[str]:
     yield f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
-    arguments = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
-    yield f"To add one: {call('rescore', *arguments)}"
+    options = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
+    yield f"To add one: {call('rescore', *options)}"
 
 
 def _beside(failures: Failures, whole: GroupFailures) -> Iterator[str]:

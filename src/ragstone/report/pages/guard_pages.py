@@ -127,10 +127,10 @@ def _claims(judged: tuple[JudgedClaim, ...]) -> Table:
     tones = Support.columns["verdict"].tones
     rows = []
     for claim in judged:
-        text: Cell = quiet("not judged")
+        verdict: Cell = quiet("not judged")
         if claim.verdict is not None:
-            text = Verdict(claim.verdict, claim.verdict, tones.get(claim.verdict, ""))
-        cells = (Phrase(_cut(claim.span.text), "text"), text, Number(claim.probability, 2),
+            verdict = Verdict(claim.verdict, claim.verdict, tones.get(claim.verdict, ""))
+        cells = (Phrase(_cut(claim.span.text), "text"), verdict, Number(claim.probability, 2),
                  words(claim.reason))  # fmt: skip
         rows.append(Row(cells))
     return table(columns, rows)

@@ -142,8 +142,10 @@ def _to_label(run: Run, result: GateResult) -> Iterator[Note]:
         if rule.decision == "fail" and not _is_gain(rule) and rule.worst:
             wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
             only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"
-            text = command("annotate", named(run.path), "--metric", rule.metric, "--filter", only)
-            yield Note("let people look", (Phrase(text, "quiet"),))
+            annotate = command(
+                "annotate", named(run.path), "--metric", rule.metric, "--filter", only
+            )
+            yield Note("let people look", (Phrase(annotate, "quiet"),))
             return
 
 
@@ -173,8 +175,8 @@ def advice(result: GateResult) -> str:
     refused = [rule.reason for rule in result.requirements
                if Reason.read(rule.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
     if refused and result.decision == "cannot_tell":
-        text = words(refused[0])
-        return f"{text[0].upper()}{text[1:]}. {TO_DRAW}"
+        why = words(refused[0])
+        return f"{why[0].upper()}{why[1:]}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
@@ -254,12 +256,12 @@ Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
 
 
 def _without_number(result: GateResult) -> Undecidable:
-    collected: defaultdict[tuple[str, str | None], list[Decided]] = defaultdict(list)
+    by_reason: defaultdict[tuple[str, str | None], list[Decided]] = defaultdict(list)
     for rule in result.requirements:
         why = rule.n_needed_reason
         if rule.decision == "cannot_tell" and rule.value is not None and not _asks_for_more(why):
-            collected[rule.counted, rule.n_needed_reason].append(rule)
-    return collected
+            by_reason[rule.counted, rule.n_needed_reason].append(rule)
+    return by_reason
 
 
 def _asks_for_more(why: str | None) -> bool:

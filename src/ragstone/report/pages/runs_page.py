@@ -109,11 +109,11 @@ def batches_page(batches: "ListedBatches") -> Page:
         Row(tuple(_batch_cells(batch, age)))
         for batch, age in zip(batches.batches, batches.ages, strict=True)
     ]
-    text = [quiet(line) for line in _lines(batches)]
+    notes = [quiet(line) for line in _lines(batches)]
     return Page(
         "batches",
         str(batches.run),
-        (section(table(columns, rows), Paragraphs(tuple(text))),),
+        (section(table(columns, rows), Paragraphs(tuple(notes))),),
         record=lambda: _batches_as_data(batches),
     )
 
@@ -274,13 +274,13 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
     for title, family in by_family(estimates).items():
         rows = []
         for metric, ones in by_metric(family).items():
-            collected = {estimate.group.get(SYSTEM): estimate for estimate in ones}
-            first = collected.get(systems[0])
-            cells = [_cell(collected.get(name), first, summary, suites) for name in systems]
+            by_system = {estimate.group.get(SYSTEM): estimate for estimate in ones}
+            first = by_system.get(systems[0])
+            cells = [_cell(by_system.get(name), first, summary, suites) for name in systems]
             rows.append(Row((RowName(names[metric], ones[0].better), *cells)))
             means = [
-                summary.checked.corrected(metric, collected[name].group)
-                if name in collected
+                summary.checked.corrected(metric, by_system[name].group)
+                if name in by_system
                 else None
                 for name in systems
             ]

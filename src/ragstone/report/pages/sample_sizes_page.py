@@ -180,7 +180,7 @@ def _mean(size: MeanSize, *, clustered: bool) -> Iterator[Cell]:
 
 
 def _pairs(sizes: Sequence[PairedSize]) -> Table:
-    labels = sizes[0].difference is not None
+    with_power = sizes[0].difference is not None
     with_n = {size.at for size in sizes if size.at is not None} - {size.pairs_now for size in sizes}
     columns = [
         Heading("metric", key=True),
@@ -190,9 +190,9 @@ def _pairs(sizes: Sequence[PairedSize]) -> Table:
         Heading("questions"),
         Heading(f"detectable\nwith {min(with_n):,}" if with_n else "detectable"),
         Heading("margin", drop=2),
-        *([Heading("needed"), Heading("power now", drop=3)] if labels else []),
+        *([Heading("needed"), Heading("power now", drop=3)] if with_power else []),
     ]
-    return table(columns, [Row(tuple(_pair(size, labels=labels))) for size in sizes])
+    return table(columns, [Row(tuple(_pair(size, labels=with_power))) for size in sizes])
 
 
 def _pair(size: PairedSize, *, labels: bool) -> Iterator[Cell]:

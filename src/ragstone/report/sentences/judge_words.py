@@ -58,20 +58,20 @@ def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
         return []
     ranked = sorted(known, key=_alpha, reverse=True)
     best, least = ranked[0], ranked[-1]
-    text: Said = [
+    sentence: Said = [
         f"Two or more people labelled "
         f"{counted(max(column.n_shared for column in columns), 'item')}. They agree ",
         strong("best" if len(ranked) > 1 else f"by α {_with_ends(best)}"),
         f" on {_spoken_name(best.name)}",
     ]
     if len(ranked) > 1:
-        text += [
+        sentence += [
             f" (α {_with_ends(best)}) and ",
             strong("least"),
             f" on {_spoken_name(least.name)}",
         ]
-        text += [f" (α {_with_ends(least)})"]
-    return [*text, ", where 0 is chance. What people are divided on, no judge can get right."]
+        sentence += [f" (α {_with_ends(least)})"]
+    return [*sentence, ", where 0 is chance. What people are divided on, no judge can get right."]
 
 
 def _alpha(column: "ColumnAgreement") -> float:
@@ -210,8 +210,8 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     first = next((pair for pair in tested if pair.metric == lead), tested[0])
     if not verdicts["better"] and not verdicts["worse"]:
         return [*_undecided(tested, verdicts, a, b), *_settled(first)]
-    lines = sorted(tested, key=lambda pair: pair.metric != lead)
-    return [*_decided(lines, verdicts, a, b), *_rest(tested, verdicts)]
+    ordered = sorted(tested, key=lambda pair: pair.metric != lead)
+    return [*_decided(ordered, verdicts, a, b), *_rest(tested, verdicts)]
 
 
 def not_paired(ones: Sequence["Comparison"]) -> str:
@@ -241,10 +241,10 @@ def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Ph
 
 
 def _undecided(
-    tested: Sequence["Comparison"], collected: Counter[str], a: str, b: str
+    tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str
 ) -> Iterator[str | Phrase]:
     questions = counted(_questions(tested), "shared question")
-    equal = collected["equivalent"]
+    equal = verdicts["equivalent"]
     if equal == len(tested):
         yield f"On {questions} {a} and {b} are "
         yield strong("equivalent")
@@ -273,7 +273,7 @@ def _settled(pair: "Comparison") -> Iterator[str | Phrase]:
 
 
 def _decided(
-    tested: Sequence["Comparison"], collected: Counter[str], a: str, b: str
+    tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str
 ) -> Iterator[str | Phrase]:
     better = [pair for pair in tested if pair.verdict == "better"]
     worse = [pair for pair in tested if pair.verdict == "worse"]
@@ -281,21 +281,21 @@ def _decided(
     if better:
         yield f"{a} is "
         yield strong("better")
-        yield f" than {b} on {collected['better']:,} of {of}: {_named(better)}"
+        yield f" than {b} on {verdicts['better']:,} of {of}: {_named(better)}"
     if worse:
         yield "; it is " if better else f"{a} is "
         yield strong("worse")
         on = (
-            f" on {collected['worse']:,}"
+            f" on {verdicts['worse']:,}"
             if better
-            else f" than {b} on {collected['worse']:,} of {of}"
+            else f" than {b} on {verdicts['worse']:,} of {of}"
         )
         yield f"{on}: {_named(worse)}"
     yield "."
 
 
-def _rest(tested: Sequence["Comparison"], collected: Counter[str]) -> Iterator[str | Phrase]:
-    equal, open_ = collected["equivalent"], collected["cannot_tell"]
+def _rest(tested: Sequence["Comparison"], verdicts: Counter[str]) -> Iterator[str | Phrase]:
+    equal, open_ = verdicts["equivalent"], verdicts["cannot_tell"]
     if equal:
         yield f" Within {_margin(tested)} on {equal:,}"
         yield f"; on {open_:,} no difference is shown." if open_ else "."
@@ -379,16 +379,16 @@ def queue_sentence(work: "QueueWork") -> Said:
     if work.finished == work.items:
         as_wanted = ", each by as many people as wanted" if several else ""
         return [strong(f"All {every} are labelled"), " by ", *_listed(busy), f"{as_wanted}."]
-    text: Said = [
+    sentence: Said = [
         *_listed(busy),
         f" {'has' if len(busy) == 1 else 'have'} labelled ",
         strong(f"{work.labelled:,} of {every}"),
     ]
     if several:
-        text += [f", {work.finished:,} of them as often as wanted"]
+        sentence += [f", {work.finished:,} of them as often as wanted"]
     if work.hours is not None:
-        text += [f"; at this pace the rest takes {_time(work.hours)}"]
-    return [*text, "."]
+        sentence += [f"; at this pace the rest takes {_time(work.hours)}"]
+    return [*sentence, "."]
 
 
 def queues_sentence(works: Sequence["QueueWork"]) -> Said:
@@ -464,12 +464,12 @@ def _listed(names: Sequence[str]) -> Said:
     parts: list[str | Phrase] = [Phrase(pair, "name") for pair in listed]
     if len(names) > len(listed):
         parts.append(f"{len(names) - len(listed)} others")
-    text: Said = []
+    phrases: Said = []
     for index, part in enumerate(parts):
         if index:
-            text.append(" and " if index == len(parts) - 1 else ", ")
-        text.append(part)
-    return text
+            phrases.append(" and " if index == len(parts) - 1 else ", ")
+        phrases.append(part)
+    return phrases
 
 
 def _time(hours: float) -> str:

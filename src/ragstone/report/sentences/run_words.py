@@ -129,16 +129,16 @@ def _measured(summary: "Summary") -> list[str]:
     owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
     if len(summary.systems) < 2:
         note = ["The answers are the references, so metrics that compare the two tell nothing."]
-        text = [f"{answers} to {questions}, {metrics}.", *owed]
-        return [*text, *(note if summary.themselves else [])]
-    text = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
+        sentences = [f"{answers} to {questions}, {metrics}.", *owed]
+        return [*sentences, *(note if summary.themselves else [])]
+    sentences = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
     if note := list(summary.themselves):
         single = len(note) == 1
-        text.append(
+        sentences.append(
             f"{_named(note)} {'answers' if single else 'answer'} with the references, so metrics "
             f"that compare the two leave {'it' if single else 'them'} out."
         )
-    return text
+    return sentences
 
 
 def _better(summary: "Summary") -> list[str]:
