@@ -77,7 +77,7 @@ def took(totals: Totals) -> str:
     >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
     '350 model calls, 50 replies of earlier runs, 9,000 tokens sent, 700 received, $0.0123'
     """
-    parts = [f"{totals.calls:,} model call{'' if totals.calls == 1 else 's'}"]
+    parts = [counted(totals.calls, "model call")]
     if totals.from_cache:
         parts.append(f"{totals.from_cache:,} replies of earlier runs")
     if totals.prompt:
@@ -243,12 +243,10 @@ class Dossier:
     """An example with its parts and the judgements about each of them.
 
     Attributes:
-        example: The example as it was given.
         parts: Its contexts with their relevance, claims and statements with their support and
             agreement, gold evidence with its support, each also with the judgements of
             user-defined kinds.
         judgements: The rows of all other kinds that have any, by kind.
-        scores: One for each metric.
         calls: The requests sent to models: prompt, replies and cost.
     """
 
@@ -492,10 +490,11 @@ def format_of(file: Path) -> FileFormat:
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
     nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
-    return table.with_columns(_json_text(table[name]) for name in nested)
+    return table.with_columns(
+        pl.Series(name, list(map(_as_json, table[name].to_list())), dtype=pl.String)
+        for name in nested
+    )
 
 
-def _json_text(column: pl.Series) -> pl.Series:
-    values: Sequence[Any] = column.to_list()
-    texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
-    return pl.Series(column.name, texts, dtype=pl.String)
+def _as_json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
