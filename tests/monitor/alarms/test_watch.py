@@ -19,7 +19,7 @@ from ragstone.monitor.alarms.lifecycle import (
     resolve_alarm,
 )
 from ragstone.monitor.alarms.notifications import wait_until_notified
-from ragstone.monitor.alarms.watch import HOUR, check_alive, watch
+from ragstone.monitor.alarms.watch import HOUR, STANDINGS, check_alive, watch
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.series.baselines import settled_bar
 from ragstone.monitor.settings import (
@@ -31,7 +31,7 @@ from ragstone.monitor.settings import (
     NoDataSettings,
     SamplingSettings,
 )
-from ragstone.monitor.store.rows import DEAD, HEARTBEAT, keep
+from ragstone.monitor.store.rows import DEAD, HEARTBEAT, keep, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_alarms import (
     NO_DATA,
@@ -266,8 +266,9 @@ def test_a_rule_that_cannot_be_watched_keeps_its_alarm(
     baseline = replace(PLAIN.baseline, run=tmp_path / "gone")
     broken = replace(PLAIN.rules[0], bar=None, margin=0.1)
     monitored.settings = replace(PLAIN, rules=(broken,), baseline=baseline)
-    watch(monitored.store, monitored.settings, monitored.now)
-    assert [one.state for one in monitored.alarms()] == ["firing"]
+    assert [alarm.state for alarm in monitored.watch()] == ["firing"]
+    with monitored.store.database.reading() as run:
+        assert list(remembered(run, STANDINGS)["broken"]) == ["faith"]
 
 
 def test_a_person_can_call_an_alarm_over_and_the_next_fall_is_another(

@@ -46,198 +46,125 @@ class TraceFact:
         return None
 
 
-ROLE = TraceFact(
+def _fact(says: str, names: str = "", lists: str = "") -> TraceFact:
+    return TraceFact(says, tuple(names.split()), tuple(lists.split()))
+
+
+ROLE = _fact(
     "what a span does",
-    (
-        "openinference.span.kind",
-        "langfuse.observation.type",
-        "mlflow.spanType",
-        "ai.observability.span_type",
-        "gen_ai.operation.name",
-        "traceloop.span.kind",
-        "llm.request.type",
-        "langwatch.span.type",
-        "ai.operationId",
-    ),
+    "openinference.span.kind langfuse.observation.type mlflow.spanType ai.observability.span_type "
+    "gen_ai.operation.name traceloop.span.kind llm.request.type langwatch.span.type "
+    "ai.operationId",
 )
-ASKED = TraceFact(
+ASKED = _fact(
     "what the user asked, for the trace as a whole",
-    ("langfuse.trace.input", "ai.observability.record_root.input"),
+    "langfuse.trace.input ai.observability.record_root.input",
 )
-ANSWERED = TraceFact(
+ANSWERED = _fact(
     "what the user was answered, for the trace as a whole",
-    ("langfuse.trace.output", "ai.observability.record_root.output"),
+    "langfuse.trace.output ai.observability.record_root.output",
 )
-INPUT = TraceFact(
+INPUT = _fact(
     "what went into a span",
-    (
-        "langfuse.observation.input",
-        "input.value",
-        "mlflow.spanInputs",
-        "traceloop.entity.input",
-        "langwatch.input",
-        "ai.prompt",
-    ),
+    "langfuse.observation.input input.value mlflow.spanInputs traceloop.entity.input "
+    "langwatch.input ai.prompt",
 )
-OUTPUT = TraceFact(
+OUTPUT = _fact(
     "what came out of a span",
-    (
-        "langfuse.observation.output",
-        "output.value",
-        "mlflow.spanOutputs",
-        "traceloop.entity.output",
-        "langwatch.output",
-        "ai.observability.call.return",
-        "ai.response.text",
-        "final_result",
-    ),
+    "langfuse.observation.output output.value mlflow.spanOutputs traceloop.entity.output "
+    "langwatch.output ai.observability.call.return ai.response.text final_result",
 )
-INPUT_MESSAGES = TraceFact(
+INPUT_MESSAGES = _fact(
     "messages to a model",
-    ("gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages", "pydantic_ai.all_messages"),
-    ("llm.input_messages", "gen_ai.prompt"),
+    "gen_ai.input.messages gen_ai.prompt ai.prompt.messages pydantic_ai.all_messages",
+    "llm.input_messages gen_ai.prompt",
 )
-INSTRUCTIONS = TraceFact("what a model is told to do", ("gen_ai.system_instructions",))
-OUTPUT_MESSAGES = TraceFact(
+INSTRUCTIONS = _fact("what a model is told to do", "gen_ai.system_instructions")
+OUTPUT_MESSAGES = _fact(
     "messages of a model",
-    ("gen_ai.output.messages", "gen_ai.completion"),
-    ("llm.output_messages", "gen_ai.completion"),
+    "gen_ai.output.messages gen_ai.completion",
+    "llm.output_messages gen_ai.completion",
 )
-QUERY = TraceFact(
+QUERY = _fact(
     "what was searched for",
-    ("gen_ai.retrieval.query.text", "ai.observability.retrieval.query_text", "reranker.query"),
+    "gen_ai.retrieval.query.text ai.observability.retrieval.query_text reranker.query",
 )
-DOCUMENTS = TraceFact(
+DOCUMENTS = _fact(
     "what was found",
-    (
-        "gen_ai.retrieval.documents",
-        "retrieval.documents",
-        "ai.observability.retrieval.retrieved_contexts",
-        "langwatch.rag_contexts",
-    ),
-    ("retrieval.documents",),
+    "gen_ai.retrieval.documents retrieval.documents ai.observability.retrieval.retrieved_contexts "
+    "langwatch.rag_contexts",
+    "retrieval.documents",
 )
-RERANKED = TraceFact(
+RERANKED = _fact(
     "what was left of it by a reranker",
-    ("reranker.output_documents",),
-    ("reranker.output_documents",),
+    "reranker.output_documents",
+    "reranker.output_documents",
 )
-TOP_K = TraceFact("how many were asked for", ("gen_ai.retrieval.top_k", "gen_ai.request.top_k"))
-MODEL = TraceFact(
+TOP_K = _fact("how many were asked for", "gen_ai.retrieval.top_k gen_ai.request.top_k")
+MODEL = _fact(
     "model",
-    (
-        "gen_ai.response.model",
-        "llm.response.model_name",
-        "gen_ai.request.model",
-        "llm.request.model_name",
-        "llm.model_name",
-        "langfuse.observation.model.name",
-        "mlflow.llm.model",
-        "ai.observability.cost.model",
-        "ai.response.model",
-        "ai.model.id",
-    ),
+    "gen_ai.response.model llm.response.model_name gen_ai.request.model llm.request.model_name "
+    "llm.model_name langfuse.observation.model.name mlflow.llm.model ai.observability.cost.model "
+    "ai.response.model ai.model.id",
 )
-INPUT_TOKENS = TraceFact(
+INPUT_TOKENS = _fact(
     "tokens read",
-    (
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.prompt_tokens",
-        "llm.token_count.prompt",
-        "llm.usage.prompt_tokens",
-        "ai.observability.cost.num_prompt_tokens",
-        "ai.usage.inputTokens",
-        "ai.usage.promptTokens",
-    ),
+    "gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens llm.token_count.prompt "
+    "llm.usage.prompt_tokens ai.observability.cost.num_prompt_tokens ai.usage.inputTokens "
+    "ai.usage.promptTokens",
 )
-OUTPUT_TOKENS = TraceFact(
+OUTPUT_TOKENS = _fact(
     "tokens written",
-    (
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-        "llm.usage.completion_tokens",
-        "ai.observability.cost.num_completion_tokens",
-        "ai.usage.outputTokens",
-        "ai.usage.completionTokens",
-    ),
+    "gen_ai.usage.output_tokens gen_ai.usage.completion_tokens llm.token_count.completion "
+    "llm.usage.completion_tokens ai.observability.cost.num_completion_tokens "
+    "ai.usage.outputTokens ai.usage.completionTokens",
 )
-CACHE_READ = TraceFact(
+CACHE_READ = _fact(
     "tokens read from a cache",
-    ("gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"),
+    "gen_ai.usage.cache_read.input_tokens llm.token_count.prompt_details.cache_read",
 )
-CACHE_WRITE = TraceFact(
+CACHE_WRITE = _fact(
     "tokens written to a cache",
-    (
-        "gen_ai.usage.cache_write.input_tokens",
-        "gen_ai.usage.cache_creation.input_tokens",
-        "llm.token_count.prompt_details.cache_write",
-    ),
+    "gen_ai.usage.cache_write.input_tokens gen_ai.usage.cache_creation.input_tokens "
+    "llm.token_count.prompt_details.cache_write",
 )
-USAGE = TraceFact(
+USAGE = _fact(
     "tokens read and written, as an object",
-    ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage"),
+    "langfuse.observation.usage_details mlflow.chat.tokenUsage",
 )
-FINISH = TraceFact("why a model stopped", ("gen_ai.response.finish_reasons", "llm.finish_reason"))
-SESSION = TraceFact(
+FINISH = _fact("why a model stopped", "gen_ai.response.finish_reasons llm.finish_reason")
+SESSION = _fact(
     "conversation",
-    (
-        "session.id",
-        "langfuse.session.id",
-        "gen_ai.conversation.id",
-        "mlflow.trace.session",
-        "traceloop.association.properties.session_id",
-        "langwatch.thread.id",
-        "ai.telemetry.metadata.sessionId",
-    ),
+    "session.id langfuse.session.id gen_ai.conversation.id mlflow.trace.session "
+    "traceloop.association.properties.session_id langwatch.thread.id "
+    "ai.telemetry.metadata.sessionId",
 )
-USER = TraceFact(
+USER = _fact(
     "who asked",
-    (
-        "user.id",
-        "langfuse.user.id",
-        "enduser.id",
-        "mlflow.trace.user",
-        "traceloop.association.properties.user_id",
-        "langwatch.user.id",
-        "ai.telemetry.metadata.userId",
-    ),
+    "user.id langfuse.user.id enduser.id mlflow.trace.user "
+    "traceloop.association.properties.user_id langwatch.user.id ai.telemetry.metadata.userId",
 )
-VERSION = TraceFact(
+VERSION = _fact(
     "deployed version",
-    (
-        "service.version",
-        "langfuse.release",
-        "langfuse.version",
-        "ai.observability.app_version",
-        "deployment.version",
-    ),
+    "service.version langfuse.release langfuse.version ai.observability.app_version "
+    "deployment.version",
 )
-SYSTEM = TraceFact(
+SYSTEM = _fact(
     "system",
-    (
-        "service.name",
-        "ai.observability.app_name",
-        "openinference.project.name",
-        "traceloop.workflow.name",
-        "gen_ai.agent.name",
-    ),
+    "service.name ai.observability.app_name openinference.project.name traceloop.workflow.name "
+    "gen_ai.agent.name",
 )
-ENVIRONMENT = TraceFact(
-    "environment", ("deployment.environment.name", "deployment.environment", "langfuse.environment")
+ENVIRONMENT = _fact(
+    "environment",
+    "deployment.environment.name deployment.environment langfuse.environment",
 )
-TAGS = TraceFact("tags", ("langfuse.trace.tags", "tag.tags"))
-METADATA = TraceFact("what else is known, as an object", ("metadata", "langfuse.trace.metadata"))
-REFERENCE = TraceFact("the right answer", ("ai.observability.record_root.ground_truth_output",))
-ERROR = TraceFact(
+TAGS = _fact("tags", "langfuse.trace.tags tag.tags")
+METADATA = _fact("what else is known, as an object", "metadata langfuse.trace.metadata")
+REFERENCE = _fact("the right answer", "ai.observability.record_root.ground_truth_output")
+ERROR = _fact(
     "what went wrong",
-    (
-        "ai.observability.record_root.error",
-        "langfuse.observation.status_message",
-        "exception.message",
-        "exception.type",
-        "error.type",
-    ),
+    "ai.observability.record_root.error langfuse.observation.status_message exception.message "
+    "exception.type error.type",
 )
 
 FACTS = tuple(value for value in list(globals().values()) if isinstance(value, TraceFact))
