@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from ragstone.metrics import Range, read_metric
 from ragstone.monitor.store.watched_scores import Unit
 
 from .settings_table import (
-    MOST,
     FilePath,
     Seconds,
     Text,
@@ -200,6 +199,17 @@ def _slice(text: str) -> str:
     return f"{facet}{equals}{value}"
 
 
+def _in_range(value: Any, info: ValidationInfo) -> float:
+    """Take a bar in the metric's range, or a margin; of a metric that is wrong, from 0 to 1."""
+    scale = metric_range(info.data["metric"]) if "metric" in info.data else Range(0, 1)
+    low, high = scale.low, scale.high
+    if info.field_name == "margin":
+        low, high = 0.0, high - low
+    if fault := number_fault(value, low=low, high=high):
+        raise wrong(fault)
+    return float(value)
+
+
 @dataclass(frozen=True, slots=True)
 class RuleTable:
     """A rule as the file has it."""
@@ -207,8 +217,8 @@ class RuleTable:
     metric: Annotated[Text, AfterValidator(_metric), Field(examples=["faithfulness"])]
     slice: Annotated[Text, AfterValidator(_slice)] | None = None
     better: Literal["more", "less"] | None = None
-    bar: Annotated[float, number(low=-MOST)] | None = None
-    margin: Annotated[float, number()] | None = None
+    bar: Annotated[float, BeforeValidator(_in_range)] | None = None
+    margin: Annotated[float, BeforeValidator(_in_range)] | None = None
     promise: Promise | None = None
     no_data: NoDataPolicy = "alarm"
     drop: Annotated[float, number(above=True)] | None = None
@@ -253,8 +263,6 @@ def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
             "better",
             f"does not fit {table.metric}: leave it out.",
         ),
-        *_number_checks("bar", bar, scale.low, scale.high),
-        *_number_checks("margin", margin, 0.0, scale.high - scale.low),
         (
             bar is not None and margin is not None,
             "margin",
@@ -290,13 +298,6 @@ def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
         ),
     )
     return table
-
-
-def _number_checks(
-    key: str, value: float | None, low: float, high: float
-) -> list[tuple[object, str, str]]:
-    fault = "" if value is None else number_fault(value, low=low, high=high)
-    return [(fault, key, fault)]
 
 
 Rule = Annotated[RuleTable, AfterValidator(_rule)]

@@ -248,9 +248,9 @@ def number_fault(value: Any, *, low: float = 0.0, high: float = MOST, above: boo
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and low <= value <= high and not (above and value == low):
         return ""
-    ends = "" if low == -MOST else f" above {low:g}" if above else f" from {low:g}"
+    ends = f"above {low:g}" if above else f"from {low:g}"
     top = f" to {high:g}" if high < MOST or (is_number and value > high) else ""
-    return f"is {shown(value)}; write a number{ends}{top}."
+    return f"is {shown(value)}; write a number {ends}{top}."
 
 
 def number(**limits: Any) -> BeforeValidator:
