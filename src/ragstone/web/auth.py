@@ -51,7 +51,7 @@ class SeatedPerson:
     role: "Role"
 
     def reaches(self, path: str) -> bool:
-        """Whether an address is one of theirs.
+        """Return whether an address is one of theirs.
 
         >>> SeatedPerson("one", "Ann", "annotator").reaches("/annotate/one/7")
         True
@@ -76,7 +76,7 @@ def _whole(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who a request comes from.
+    """The one who sends a request.
 
     Attributes:
         owner: Whether the whole app is theirs.
@@ -101,12 +101,7 @@ MOST_SLOW = 100
 
 
 class WrongTries:
-    """The wrong tokens of the last minute, by client.
-
-    Args:
-        now: Seconds of a clock that never goes back.
-        sleep: Waits so many seconds.
-    """
+    """The wrong tokens of the last minute, by client."""
 
     def __init__(
         self,
@@ -135,7 +130,7 @@ class WrongTries:
 
 
 def _network(client: str) -> str:
-    """What one machine can choose its addresses from, which is half of an IPv6 address."""
+    """Return the part of an address that one machine cannot choose: half of an IPv6 address."""
     try:
         address = ip_address(client)
     except ValueError:
@@ -153,7 +148,7 @@ OWNER, PERSON = "ragstone-token", "ragstone-person"
 
 
 def with_port(headers: Mapping[str, str]) -> str:
-    """What names of cookies end with: the port in the address, which browsers do not heed.
+    """Return the end of a cookie's name: the port in the address, which browsers do not heed.
 
     >>> with_port({"host": "localhost:8421"}), with_port({"host": "[::1]"})
     ('-8421', '')
@@ -206,7 +201,7 @@ class Authenticator:
     once: set[str] = field(default_factory=set)
 
     async def visitor(self, scope: Scope) -> Visitor | Refusal | Response:
-        """Who a request comes from, or what it is answered instead of the page."""
+        """Return who a request comes from, or what it is answered instead of the page."""
         path: str = scope["path"]
         if path.startswith("/static/") and scope["method"] in READING:
             return Visitor()
@@ -256,7 +251,7 @@ class Authenticator:
 
 
 def away(error: RagstoneError) -> Refusal:
-    """That the store of labels cannot be used; why is for the log of who started the server."""
+    """Refuse because the labels cannot be used; the log says why to who started the server."""
     LOG.error("%s", error)
     return Refusal(
         "The labels cannot be reached",
@@ -327,7 +322,6 @@ def from_own_page(headers: Mapping[str, str]) -> bool:
 
 
 def _from_another_site(headers: Mapping[str, str]) -> bool:
-    """Whether somebody followed a link on a page that is not ours, such as that of their mail."""
     return (
         headers.get("sec-fetch-site") == "cross-site"
         and headers.get("sec-fetch-mode") == "navigate"
@@ -336,7 +330,7 @@ def _from_another_site(headers: Mapping[str, str]) -> bool:
 
 
 def _once_more(scope: Scope) -> Response:
-    """A page that asks for the same address, for a browser keeps our cookies from other sites."""
+    """Return a page that asks for the same address, for browsers keep cookies from other sites."""
     here = escape(_address(scope))
     return HTMLResponse(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Ragstone</title>'
@@ -355,7 +349,6 @@ def _with_cookie(scope: Scope, name: str, token: str) -> Response:
 
 
 def _address(scope: Scope) -> str:
-    """What was asked for, on this server, without a token."""
     query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     query.pop("token", None)
     path = scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/")

@@ -45,7 +45,7 @@ class RequestGate:
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """While something is done for a person."""
+        """Hold the background while something is done for a person."""
         with self._changed:
             self._running += 1
         try:
@@ -58,7 +58,7 @@ class RequestGate:
 
     @contextmanager
     def in_turn(self) -> Iterator[None]:
-        """While a page is made; the next one waits for that, though not for long."""
+        """Make one page at a time; the next one waits for that, though not for long."""
         with self.busy():
             mine = self._turn.acquire(timeout=POLITE)
             try:
@@ -96,9 +96,6 @@ class BackgroundCache:
 
     What makes a result must not wait for another one: with every slot taken by such makers, all
     would wait for ever.
-
-    Args:
-        calm: What nobody waits for waits while a result is made.
     """
 
     def __init__(self, calm: RequestGate) -> None:
@@ -112,7 +109,7 @@ class BackgroundCache:
     def get(
         self, key: Hashable, make: Callable[[], T], patience: float | None = PATIENCE
     ) -> T | None:
-        """The result, or None while it is being computed; what making it raises is raised."""
+        """Return the result, or None while it is computed; what making it raises is raised."""
         with self._lock:
             result = self._kept.get(key)
             if result is None:
@@ -140,7 +137,7 @@ class BackgroundCache:
         make: Callable[[], T],
         patience: float | None = PATIENCE,
     ) -> T | None:
-        """The result for a version, or the last one of its group while it is being computed.
+        """Return the result for a version, or the last one of its group while it is being computed.
 
         One of a group is computed at a time, and stands as its last whenever it comes: where that
         takes longer than a version holds, it is still shown.
@@ -190,11 +187,7 @@ MOST_FILES = 300
 
 
 class KeptResults:
-    """The results that are kept of the runs of a folder.
-
-    Args:
-        runs: The folder with the runs.
-    """
+    """The results that are kept of the runs of a folder."""
 
     def __init__(self, runs: Path) -> None:
         self._beside = runs / FOLDER
@@ -202,7 +195,7 @@ class KeptResults:
         self._elsewhere = cache_folder() / "view" / own
 
     def read(self, key: Hashable, form: type[T]) -> T | None:
-        """A result; None if it was not kept, or cannot be read."""
+        """Return a result; None if it was not kept, or cannot be read."""
         for folder in (self._beside, self._elsewhere):
             try:
                 found = (folder / _name(key, form)).read_bytes()

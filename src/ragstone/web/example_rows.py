@@ -82,7 +82,7 @@ class ExampleRows:
 
     @cached_property
     def ids(self) -> pl.Series:
-        """Of all examples, in the order of the data."""
+        """The ids of all examples, in the order of the data."""
         return self.run.examples(["id"])["id"]
 
     @cached_property
@@ -93,7 +93,7 @@ class ExampleRows:
 
     @cached_property
     def retrieval(self) -> pl.DataFrame:
-        """What the examples tell of their retrieval."""
+        """The facts of the examples' retrieval, from which their stages follow."""
         return retrieval(self.run)
 
     @cached_property
@@ -103,7 +103,7 @@ class ExampleRows:
 
     @cached_property
     def repeats(self) -> pl.DataFrame:
-        """What the answers of a system to a question have in common, where there are several."""
+        """The figures that several answers of a system to a question have together."""
         return repeats(self.rows, self.metrics, OUTCOME if OUTCOME in self.metrics else "")
 
     @cached_property
@@ -125,7 +125,7 @@ class ExampleRows:
         return pl.concat([found, others.alias("id")]).unique()
 
     def field(self, name: str) -> pl.Series:
-        """The value of a field by which examples can be grouped, in the order of the rows.
+        """Return the value of a field by which examples can be grouped, in the order of the rows.
 
         Raises:
             InputError: No example has the field.
@@ -135,7 +135,7 @@ class ExampleRows:
         return self._fields[name]
 
     def with_words(self, text: str) -> pl.Series:
-        """The ids of examples with all these words in question or answer."""
+        """Return the ids of examples with all these words in question or answer."""
         found = pl.lit(value=True)
         for word in text.casefold().split():
             found &= pl.any_horizontal(
@@ -150,7 +150,7 @@ _lock = Lock()
 
 
 def example_rows(run: Run) -> ExampleRows:
-    """The rows of a run; those of the runs that were looked at last are kept."""
+    """Return the rows of a run; those of the runs that were looked at last are kept."""
     place, facts = str(run.path.resolve()), (run.path / RunEntry.MANIFEST).stat()
     made = facts.st_mtime_ns, facts.st_size
     key = (*made, Store(run.path).stamp())
@@ -181,7 +181,7 @@ class SavedFilter(BaseModel):
 
 
 class Marks(BaseModel):
-    """What people noted.
+    """Notes of people: the pinned run, tags and filters.
 
     Attributes:
         pinned: The run that others are compared with; empty if none is.
@@ -197,7 +197,7 @@ class Marks(BaseModel):
 
 
 def marks_in(folder: Path) -> Marks:
-    """The marks of a folder; none if there is no file, or one that cannot be read."""
+    """Return the marks of a folder; none if there is no file, or one that cannot be read."""
     try:
         return Marks.model_validate_json((folder / FILE).read_bytes())
     except (OSError, ValidationError):
@@ -239,7 +239,7 @@ def _marks_to_change(folder: Path) -> Marks:
 
 
 def name_of(text: str) -> str:
-    """A tag or the name of a filter.
+    """Return a tag or the name of a filter.
 
     Raises:
         InputError: It is empty or too long.

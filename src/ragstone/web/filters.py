@@ -18,11 +18,11 @@ from ragstone.monitor.store.stored_examples import ListedWhere
 from ragstone.report.number_format import number, short_name
 from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
+from ragstone.web.templating import said_metric, shown_moment
 
 from .background_cache import PATIENCE
 from .example_rows import OUTCOME, ExampleRows
 from .page_request import Asked, fields_of
-from .parts.metric_bands import said_metric, shown_moment
 from .runs_folder import RunsFolder
 
 MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "until")
@@ -39,7 +39,7 @@ class FilterToken:
 
 @dataclass(frozen=True, slots=True)
 class MonitorFilter:
-    """Which answers are shown.
+    """A filter of the answers of production.
 
     Attributes:
         where: As the store is asked.
@@ -61,7 +61,7 @@ def monitor_filter(
     *,
     now: Callable[[], float] = time.time,
 ) -> MonitorFilter:
-    """What an address asks for.
+    """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm.
 
     Args:
         asked: The request.
@@ -130,11 +130,6 @@ def _with_range(found: ListedWhere, text: str) -> tuple[ListedWhere, str]:
 
 
 def _value(text: str) -> float | None:
-    """A number, or None for an end that is open.
-
-    Raises:
-        ValueError: It is none.
-    """
     if not text.strip():
         return None
     value = float(text)
@@ -166,7 +161,7 @@ TagLookup = Callable[[], Tags]
 
 
 def tags_of(place: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | None:
-    """The tags that answers of a run carry; None while they are being looked up.
+    """Return the tags that answers of a run carry; None while they are being looked up.
 
     A store that cannot be used has none; the pages of its queues say what is wrong with it.
     """
@@ -274,7 +269,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFilter:
-    """What is asked of examples.
+    """A filter of examples, with their order.
 
     Attributes:
         conditions: All must hold; several values of one field, such as two systems, are
@@ -287,18 +282,14 @@ class ExampleFilter:
 
     @classmethod
     def of(cls, query: Sequence[tuple[str, str]]) -> Self:
-        """From the fields of an address; others are left out."""
+        """Read the fields of an address; others are left out."""
         conditions = (Condition(key, value) for key, value in query if key in FIELDS and value)
         sort = next((value for key, value in reversed(query) if key == SORT), "")
         return cls(tuple(dict.fromkeys(conditions)), sort)
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From the query of an address.
-
-        Raises:
-            InputError: It is too long.
-        """
+        """Read the query of an address."""
         return cls.of(fields_of(text))
 
     @property
@@ -318,12 +309,7 @@ class ExampleFilter:
         baseline: Baseline = lambda: None,
         tags: TagLookup = lambda: {},
     ) -> pl.DataFrame:
-        """The rows of the examples that are meant, in order.
-
-        Args:
-            of: The run.
-            baseline: Finds the run that it is compared with.
-            tags: Finds the tags of its answers.
+        """Return the rows of the examples that are meant, in order.
 
         Raises:
             InputError: The run has no such metric, field or tag, or a condition cannot be read.
@@ -399,7 +385,7 @@ def _in_range(of: ExampleRows, value: str) -> pl.Expr:
 
 
 def read_range(value: str) -> tuple[str, float | None, float | None]:
-    """The metric and the two ends of a range, None for an end that is open.
+    """Return the metric and the two ends of a range, None for an end that is open.
 
     Raises:
         InputError: It is no range.
@@ -458,7 +444,6 @@ def _at_stage(of: ExampleRows, values: Sequence[str]) -> pl.Series:
 
 
 def _changed(of: ExampleRows, metric: str, baseline: Baseline) -> pl.Series:
-    """The ids of answers whose score is not that of the same question in the baseline."""
     found = baseline()
     if found is None:
         raise InputError("No other run is pinned as the baseline: pin one on the page of the runs.")

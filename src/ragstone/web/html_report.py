@@ -16,8 +16,8 @@ from ragstone.analysis.summaries.run_summary import Summary, histograms, summari
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
 from ragstone.report.number_format import Groups, counted, short_name
-from ragstone.report.page import Note, Phrase, parts, plain
-from ragstone.report.pages.full_run_page import method
+from ragstone.report.page import Note, parts, plain
+from ragstone.report.pages.full_run_page import distributions, method
 from ragstone.report.reason_words import words
 from ragstone.report.render.documents import without_comments
 from ragstone.report.run_contents import Dossier, dossiers
@@ -26,27 +26,13 @@ from ragstone.report.sentences.judge_words import comparison_sentences, not_pair
 from ragstone.report.sentences.run_words import NAMES, summary_sentences
 from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
+from ragstone.web.templating import View
 
 from .example_rows import PREFERRED
-from .parts.answers import (
-    AnswerRow,
-    WorstAnswer,
-    answer_rows,
-    any_cut,
-    columns_of,
-    word_bars,
-    worst_answer,
-)
+from .parts.answers import answer_rows, any_cut, columns_of, worst_answer
 from .parts.conversation_tables import shown_conversations
-from .parts.drawn_charts import (
-    ForestPart,
-    ShownFaults,
-    forest_of,
-    shown_faults,
-    systems_of,
-    verdict_counts,
-)
-from .parts.estimate_tables import ShownEstimates, shown_estimates, slice_tables
+from .parts.drawn_charts import forest_of, shown_faults, systems_of, verdict_counts
+from .parts.estimate_tables import shown_estimates, slice_tables
 from .templating import asset, drawn, render, style
 
 LARGEST = 1_500_000
@@ -58,7 +44,7 @@ PAIRS, LADDERS, VERDICTS_FIRST = 5, 6, 3
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much is shown.
+    """The room that a report has: how much of a run is shown.
 
     Attributes:
         context: Characters of each context of the worst answers.
@@ -98,25 +84,6 @@ class HtmlReport:
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RunEstimates:
-    """The estimates of one of the runs, and its outcomes and waterfalls."""
-
-    run: str
-    shown: ShownEstimates
-    bars: Sequence[object]
-    ladders: Sequence[ShownFaults]
-
-
-@dataclass(frozen=True, slots=True)
-class PairOfSystems:
-    """Two systems that are compared: in words, how often each verdict was given, and drawn."""
-
-    said: Sequence[str | Phrase]
-    counts: Sequence[tuple[str, int]]
-    forest: ForestPart
-
-
 def report_file(
     run: Run,
     other: Run | None = None,
@@ -124,7 +91,7 @@ def report_file(
     baseline: str | None = None,
     margin: float | None = None,
 ) -> HtmlReport:
-    """The report on a run, or on its comparison with another.
+    """Return the report on a run, or on its comparison with another.
 
     Args:
         run: A finished run.
@@ -145,11 +112,9 @@ def report_file(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What does not depend on the room."""
-
     always: Mapping[str, object]
     worst: Sequence[tuple[RankedExample, Dossier]]
-    answers: Sequence[AnswerRow]
+    answers: Sequence[View]
     run: Run
     two: bool
     pairs: int
@@ -178,7 +143,7 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "form": run.form,
         "systems": groups.systems,
         "judges": [one for one in run.form.judges if one.kinds],
-        "verdicts": [one.said for one in told],
+        "verdicts": [one["said"] for one in told],
         "of": run.path.name if several else "",
         "sentences": summary_sentences(summary),
         "caution": parts(first_caution(run, summary)),
@@ -188,8 +153,8 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "tables": list(slice_tables(groups, summary.same, summary.themselves, run.form.suites)),
         "conversations": shown_conversations(summary.conversations, run.form.suites),
         "columns": [(one, short_name(one)) for one in metrics],
-        "stages": {code: NAMES[code] for code in NAMES if any(a.stage == code for a in answers)},
-        "any_missing": any(one.missing for one in answers),
+        "stages": {code: NAMES[code] for code in NAMES if any(a["stage"] == code for a in answers)},
+        "any_missing": any(one["missing"] for one in answers),
         "notes": list(dict.fromkeys(words(one) for one in run_notes(run))),
         "method": [(one.name, plain(one.words)) for one in small],
     }
@@ -199,7 +164,7 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
 def _compared(
     run: Run, other: Run | None, baseline: str | None, margin: float | None
 ) -> tuple[Comparisons | None, str]:
-    """The comparison, or why there is none; nobody asked for one of a run's own systems."""
+    """Return the comparison, or why there is none; nobody asked for one of a run's own systems."""
     if margin is not None:
         check_margin(margin)
     if other is None and baseline is None and len(Groups(run.estimate_list).systems) < 2:
@@ -212,8 +177,8 @@ def _compared(
         return None, error.text
 
 
-def _pairs(found: Comparisons, columns: Sequence[str]) -> list[PairOfSystems]:
-    """Each two systems, those last of which one is the reference."""
+def _pairs(found: Comparisons, columns: Sequence[str]) -> list[View]:
+    """Return each two systems, those last of which one is the reference."""
     between = found.between()
     notes = [Reason.read(note) for note in found.notes]
     own = {note.facts["system"] for note in notes if note.code == ANSWERS_ARE_REFERENCES}
@@ -224,11 +189,11 @@ def _pairs(found: Comparisons, columns: Sequence[str]) -> list[PairOfSystems]:
         counts = {verdict: sum(one.verdict == verdict for one in ones) for verdict in VERDICTS}
         forest = forest_of(ones, found, path=lambda one: _sorted_by(one.metric, columns))
         made.append(
-            PairOfSystems(
-                [*comparison_sentences(ones, _lead(ones)), f" {not_paired(ones)}"],
-                verdict_counts(counts),
-                forest,
-            )
+            {
+                "said": [*comparison_sentences(ones, _lead(ones)), f" {not_paired(ones)}"],
+                "counts": verdict_counts(counts),
+                "forest": forest,
+            }
         )
     return made
 
@@ -244,7 +209,7 @@ def _lead(ones: Sequence[Comparison]) -> str:
 
 def _of_run(
     run: Run, columns: Sequence[str], summary: Summary, found: Failures, *, named: bool
-) -> RunEstimates:
+) -> View:
     groups, scores = Groups(run.estimate_list), run.scores()
     shown = shown_estimates(
         groups.whole, path=lambda metric: _sorted_by(metric, columns), opens=lambda _: "#estimates",
@@ -256,16 +221,15 @@ def _of_run(
     names = systems_of(found)
     shown_names = names[:LADDERS] if len(names) > 1 else [""]
     ladders = [shown_faults(found, name, _stage_path(name)) for name in shown_names]
-    return RunEstimates(
-        run.path.name if named else "",
-        shown,
-        word_bars(groups.whole),
-        [one for one in ladders if one.judged],
-    )
+    return {
+        "run": run.path.name if named else "",
+        "shown": shown,
+        "bars": distributions(groups.whole),
+        "ladders": [one for one in ladders if one["judged"]],
+    }
 
 
 def _sorted_by(metric: str, columns: Sequence[str]) -> str:
-    """The address of the table of answers, sorted by a metric if it is one of its columns."""
     return f"#answers?{urlencode({'sort': metric})}" if metric in columns else "#answers"
 
 
@@ -278,7 +242,7 @@ def _stage_path(system: str) -> Callable[[str], str]:
 
 
 def _made(shown: _Shown, room: Room) -> HtmlReport:
-    answers = [one for one in shown.answers if one.rank < room.answers]
+    answers = [one for one in shown.answers if one["rank"] < room.answers]
     worst = [worst_answer(one, found, answer=ANSWER, context=room.context)
              for one, found in shown.worst[: room.worst]]  # fmt: skip
     left_out = tuple(_left_out(shown, room, worst))
@@ -292,7 +256,7 @@ def _made(shown: _Shown, room: Room) -> HtmlReport:
     return HtmlReport(html, policy, left_out)
 
 
-def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterator[str]:
+def _left_out(shown: _Shown, room: Room, worst: Sequence[View]) -> Iterator[str]:
     examples = shown.run.form.data.examples
     most = min(room.answers, len(shown.answers))
     if most < examples:
@@ -317,7 +281,6 @@ def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterat
 
 @cache
 def _css() -> str:
-    """The stylesheet with its fonts in it, without comments."""
     css = "\n".join(filter(None, map(str.strip, without_comments(style()).splitlines())))
     return re.sub(r'url\("(fonts/[^"]+)"\)', lambda found: f"url({_data_uri(found[1])})", css)
 

@@ -46,13 +46,7 @@ from .security import Access, Listening, Served, ServerAddress, listen
 
 
 class MonitorApp:
-    """Gives each request to whom it is for.
-
-    Args:
-        intake: Takes traces.
-        screens: The pages.
-        access: Who may use both.
-    """
+    """Gives each request to whom it is for."""
 
     def __init__(self, intake: ASGIApp, screens: ASGIApp, access: Access) -> None:
         self._intake, self._screens, self._access = intake, screens, access
@@ -93,7 +87,7 @@ class StoreLog(logging.Handler):
         self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line. Of an error its kind and its place, for its words may be a trace's."""
+        """Write a line; of an error its kind and its place, for its words may be a trace's."""
         level: Level = "error" if record.levelno >= logging.ERROR else "warning"
         text = record.getMessage()
         if record.exc_info and record.exc_info[0] is not None:
@@ -137,7 +131,7 @@ LAST_WORDS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """That the worker ended by itself.
+    """An end of the worker that nobody asked for.
 
     Attributes:
         how: In words.
@@ -176,7 +170,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs; None between two."""
+        """The id of the process that runs; None between two."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
@@ -231,7 +225,7 @@ class WorkerProcess:
 
 
 def _how(code: int) -> str:
-    """How a process ended, in words.
+    """Return how a process ended, in words.
 
     >>> _how(-9), _how(1)
     ('it was ended by SIGKILL', 'it ended with status 1')
@@ -361,11 +355,7 @@ def _checked(
     send_tokens: Path | None,
     listens: Callable[[], Listening],
 ) -> tuple[MonitorSettings, Listening]:
-    """The settings, and the port; nothing is made before all of it is right.
-
-    Raises:
-        InputError: Something is wrong; says all of it.
-    """
+    """Return the settings, and the port; nothing is made before all of it is right."""
     read, taken = list[MonitorSettings](), list[Listening]()
     checks: list[Callable[[], object]] = [
         lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),

@@ -68,7 +68,7 @@ class Asked:
 
     @classmethod
     def of(cls, request: Request, server: str = "") -> Self:
-        """What a request asks for."""
+        """Read a request."""
         visitor: Visitor = request.scope.get(VISITOR) or Visitor()
         port = with_port(request.headers)
         cookies = {
@@ -89,15 +89,15 @@ class Asked:
         )
 
     def one(self, name: str, otherwise: str = "") -> str:
-        """The last value of a field of the query."""
+        """Return the last value of a field of the query."""
         return next((value for key, value in reversed(self.query) if key == name), otherwise)
 
     def all(self, name: str) -> list[str]:
-        """Every value of a field of the query; one that was left empty in a form is none."""
+        """Return every value of a field of the query; one that was left empty in a form is none."""
         return [value for key, value in self.query if key == name and value]
 
     def number(self, name: str, otherwise: int) -> int:
-        """A whole number from 1; what is no such number is taken for the default."""
+        """Return a whole number from 1; what is no such number is taken for the default."""
         text = self.one(name)
         known = text.isascii() and text.isdigit() and len(text) < 10
         return (int(text) if known else 0) or otherwise
@@ -105,14 +105,7 @@ class Asked:
     def list_page(
         self, length: int, size: int, name: str = "page", **changed: str | None
     ) -> ListPage:
-        """The page of a list that is asked for; the last one if there are fewer.
-
-        Args:
-            length: Of the list.
-            size: Of a page.
-            name: The field with its number.
-            changed: New values of other fields in the addresses of the pages beside it.
-        """
+        """Return the page of a list that is asked for; the last one if there are fewer."""
         of = max(1, -(-length // size))
         number = min(self.number(name, 1), of)
         before, after = (
@@ -122,11 +115,8 @@ class Asked:
         return ListPage(number, of, slice((number - 1) * size, number * size), before, after)
 
     def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
-        """This address with other values of some fields; None and empty values remove a field.
-
-        Args:
-            without: Fields with a value that are left out, others of the same name stay.
-            changed: New values.
+        """Return this address with other values of some fields; None and empty values remove a
+        field.
         """
         kept = [(key, value) for key, value in self.query if key not in changed]
         kept = [one for one in kept if one not in without]
@@ -137,7 +127,7 @@ class Asked:
 
 
 def fields_of(text: str) -> list[tuple[str, str]]:
-    """The fields of a query.
+    """Return the fields of a query.
 
     Raises:
         InputError: It is longer than what a page can carry in each of its links.
@@ -151,12 +141,12 @@ def fields_of(text: str) -> list[tuple[str, str]]:
 
 
 def query(fields: Sequence[tuple[str, str]]) -> str:
-    """The query of an address, with its question mark; empty without fields."""
+    """Return the query of an address, with its question mark; empty without fields."""
     return f"?{urlencode(fields)}" if fields else ""
 
 
 def run_path(run: str, *more: str) -> str:
-    """The path of a run's page, or of one below it.
+    """Return the path of a run's page, or of one below it.
 
     >>> run_path("mtrag", "examples", "c3<::>5/a")
     '/runs/mtrag/examples/c3%3C%3A%3A%3E5%2Fa'
@@ -165,7 +155,7 @@ def run_path(run: str, *more: str) -> str:
 
 
 def queue_path(queue: str, *more: str | int) -> str:
-    """The path of a queue's page, or of one below it.
+    """Return the path of a queue's page, or of one below it.
 
     >>> queue_path("mtrag", 7)
     '/annotate/mtrag/7'

@@ -67,21 +67,13 @@ class MonitorScreens:
 
     @contextmanager
     def reading(self) -> Iterator[Sql]:
-        """The store as it is at one moment.
-
-        Raises:
-            StoreAway: It cannot be used.
-        """
+        """Yield the store as it is at one moment."""
         with self.store.database.reading() as run:
             yield run
 
     @contextmanager
     def writing(self) -> Iterator[Sql]:
-        """A change of the store.
-
-        Raises:
-            StoreAway: It cannot be used.
-        """
+        """Yield the store for a change."""
         with self.store.database.transaction() as run:
             yield run
 
@@ -97,17 +89,10 @@ _ONE_AT_A_TIME = Lock()
 class OpenRun:
     """A run that is held open.
 
-    Args:
-        path: Of a finished run.
-        calm: The checks wait for it.
-
     Attributes:
         run: To be read by many threads.
         checked: Set when every file has been read and compared with its checksum.
         faults: What was found then.
-
-    Raises:
-        InputError: It is not a finished run, or damaged.
     """
 
     def __init__(self, path: Path, calm: RequestGate) -> None:
@@ -134,11 +119,7 @@ class OpenRun:
 
 
 class OpenRuns:
-    """The runs that were looked at last; one that changed on disk is opened again.
-
-    Args:
-        calm: What is made ready in the background waits for it.
-    """
+    """The runs that were looked at last; one that changed on disk is opened again."""
 
     def __init__(self, calm: RequestGate) -> None:
         self._calm = calm
@@ -146,11 +127,7 @@ class OpenRuns:
         self._held: OrderedDict[Path, tuple[FileStamp, OpenRun]] = OrderedDict()
 
     def open(self, path: Path) -> OpenRun:
-        """The run in a folder.
-
-        Raises:
-            InputError: It is not a finished run, or damaged.
-        """
+        """Return the run in a folder."""
         stamp = _file_stamp(path)
         with self._lock:
             held = self._held.pop(path, None)
@@ -223,11 +200,11 @@ class RunsFolder:
 
     @property
     def name(self) -> str:
-        """Of the folder."""
+        """The name of the folder."""
         return self.folder.name or str(self.folder)
 
     def runs(self) -> list[FoundRun]:
-        """The runs, the newest first; only those that changed are read again."""
+        """Return the runs, the newest first; only those that changed are read again."""
         chosen = self.alone.name if self.alone else "*"
         files = [
             file
@@ -237,7 +214,7 @@ class RunsFolder:
         return newest_first(self._read(file)[0] for file in files)
 
     def estimates(self, one: FoundRun) -> Sequence[Estimate]:
-        """The estimates of a run; none if it is not finished, or damaged."""
+        """Return the estimates of a run; none if it is not finished, or damaged."""
         return self._read(one.path / RunEntry.MANIFEST)[1]
 
     def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
@@ -250,7 +227,7 @@ class RunsFolder:
         return kept[1], kept[2]
 
     def path(self, name: str) -> Path:
-        """The folder of a run.
+        """Return the folder of a run.
 
         Raises:
             NotThere: No run is called so.
@@ -274,7 +251,7 @@ class RunsFolder:
         return folder
 
     def run(self, name: str) -> Run:
-        """A finished run.
+        """Return a finished run.
 
         Raises:
             NotThere: No run is called so.
@@ -283,16 +260,11 @@ class RunsFolder:
         return self._opened.open(self.path(name)).run
 
     def stamp(self, *names: str) -> tuple[object, ...]:
-        """What changes when one of these runs does, for what is computed once of them.
-
-        Raises:
-            NotThere: No run is called so.
-            InputError: Its corrections cannot be read.
-        """
+        """Return what changes when one of these runs does, for what is computed once of them."""
         return tuple(_run_version(self.path(name) / RunEntry.MANIFEST) for name in names)
 
     def marks(self) -> Marks:
-        """What people noted beside the runs."""
+        """Return what people noted beside the runs."""
         return marks_in(self.folder)
 
     def mark(self, change: Callable[[Marks], Marks]) -> None:
@@ -307,7 +279,7 @@ class RunsFolder:
         baseline: str | None = None,
         margin: float | None = None,
     ) -> Comparisons:
-        """The comparison of a run's systems, or of two runs, computed once."""
+        """Return the comparison of a run's systems, or of two runs, computed once."""
         found = self.comparing(run, other, baseline=baseline, margin=margin, patience=None)
         if found is None:
             raise AssertionError("a result that is waited for without end")
@@ -324,7 +296,7 @@ class RunsFolder:
         by: Sequence[str] = (),
         patience: float | None = PATIENCE,
     ) -> Comparisons | None:
-        """As ``compared``; None while it is being computed."""
+        """Compare as ``compared`` does; None while it is being computed."""
         names = [one for one in (run, other) if one]
         chosen = None if metrics is None else tuple(metrics)
         key = ("compared", self.stamp(*names), baseline, chosen, margin, tuple(by))
@@ -337,7 +309,7 @@ class RunsFolder:
         return self.later.get(key, lambda: self._once(key, Comparisons, make), patience)
 
     def summary(self, name: str, patience: float = PATIENCE) -> Summary | None:
-        """The run in a few facts; None while they are being computed."""
+        """Return the run in a few facts; None while they are being computed."""
         key = ("summary", self.stamp(name))
 
         def make() -> Summary:
@@ -348,7 +320,7 @@ class RunsFolder:
     def failures(
         self, name: str, by: Sequence[str] = (), patience: float = PATIENCE
     ) -> FailureGroups | None:
-        """How many answers look bad, by stage; None while that is being computed."""
+        """Return how many answers look bad, by stage; None while that is being computed."""
         key = ("failures", self.stamp(name), tuple(by))
 
         def make() -> FailureGroups:
@@ -358,16 +330,11 @@ class RunsFolder:
 
     @property
     def has_labels(self) -> bool:
-        """Whether there is a store of labels."""
+        """True if there is a store of labels."""
         return not self._address.is_file or Path(self._address.place).is_file()
 
     def labels(self) -> LabelDatabase:
-        """The store of labels, made where it is missing.
-
-        Raises:
-            InputError: It cannot be opened, or is no store of labels.
-            MissingDependency: The extra ``postgres`` is not installed.
-        """
+        """Return the store of labels, made where it is missing."""
         with self._opening:
             if self._store is None:
                 self._store = open_labels(self._address.place)
@@ -375,20 +342,23 @@ class RunsFolder:
 
     @contextmanager
     def labels_to_read(self) -> Iterator[LabelDatabase | None]:
-        """The store as it is at one moment, which keeps nobody who labels; None if there is none.
-
-        Raises:
-            InputError: It cannot be opened, or is no store of labels.
-            MissingDependency: The extra ``postgres`` is not installed.
-        """
+        """Yield the store as it is at one moment, or None; nobody who labels waits for that."""
         if not self.has_labels:
             yield None
             return
         with labels_as_they_are(self._address) as database:
             yield database
 
+    @contextmanager
+    def queue_to_read(self, name: str) -> Iterator[tuple[LabelDatabase, Queue]]:
+        """Yield the store as it is at one moment, and a queue of it."""
+        with self.labels_to_read() as database:
+            if database is None:
+                raise NotThere(f"There is no queue called {name!r}.")
+            yield database, Queue(database, name)
+
     def queues_of(self, name: str) -> dict[str, tuple[int, int, int]]:
-        """The queues of a run in which people said something, as sources of labels.
+        """Return the queues of a run in which people said something, as sources of labels.
 
         Each with what changes when they say more. A store that cannot be used has none; the pages
         of its queues say what is wrong with it.
@@ -404,7 +374,7 @@ class RunsFolder:
         return found
 
     def run_of_queue(self, form: QueueForm) -> str:
-        """The name of the run that a queue is of; empty if it is of none in the folder."""
+        """Return the name of the run that a queue is of; empty if it is of none in the folder."""
         source = Path(form.source)
         with suppress(RagstoneError, OSError):
             if form.source and self.path(source.name).resolve() == source.resolve():
@@ -412,7 +382,7 @@ class RunsFolder:
         return ""
 
     def queue(self, name: str) -> Queue:
-        """A queue of the store.
+        """Return a queue of the store.
 
         Raises:
             NotThere: No queue is called so.
@@ -425,7 +395,7 @@ class RunsFolder:
 
     @property
     def watches(self) -> bool:
-        """Whether there is a monitor."""
+        """True if there is a monitor."""
         if self._watching is not None:
             return True
         try:
@@ -434,12 +404,7 @@ class RunsFolder:
             return False
 
     def watching(self) -> MonitorScreens:
-        """The monitor.
-
-        Raises:
-            NotThere: There is none.
-            InputError: Its store cannot be opened.
-        """
+        """Return the monitor."""
         with self._opening:
             if self._watching is None:
                 if not self.watches:
@@ -450,11 +415,7 @@ class RunsFolder:
             return self._watching
 
     def person(self, token: str) -> SeatedPerson | None:
-        """Who has a token of their own; None if nobody has it, or it was revoked.
-
-        Raises:
-            InputError: The store cannot be used.
-        """
+        """Return who has a token of their own; None if nobody has it, or it was revoked."""
         found = person_of(self.labels(), token) if self.has_labels else None
         return SeatedPerson(found[0], found[1].name, found[1].role) if found else None
 
@@ -472,7 +433,6 @@ class RunsFolder:
                 self.failures(name)
 
     def _once(self, key: Hashable, form: type[T], make: Callable[[], T]) -> T:
-        """A result from the files that keep them, or made and kept."""
         found = self._kept.read(key, form)
         if found is None:
             found = make()
@@ -490,7 +450,7 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
 
 
 def _run_version(file: Path) -> RunVersion:
-    """Of the run with this ``run.json``, which has the checksums of all its tables."""
+    """Return what changes with a run's ``run.json``, which has the checksums of all its tables."""
     content = blake2b(digest_size=16)
     for one in (file, file.parent / f"{PASSPORT}.json"):
         with suppress(OSError):
@@ -501,7 +461,7 @@ def _run_version(file: Path) -> RunVersion:
 
 
 def _glance(file: Path) -> RunVersion:
-    """The same as far as the system tells it without reading anything."""
+    """Return what changes with a run as far as the system tells without reading anything."""
     found: list[object] = []
     for one in (
         file,

@@ -41,7 +41,7 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server listens, and what it asks of who comes.
+    """The address at which a server listens, and what it asks of who comes.
 
     Attributes:
         port: 0 takes a free one.
@@ -105,7 +105,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Where an app is, as soon as its port is taken.
+    """The addresses of an app, as soon as its port is taken.
 
     Attributes:
         owner: The address for who started it, with the owner's token if one is asked for.
@@ -126,7 +126,7 @@ class Served:
     send_token: str = ""
 
     def link(self, token: str) -> str:
-        """The address for the person who has this token."""
+        """Return the address for the person who has this token."""
         return f"{self.others}{SEATS}{token}"
 
     def __str__(self) -> str:
@@ -150,7 +150,7 @@ class Listening:
     _once: str
 
     def access(self) -> "Access":
-        """Who may use what answers on it."""
+        """Return who may use what answers on it."""
         at, others = self._at, self.served.others
         once = {self._once} - {""}
         if at.host in EVERY:
@@ -164,7 +164,7 @@ class Listening:
         return Access(frozenset(hosts), self.token, others=others, url=at.url, once=once)
 
     def tls(self) -> dict[str, Path | None]:
-        """What uvicorn's settings need to encrypt."""
+        """Return what uvicorn's settings need to encrypt."""
         at = self._at
         return {"ssl_certfile": at.certfile, "ssl_keyfile": at.keyfile} if at.certfile else {}
 
@@ -205,7 +205,7 @@ def _called(host: str) -> str:
 
 
 def _seen_by_others(host: str) -> str:
-    """What others call this machine: its address towards them, or its name where there is none."""
+    """Return this machine's address towards others, or its name where there is none."""
     family, outside = (
         (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
     )
@@ -225,11 +225,6 @@ class _Any(frozenset[str]):
 
 
 def _take(host: str, port: int) -> socket.socket:
-    """A socket on this port.
-
-    Raises:
-        InputError: It is taken, or there is no such address.
-    """
     if not 0 <= port <= 65_535:
         raise InputError(f"A port is from 0 to 65535, got {port}.")
     if not host.strip():
@@ -278,7 +273,7 @@ PAGES = 250
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may use a server.
+    """The rules by which somebody may use a server.
 
     Attributes:
         hosts: The names by which it may be called, each with its port.
@@ -300,11 +295,12 @@ class Access:
     once: set[str] = field(default_factory=set)
 
     def knows(self, secret: str) -> bool:
-        """Whether a write carries the secret of the pages."""
+        """Return whether a write carries the secret of the pages."""
         return hmac.compare_digest(self.secret.encode(), secret.encode())
 
     def address(self, asked: URL) -> str:
-        """What the addresses begin with that other people open.
+        """Return what the addresses begin with that other people open, where the owner opened
+        ``asked``.
 
         Args:
             asked: What the owner opened: a name that is not of this machine alone does for others.
@@ -324,14 +320,7 @@ def is_alone(server: str) -> bool:
 
 
 class SecurityHeaders:
-    """Puts an app behind these rules.
-
-    Args:
-        app: The app, which finds a ``Visitor`` in the scope under ``VISITOR``.
-        access: Who may use it.
-        person: Who has a person's token.
-        refused: The page that says why somebody is not let in.
-    """
+    """Puts an app behind these rules."""
 
     def __init__(
         self,

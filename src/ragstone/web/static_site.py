@@ -52,7 +52,7 @@ POLICY = "; ".join(
 
 
 def static_page(html: str, link: Callable[[str], str], note: str) -> str:
-    """The page with links to other files, and without forms and what asks the server.
+    """Return the page with links to other files, without forms and what asks the server.
 
     Forms and their controls are left out, but for a table that a form holds. What leads to a page
     that is not a file is text.
@@ -111,7 +111,7 @@ class _Rewriter(HTMLParser):
             self.out.append(self._closing.pop())
 
     def _written(self, tag: str, raw: str, attrs: Mapping[str, str]) -> tuple[str, str]:
-        """The tag and how it is closed; empty if it is left out with all in it."""
+        """Return the tag and how it is closed; empty if it is left out with all in it."""
         looks = attrs.get("class", "").split()
         if tag == "form":
             return self._form(raw)
@@ -169,7 +169,6 @@ class _Rewriter(HTMLParser):
 
 
 def _leading(raw: str, name: str, path: str) -> str:
-    """A tag that leads to another file, or nowhere."""
     before, _, rest = raw.partition(f' {name}="')
     after = rest.partition('"')[2]
     return f'{before} {name}="{escape(path)}"{after}' if path else f"{before}{after}"
@@ -286,7 +285,6 @@ def _written(file: Path, content: bytes) -> int:
 def _examples_of(
     place: "RunsFolder", most: int, worst: int
 ) -> tuple[dict[str, set[str]], dict[str, int]]:
-    """The ids of the examples that have a page, by run; and how many there are of larger runs."""
     chosen: dict[str, set[str]] = {}
     larger: dict[str, int] = {}
     for one in place.runs():
@@ -305,7 +303,7 @@ def _examples_of(
 
 
 class _Site:
-    """The pages, found by following the links from the first."""
+    """Finds the pages by following the links from the first."""
 
     def __init__(
         self, app: "ASGIApp", start: str, examples: dict[str, set[str]], larger: dict[str, int]
@@ -320,11 +318,9 @@ class _Site:
 
     @property
     def ahead(self) -> int:
-        """How many pages are still to be written, as far as is known."""
         return len(self._waiting) + self._unseen
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Each file with its content; a page is asked for when its turn comes."""
         pass
 
         with asyncio.Runner() as runner:
@@ -346,7 +342,6 @@ class _Site:
                 yield path, static_page(html, link, note).encode()
 
     def left_out(self) -> Iterator[str]:
-        """What has no file."""
         for name, number in self._larger.items():
             shown = len(self._examples[name])
             yield f"{name}: the {shown:,} worst of {counted(number, 'answer')} have a page."
@@ -357,7 +352,6 @@ class _Site:
         yield "Searches, other filters, and the rest of texts that are cut are left out."
 
     def _page(self, runner: asyncio.Runner, address: str) -> str:
-        """A page when all that it computes is there."""
         late = monotonic() + PATIENCE
         while True:
             status, html = runner.run(_asked(self._app, address))
@@ -367,7 +361,6 @@ class _Site:
             runner.run(asyncio.sleep(0.2))
 
     def _file(self, target: str, here: str, path: str) -> str:
-        """The file for a link on a page, as seen from the page's own file; empty if none."""
         whole = urlsplit(urljoin(here, target))
         up = "../" if "/" in path else ""
         if whole.netloc or whole.scheme:
@@ -386,7 +379,6 @@ class _Site:
         return f"{up}{name}{at}"
 
     def _address(self, path: str, query: str) -> str:
-        """The address of a page that becomes a file; empty if it does not."""
         if found := EXAMPLE.fullmatch(path):
             known = self._examples.get(unquote(found[1]), set())
             return path if unquote(found[2]) in known and "part=" not in query else ""
@@ -400,7 +392,6 @@ class _Site:
         return ""
 
     def _room(self, path: str, fields: Iterable[tuple[str, str]]) -> bool:
-        """Whether the run still has room for a list."""
         if not fields:
             return True
         run = dict(fields).get("runs", unquote(path.rpartition("/")[2]))
@@ -412,19 +403,18 @@ class _Site:
 
 
 def _resorted(fields: Mapping[str, str]) -> bool:
-    """Whether it is a list that another file has in another order; each metric has one order."""
+    """Return whether it is a list that another file has in another order."""
     order = fields.get("sort", "worst").removeprefix("-")
     return order != fields.get("metric", "worst")
 
 
 def _name(address: str) -> str:
-    """The name of a page's file: what it is about in letters that every file system has."""
+    """Return a file name that says what a page is about in letters that every file system has."""
     words = "-".join(re.findall(r"[a-z0-9]+", unquote(address).casefold()))
     return f"{words[:48].strip('-')}-{blake2b(address.encode(), digest_size=6).hexdigest()}.html"
 
 
 async def _asked(app: "ASGIApp", address: str) -> tuple[int, str]:
-    """What the app answers, asked in this process: the status and the page."""
     whole = urlsplit(address)
     scope: Scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http",

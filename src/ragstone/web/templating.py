@@ -1,11 +1,13 @@
 """Templating: templates, and what they may write: text made inert, and figures that we drew."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,38 +15,47 @@ from markupsafe import Markup
 
 from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell
+from ragstone.report import charts
 from ragstone.report.number_format import (
     ARROWS,
     counted,
     ends,
     interval_of,
     number,
+    p_word,
     percent,
+    short_name,
+    shortened,
     signed,
     spoken,
 )
+from ragstone.report.page import IntervalCell, Mark, Scale
+from ragstone.report.reason_words import words
 from ragstone.report.render.documents import CHART_STYLE
 from ragstone.report.run_contents import cost
 
 STATIC = files("ragstone.web").joinpath("static")
 
+View = dict[str, Any]
+"""What a template shows of something, by the names that the template uses."""
+
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
 def drawn(svg: str) -> Markup:
-    """A figure of ``report.charts`` or marked text of ``marking``: it has escaped its text."""
+    """Mark as safe a figure of ``report.charts``, or marked text, which has escaped its text."""
     return Markup(svg)
 
 
 @cache
 def style() -> str:
-    """The stylesheet of the app and of the report file."""
+    """Return the stylesheet of the app and of the report file."""
     return STATIC.joinpath("style.css").read_text("utf-8") + CHART_STYLE
 
 
 @cache
 def assets() -> frozenset[str]:
-    """The files that pages load; no other name is ever looked for on the disk."""
+    """Return the files that pages load; no other name is ever looked for on the disk."""
     fonts = STATIC.joinpath("fonts").iterdir()
     here = (one.name for one in STATIC.iterdir() if one.is_file())
     return frozenset([*here, *(f"fonts/{one.name}" for one in fonts)])
@@ -52,7 +63,7 @@ def assets() -> frozenset[str]:
 
 @cache
 def asset(name: str) -> bytes:
-    """A file that pages load."""
+    """Return a file that pages load."""
     if name == "style.css":
         return style().encode()
     return STATIC.joinpath(name).read_bytes()
@@ -60,12 +71,12 @@ def asset(name: str) -> bytes:
 
 @cache
 def asset_path(name: str) -> str:
-    """The address of an asset; it changes with the content, so a browser may keep it."""
+    """Return the address of an asset; it changes with the content, so a browser may keep it."""
     return f"/static/{name}?v={blake2b(asset(name), digest_size=6).hexdigest()}"
 
 
 def cut(name: str, head: int = 10, tail: int = 14) -> str:
-    """A long name without its middle, for the end is what differs.
+    """Return a long name without its middle, for the end is what differs.
 
     >>> cut("retriever=hybrid/reranker=none/seed=1003")
     'retriever=…none/seed=1003'
@@ -74,7 +85,8 @@ def cut(name: str, head: int = 10, tail: int = 14) -> str:
 
 
 def minus(figure: str) -> str:
-    """A figure with the sign of subtraction, which is as wide as a plus, instead of a hyphen.
+    """Return a figure with the sign of subtraction, which is as wide as a plus, instead of a
+    hyphen.
 
     >>> minus("-0.015 – +0.060")
     '−0.015 – +0.060'
@@ -82,8 +94,13 @@ def minus(figure: str) -> str:
     return figure.replace("-", "−")
 
 
+def written(value: float | None, percent: bool = False) -> str:
+    """Return a number as pages write it; a dash if there is none."""
+    return "–" if value is None else minus(number(value, percent=percent))
+
+
 def figure(text: str) -> str:
-    """A label as people or a judge gave it; one that is a number is written as others are.
+    """Return a label as people or a judge gave it; one that is a number is written as others are.
 
     >>> figure("0.6666666666666666"), figure("3"), figure("supported")
     ('0.667', '3', 'supported')
@@ -95,8 +112,31 @@ def figure(text: str) -> str:
     return f"{value:g}" if value.is_integer() else minus(number(value))
 
 
+SHARE = Scale(0, 1)
+AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
+
+
+def strip_of(value: float | None, interval: Any, scale: Scale) -> Markup:
+    """Return a value drawn with its interval, which has ``low`` and ``high`` or is None."""
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return drawn(charts.strip(IntervalCell(value, low, high, scale)))
+
+
+def ends_of(mean: Any, *, percent: bool = False) -> str:
+    """Return both ends of the interval of a mean; empty if it has none."""
+    span = getattr(mean, "interval", mean)
+    return "" if span is None else minus(ends(span.low, span.high, percent=percent))
+
+
+def bounds(mean: Any, *, percent: bool = False) -> str:
+    """Return between which ends a mean would lie if nothing were missing; empty if nothing is."""
+    if not mean.n_missing or mean.worst is None or mean.best is None:
+        return ""
+    return minus(ends(*sorted((mean.worst, mean.best)), percent=percent))
+
+
 def cut_alike(names: Iterable[str], longest: int = 24) -> dict[str, str]:
-    """Each name as it is written; long ones without what they begin with alike.
+    """Return each name as it is written; long ones without what they begin with alike.
 
     >>> names = ["retriever=hybrid/top_k=5/seed=1003", "retriever=hybrid/top_k=5/seed=1004"]
     >>> list(cut_alike(names).values())
@@ -114,21 +154,134 @@ def cut_alike(names: Iterable[str], longest: int = 24) -> dict[str, str]:
 
 
 def shown(value: Any) -> Any:
-    """What is written for a value: text cannot hide characters or change its direction."""
+    """Return what is written for a value: text cannot hide characters or change its direction."""
     if value is None:
         return ""
     return visible(in_shell(value)) if type(value) is str else value
 
 
 def moment(at: str) -> str:
-    """A time as pages write it, by the clock of this machine; the year if it is another one."""
+    """Return a time as pages write it, by this machine's clock; the year if it is another one."""
     then = datetime.fromisoformat(at).astimezone()
     return then.strftime("%d %b, %H:%M" if then.year == datetime.now().year else "%d %b %Y, %H:%M")
 
 
+GUARD = "guard_"
+
+
+def said_metric(metric: str) -> str:
+    """Return what a metric, or a check of the guard, is called.
+
+    >>> said_metric("faithfulness"), said_metric("guard_ok"), said_metric("guard_numbers_match")
+    ('faithfulness', 'all checks', 'check: numbers match')
+    """
+    if metric == f"{GUARD}ok":
+        return "all checks"
+    if metric == f"{GUARD}confidence":
+        return "confidence of the guard"
+    if metric.startswith(GUARD):
+        return f"check: {spoken(metric.removeprefix(GUARD))}"
+    return spoken(short_name(metric))
+
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+LAST = 253_402_300_799.0
+"""The end of the year 9999, in seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMoment:
+    """A time.
+
+    Attributes:
+        iso: For programs.
+        words: For people, as short as the day allows.
+        full: With date and zone.
+    """
+
+    iso: str
+    words: str
+    full: str
+
+
+def shown_moment(at: float, now: float | None = None) -> ShownMoment:
+    """Return a time in seconds since the epoch; one of today without its date."""
+    then = datetime.fromtimestamp(min(max(at, 0.0), LAST - DAY), UTC).astimezone()
+    today = datetime.now().astimezone() if now is None else datetime.fromtimestamp(now).astimezone()
+    written = "%d %b, %H:%M" if then.year == today.year else "%d %b %Y, %H:%M"
+    if then.date() == today.date():
+        written = "%H:%M"
+    iso = then.isoformat(timespec="seconds")
+    return ShownMoment(iso, then.strftime(written), then.strftime("%d %b %Y, %H:%M:%S %Z"))
+
+
+def length_in_words(seconds: float) -> str:
+    """Return how long something takes, in one unit or two.
+
+    >>> length_in_words(4.2), length_in_words(5_280), length_in_words(7_200), length_in_words(2e5)
+    ('4 s', '88 min', '2 h', '2 d 8 h')
+    """
+    whole = max(0, round(seconds))
+    if whole < 2 * MINUTE and whole != MINUTE:
+        return f"{whole} s"
+    if whole < 2 * HOUR and whole != HOUR:
+        return f"{round(whole / MINUTE)} min"
+    if whole < 2 * DAY:
+        return f"{round(whole / HOUR)} h"
+    days, rest = divmod(whole, DAY)
+    hours = round(rest / HOUR)
+    return f"{days} d {hours} h" if hours and days < 7 else f"{days} d"
+
+
+def fact_in_words(name: str, value: object) -> str:
+    """Return a fact about an answer, an example or an alarm as people write it.
+
+    >>> fact_in_words("latency", 1.3999998569488525), fact_in_words("input_tokens", 12_000)
+    ('1.4 s', '12,000')
+    >>> fact_in_words("usual_gap", 5_280), fact_in_words("temperature", 0.30000000000000004)
+    ('88 min', '0.3')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        # A version with its time, as deploys are kept, or several of anything.
+        if len(value) == 2 and isinstance(value[0], str) and _is_moment("at", value[1]):
+            return f"{value[0]}, {fact_in_words('at', value[1])}"
+        return ", ".join(fact_in_words(name, one) for one in value)
+    if not isinstance(value, int | float) or not isfinite(value):
+        return str(value)
+    if _is_moment(name, value):
+        return shown_moment(float(value)).full
+    if name in _LENGTHS or name.endswith(("_gap", "_seconds", "_latency")):
+        return _short_length(value)
+    if isinstance(value, int):
+        return f"{value:,}" if name.endswith("tokens") else str(value)
+    return f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
+
+
+_MOMENTS = frozenset(("at", "ended", "since", "created", "timestamp", "time"))
+_LENGTHS = frozenset(("latency", "first_token", "seconds", "duration", "took", "wait", "elapsed"))
+_FIRST_MOMENT, _LAST_MOMENT = 946_684_800, 4_102_444_800
+
+
+def _is_moment(name: str, value: object) -> bool:
+    """Return whether a number is a time from 2000 to 2099 in seconds since the epoch."""
+    return (
+        (name in _MOMENTS or name.endswith("_at"))
+        and isinstance(value, int | float)
+        and _FIRST_MOMENT <= value < _LAST_MOMENT
+    )
+
+
+def _short_length(seconds: float) -> str:
+    if 0 <= seconds < 1:
+        return f"{round(1_000 * seconds)} ms"
+    return f"{seconds:.1f} s" if 1 <= seconds < 10 else length_in_words(seconds)
+
+
 @cache
 def templates() -> Environment:
-    """The templates with their filters; a name that is not given is an error."""
+    """Return the templates with their filters; a name that is not given is an error."""
     made = Environment(
         loader=PackageLoader("ragstone.web"),
         autoescape=True,
@@ -138,10 +291,10 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "number": lambda value: minus(number(value)),
+        "number": written,
         "signed": lambda value: minus(signed(value)),
         "ends": lambda low, high: minus(ends(low, high)),
-        "interval_of": lambda one: minus(interval_of(one)),
+        "interval_of": lambda one, percent=False: minus(interval_of(one, percent=percent)),
         "cost": cost,
         "counted": counted,
         "figure": figure,
@@ -151,11 +304,25 @@ def templates() -> Environment:
         "arrow": lambda better: ARROWS[better],
         "better": lambda better: BETTER[better],
         "words": spoken,
+        "reason": words,
+        "short": shortened,
+        "p": p_word,
+        "clock": shown_moment,
+        "metric": said_metric,
+        "bounds": bounds,
+        "ends_of": ends_of,
+        "strip": strip_of,
+        "bar": lambda bar: drawn(charts.bar(bar)),
     }
-    made.globals |= {"asset": asset_path}
+    made.globals |= {
+        "asset": asset_path,
+        "short_name": short_name,
+        "SHARE": SHARE,
+        "AROUND_CHANCE": AROUND_CHANCE,
+    }
     return made
 
 
 def render(template: str, shows: Mapping[str, Any]) -> str:
-    """A page."""
+    """Write a page."""
     return templates().get_template(template).render(**shows)

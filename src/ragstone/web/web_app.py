@@ -111,7 +111,7 @@ ONE_DAY = 86_400
 
 
 def make_app(place: RunsFolder, access: Access) -> ASGIApp:
-    """The app over the runs of a place."""
+    """Return the app over the runs of a folder."""
 
     def reading(page: Reading) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
@@ -225,7 +225,6 @@ def _broken(error: Exception) -> WebPage:
 
 
 def _closed(place: RunsFolder, access: Access, asked: Asked, why: Refusal) -> Response:
-    """The page for somebody who is not let in."""
     page = WebPage("closed.html", why.title, {"why": why}, status=why.status)
     answer = _answered(place, access, asked, page)
     answer.headers.update(why.headers)
@@ -233,7 +232,6 @@ def _closed(place: RunsFolder, access: Access, asked: Asked, why: Refusal) -> Re
 
 
 def _logged(path: str) -> str:
-    """A path without a token."""
     return f"{SEATS}…" if path.startswith(SEATS) else path
 
 

@@ -11,9 +11,9 @@ from ragstone.monitor.series.metric_over_time import CONFIDENCE
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES
-from ragstone.web.parts.metric_bands import fact_in_words, shown_moment
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
+from ragstone.web.templating import fact_in_words, shown_moment
 from ragstone.web.web_app import make_app
 from tests.monitor.stored import put_example
 from tests.web.conftest import HOST, SECRET

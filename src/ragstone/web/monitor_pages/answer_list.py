@@ -1,7 +1,6 @@
 """Answer lists: answers of production, conversations, the log, and answers sent to a queue."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from ragstone.core.errors import InputError
@@ -34,8 +33,8 @@ from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query, queue_path
 from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers, value_of
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
-from ragstone.web.parts.metric_bands import GUARD, ShownMoment, said_metric, shown_moment
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
+from ragstone.web.templating import GUARD, said_metric
 
 from .alarms_and_drift import answers_of
 
@@ -52,12 +51,7 @@ PRESETS = (
 
 
 def examples_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The answers, a page of them.
-
-    Raises:
-        NotThere: Nothing is monitored.
-        InputError: A condition cannot be read.
-    """
+    """Show the answers, a page of them."""
     watching = place.watching()
     wanted = filter_of(watching, asked)
     with watching.reading() as run:
@@ -97,11 +91,7 @@ def examples_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def filter_of(watching: MonitorScreens, asked: Asked) -> MonitorFilter:
-    """The filter of an address.
-
-    Raises:
-        InputError: A condition cannot be read.
-    """
+    """Return the filter of an address."""
     return monitor_filter(asked, lambda number: answers_of(watching, number))
 
 
@@ -109,25 +99,8 @@ MOST = 200
 LONGEST = 3_000
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTurn:
-    """A turn of a conversation."""
-
-    path: str
-    at: ShownMoment
-    question: str
-    answer: str
-    cut: bool
-    scores: tuple[tuple[str, str], ...]
-    checks: tuple[str, str]
-
-
 def session_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """A conversation.
-
-    Raises:
-        NotThere: There is none of this name.
-    """
+    """Show a conversation."""
     watching = place.watching()
     name = asked.names["session"]
     with watching.reading() as run:
@@ -145,15 +118,17 @@ def session_page(place: RunsFolder, asked: Asked) -> WebPage:
                 values.setdefault(each.metric, []).append(each.value)
         answer = one.record.get("answer") or ""
         turns.append(
-            ShownTurn(
-                monitor_path("examples", one.id),
-                shown_moment(one.at),
-                (one.record.get("question") or "")[:LONGEST],
-                answer[:LONGEST],
-                len(answer) > LONGEST,
-                tuple((said_metric(each.metric), each.label or value_of(each)) for each in judged),
-                checks_of(own),
-            )
+            {
+                "path": monitor_path("examples", one.id),
+                "at": one.at,
+                "question": (one.record.get("question") or "")[:LONGEST],
+                "answer": answer[:LONGEST],
+                "cut": len(answer) > LONGEST,
+                "scores": [
+                    (said_metric(each.metric), each.label or value_of(each)) for each in judged
+                ],
+                "checks": checks_of(own),
+            }
         )
     return WebPage(
         "monitor_session.html",
@@ -180,31 +155,8 @@ SHOWN_BYTES = 1_500
 LEVELS = {"error": ("wrong", "error"), "warning": ("missing", "warning")}
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
-    """A line of the log; ``level`` is its shape and word, both empty of what is usual."""
-
-    at: ShownMoment
-    level: tuple[str, str]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMalformed:
-    """Something that could not be read."""
-
-    at: ShownMoment
-    why: str
-    body: str
-    cut: bool
-
-
 def log_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The log, the newest line first.
-
-    Raises:
-        NotThere: Nothing is monitored.
-    """
+    """Show the log, the newest line first."""
     with place.watching().reading() as run:
         lines = last_lines(run, MOST_LINES)
     grave = bool(asked.one("grave"))
@@ -215,10 +167,8 @@ def log_page(place: RunsFolder, asked: Asked) -> WebPage:
         "Log of the monitor",
         {
             "tabs": MONITOR_TABS,
-            "lines": [
-                ShownLine(shown_moment(one.at), LEVELS.get(one.level, ("", "")), one.text)
-                for one in chosen[page.rows]
-            ],
+            "lines": chosen[page.rows],
+            "levels": LEVELS,
             "page": page,
             "of": len(lines),
             "grave": grave,
@@ -229,11 +179,7 @@ def log_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def malformed_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """What could not be read of what came, the newest first.
-
-    Raises:
-        NotThere: Nothing is monitored.
-    """
+    """Show what could not be read of what came, the newest first."""
     with place.watching().reading() as run:
         found = last_malformed(run, MOST_MALFORMED)
     page = asked.list_page(len(found), A_MALFORMED_PAGE)
@@ -242,12 +188,12 @@ def malformed_page(place: RunsFolder, asked: Asked) -> WebPage:
         "What could not be read",
         {
             "rows": [
-                ShownMalformed(
-                    shown_moment(one.at),
-                    words(one.why),
-                    one.body[:SHOWN_BYTES].decode("utf-8", "backslashreplace"),
-                    len(one.body) > SHOWN_BYTES,
-                )
+                {
+                    "at": one.at,
+                    "why": words(one.why),
+                    "body": one.body[:SHOWN_BYTES].decode("utf-8", "backslashreplace"),
+                    "cut": len(one.body) > SHOWN_BYTES,
+                }
                 for one in found[page.rows]
             ],
             "page": page,
@@ -278,10 +224,6 @@ def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
 
     ``take`` says which: ``chosen``, those with a box that is ticked; ``random``, so many of those
     that were judged, drawn by chance; else all that the address means.
-
-    Raises:
-        NotThere: Nothing is monitored, or there is no such answer.
-        InputError: Nothing is chosen, or no answer has a text.
     """
     watching = place.watching()
     take = form.get("take", "")
@@ -328,7 +270,7 @@ def _sent(
 
 
 def metrics_judged(watching: MonitorScreens) -> tuple[str, ...]:
-    """What is judged of the answers that are drawn."""
+    """Return the metrics of the answers that are drawn."""
     return (watching.settings or DEFAULTS).judging.metrics
 
 

@@ -1,13 +1,11 @@
 """Answer page: an answer of production, with its scores, claims, contexts and notes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ragstone.monitor.store.stored_examples import (
     ListedExample,
-    ListedScore,
     assessment_listed,
     draw_listed,
     facets_listed,
@@ -21,7 +19,7 @@ from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
-from ragstone.web.parts.answers import monitor_path, value_of
+from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
 from ragstone.web.parts.highlight import (
@@ -33,15 +31,13 @@ from ragstone.web.parts.highlight import (
     quoted,
     together,
 )
-from ragstone.web.parts.metric_bands import (
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import (
     GUARD,
-    ShownMoment,
+    View,
     fact_in_words,
     length_in_words,
-    said_metric,
-    shown_moment,
 )
-from ragstone.web.runs_folder import RunsFolder
 
 from .answer_list import filter_of
 
@@ -50,82 +46,6 @@ CONTEXTS, CLAIMS, FACTS, TURNS = 40, 200, 60, 50
 LONGEST_FACT, LONGEST_CLAIM = 300, 400
 WALKED = 5_000
 """Answers of a filter through which one can go with n and p."""
-
-
-@dataclass(frozen=True, slots=True)
-class GuardClaim:
-    """A claim of the answer, by the guard.
-
-    Attributes:
-        key: Its number.
-        text: Its words.
-        verdict: Shape and word.
-        chance: That the contexts support it, written; empty if nobody said.
-        on: The ranks of the contexts that the verdict rests on.
-        why: The reason.
-    """
-
-    key: str
-    text: str
-    verdict: tuple[str, str]
-    chance: str
-    on: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeenContext:
-    """A context as it was retrieved."""
-
-    rank: int
-    id: str
-    score: str
-    uses: str
-    pieces: tuple[MarkedPiece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedScore:
-    """A score with how much it counts in every mean."""
-
-    name: str
-    status: str
-    value: str
-    label: str
-    why: str
-    weight: str
-    judge: str
-
-
-@dataclass(frozen=True, slots=True)
-class GuardCheck:
-    """A check of the guard: shape and word, and why."""
-
-    name: str
-    verdict: tuple[str, str]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTurn:
-    """Another answer of the conversation."""
-
-    path: str
-    at: ShownMoment
-    question: str
-    here: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MonitorWalk:
-    """The answers before and after, in the filter with which the person came."""
-
-    place: int
-    of: int
-    words: str
-    before: str
-    after: str
-    up: str
 
 
 CHECKED: Mapping[str, tuple[str, str]] = {
@@ -137,11 +57,7 @@ CHECKED: Mapping[str, tuple[str, str]] = {
 
 
 def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """One answer.
-
-    Raises:
-        NotThere: There is none of this id, or no longer.
-    """
+    """One answer."""
     watching = place.watching()
     id = asked.names["id"]
     with watching.reading() as run:
@@ -172,7 +88,6 @@ def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
         {
             **common,
             "one": one,
-            "at": shown_moment(one.at),
             "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - one.at)),
             "walk": _walk(place, asked),
             "question": answer_pieces(question, (), want.first("question"), QUESTION),
@@ -192,20 +107,14 @@ def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
             "retrieved": None
             if one.record.get("contexts") is None
             else len(one.record["contexts"]),
-            "checks": _checks(assessed),
-            "scores": [_score(each) for each in scores if not each.metric.startswith(GUARD)],
+            "checks": assessed.get("checks") or (),
+            "checked": CHECKED,
+            "scores": [score for score in scores if not score.metric.startswith(GUARD)],
             "drawn": _drawn(drawn),
             "judgements": _judgements(judged),
             "facts": _facts(one, facets),
-            "turns": [
-                SessionTurn(
-                    monitor_path("examples", each.id),
-                    shown_moment(each.at),
-                    shortened(each.record.get("question") or "", 140),
-                    each.id == id,
-                )
-                for each in turns
-            ],
+            "turns": turns,
+            "monitor_path": monitor_path,
             "session_path": monitor_path("sessions", one.session) if one.session else "",
             "send": f"/monitor/annotate{query([('example', id)])}",
         },
@@ -213,11 +122,11 @@ def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def _walk(place: RunsFolder, asked: Asked) -> MonitorWalk:
+def _walk(place: RunsFolder, asked: Asked) -> View:
     kept = [(name, value) for name, value in asked.query if name in MONITOR_FIELDS and value]
     up = f"/monitor/examples{query(kept)}"
     if not kept:
-        return MonitorWalk(0, 0, "", "", "", up)
+        return {"place": 0, "of": 0, "words": "", "before": "", "after": "", "up": up}
     watching = place.watching()
     wanted = filter_of(watching, Asked("/monitor/examples", query=tuple(kept)))
     with watching.reading() as run:
@@ -229,7 +138,14 @@ def _walk(place: RunsFolder, asked: Asked) -> MonitorWalk:
         inside = at >= 0 and 0 <= there < len(ids)
         return monitor_path("examples", ids[there]) + query(kept) if inside else ""
 
-    return MonitorWalk(at + 1, len(ids), wanted.words, path(at - 1), path(at + 1), up)
+    return {
+        "place": at + 1,
+        "of": len(ids),
+        "words": wanted.words,
+        "before": path(at - 1),
+        "after": path(at + 1),
+        "up": up,
+    }
 
 
 def _piece(
@@ -253,7 +169,6 @@ def _context_text(one: ListedExample, part: str) -> str:
 
 
 def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
-    """Where the answer has its claims; those that are no longer where they were are left out."""
     found = []
     for at, one in enumerate(claims, 1):
         span = one["span"]
@@ -264,7 +179,7 @@ def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
 
 def _claims(
     claims: Sequence[Mapping[str, Any]], contexts: Sequence[Mapping[str, Any]]
-) -> list[GuardClaim]:
+) -> list[View]:
     ranks: dict[str, list[str]] = {}
     for context in contexts:
         ranks.setdefault(str(context.get("id")), []).append(str(context.get("rank")))
@@ -273,21 +188,21 @@ def _claims(
         verdict = one["verdict"] or ""
         on = [rank for id in one.get("evidence") or () for rank in ranks.get(str(id), ())]
         found.append(
-            GuardClaim(
-                str(at),
-                shortened(one["span"]["text"], LONGEST_CLAIM),
-                (verdict or "missing", spoken(verdict) if verdict else "not judged"),
-                "" if one["probability"] is None else number(one["probability"]),
-                together(on),
-                words(one.get("reason") or ""),
-            )
+            {
+                "key": str(at),
+                "text": shortened(one["span"]["text"], LONGEST_CLAIM),
+                "verdict": (verdict or "missing", spoken(verdict) if verdict else "not judged"),
+                "chance": "" if one["probability"] is None else number(one["probability"]),
+                "on": together(on),
+                "why": words(one.get("reason") or ""),
+            }
         )
     return found
 
 
 def _contexts(
     one: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
-) -> list[SeenContext]:
+) -> list[View]:
     found = []
     for context in (one.record.get("contexts") or ())[:CONTEXTS]:
         rank, text = int(context.get("rank") or 0), context.get("text")
@@ -316,34 +231,15 @@ def _contexts(
         )
         score = context.get("score")
         found.append(
-            SeenContext(
-                rank,
-                str(context.get("id") or ""),
-                "" if score is None else number(float(score)),
-                f"claims {together(uses)}" if uses else "",
-                tuple(pieces),
-            )
+            {
+                "rank": rank,
+                "id": str(context.get("id") or ""),
+                "score": "" if score is None else number(float(score)),
+                "uses": f"claims {together(uses)}" if uses else "",
+                "pieces": pieces,
+            }
         )
     return found
-
-
-def _checks(assessed: Mapping[str, Any]) -> list[GuardCheck]:
-    return [
-        GuardCheck(spoken(one["check"]), CHECKED[one["status"]], words(one.get("reason") or ""))
-        for one in assessed.get("checks") or ()
-    ]
-
-
-def _score(one: ListedScore) -> WeightedScore:
-    return WeightedScore(
-        said_metric(one.metric),
-        one.status,
-        value_of(one),
-        spoken(one.label or ""),
-        words(one.reason) if one.reason else "",
-        f"{1 / one.probability:.3g}" if one.probability > 0 else "–",
-        one.judge,
-    )
 
 
 def _drawn(drawn: tuple[float, str] | None) -> str:
@@ -362,7 +258,6 @@ def _drawn(drawn: tuple[float, str] | None) -> str:
 
 
 def _judgements(judged: Any) -> list[tuple[str, list[str]]]:
-    """What a judge said, a list for each kind."""
     found = []
     rows = judged.items() if isinstance(judged, Mapping) else ()
     for kind, several in rows:

@@ -1,40 +1,34 @@
 """Overview page: how good the answers in production are now, and since when they are not."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from ragstone.monitor.duties.worker_status import MonitorStatus, monitor_status
 from ragstone.monitor.series.metric_over_time import Facet
-from ragstone.monitor.series.overview import MetricNow, MonitorPageFacts, monitored
+from ragstone.monitor.series.overview import MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarms
 from ragstone.monitor.store.stored_examples import AnswersInWindow, count_window
 from ragstone.report.number_format import counted as counted_words
-from ragstone.report.number_format import ends, number, percent
+from ragstone.report.number_format import percent
 from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.page_request import Asked, WebPage, query
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
-from ragstone.web.parts.conversation_tables import (
-    ShownWholeConversations,
-    conversation_facts,
-    whole_conversations,
-)
-from ragstone.web.parts.metric_bands import (
+from ragstone.web.parts.conversation_tables import conversation_facts, whole_conversations
+from ragstone.web.parts.metric_bands import caption, metric_band, state_of
+from ragstone.web.parts.queue_tables import people_corrections
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
+from ragstone.web.templating import (
     DAY,
     GUARD,
     HOUR,
-    caption,
+    View,
     length_in_words,
-    metric_band,
     said_metric,
     shown_moment,
-    state_of,
 )
-from ragstone.web.parts.queue_tables import people_corrections
-from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import alarm_state, alarm_words, told_words
 
@@ -53,91 +47,8 @@ COUNTED_FOR = 60.0
 """Seconds for which figures of conversations stand, which take long where there are many."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastChoice:
-    """How far back the screen looks."""
-
-    name: str
-    path: str
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HealthFact:
-    """A fact of the intake; ``bad`` where something has to be done."""
-
-    name: str
-    value: str
-    about: str = ""
-    bad: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FiringAlarm:
-    """An alarm that is firing, in words, and where it leads."""
-
-    first: str
-    rest: str
-    path: str
-    answers: str
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmRow:
-    """An alarm in the table."""
-
-    path: str
-    since: str
-    rule: str
-    slice: str
-    state: tuple[str, str]
-    after: str
-    told: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRow:
-    """A check of the guard in the table."""
-
-    name: str
-    path: str
-    value: str
-    interval: str
-    n: str
-    state: tuple[str, str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class ContentNote:
-    """That texts are missing, what to set, and what else to know."""
-
-    text: str
-    setting: str
-    rest: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Conversations:
-    """Whole conversations, as the page shows them.
-
-    Attributes:
-        shown: None where there are none, or while they are counted for the first time.
-        counted_at: When, where that is a while ago.
-        counting: They are being counted for the first time.
-    """
-
-    shown: ShownWholeConversations | None = None
-    counted_at: str = ""
-    counting: bool = False
-
-
 def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The first screen.
-
-    Raises:
-        NotThere: Nothing is monitored.
-        InputError: The baseline run cannot be read.
-    """
+    """Show the first screen."""
     watching = place.watching()
     last = asked.one("last", USUAL)
     last = last if last in LASTS else USUAL
@@ -157,11 +68,10 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
         apart = _apart(facts, settings)
         shown = [one for one in facts.metrics if one.metric not in apart]
         checks = [one for one in facts.metrics if one.metric in apart]
-    alone = bool(metric) and bool(shown)
     shown.sort(key=lambda one: one.window is None)
-    conversations = _Conversations()
-    if alone:
-        conversations = _conversations(place, facts, shown[0].metric, span)
+    conversations: View = {"conversations": None, "conversations_at": "", "counting": False}
+    if metric and shown:
+        conversations |= _conversations(place, facts, metric, span)
     return WebPage(
         "monitor.html",
         "Monitor",
@@ -174,10 +84,7 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
             "token": watching.token,
             "working": _working(status),
             "last": last,
-            "lasts": [
-                LastChoice(name, asked.but(last=key), key == last)
-                for key, (name, _) in LASTS.items()
-            ],
+            "lasts": [(name, asked.but(last=key), key == last) for key, (name, _) in LASTS.items()],
             "slices": [
                 (one.name, value, f"{one.name}:{value}")
                 for one in facts.slices
@@ -191,46 +98,48 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
                 metric_band(one, facts.deploys, _answers_path(one.metric, last, slice))
                 for one in shown[:MOST_BANDS]
             ],
-            "checks": [_check_row(one, asked) for one in checks],
+            "checks": checks,
+            "state_of": state_of,
             "people": people_corrections(place, settings.judging.metrics, shown),
             "people_of": query(_time_and_slice(last, slice)),
-            "conversations": conversations.shown,
-            "conversations_at": conversations.counted_at,
-            "counting": conversations.counting,
+            **conversations,
             "hidden_bands": max(0, len(shown) - MOST_BANDS),
             "caption": caption([one.series for one in shown]),
-            "alarms": [_firing(one) for one in raised if one.firing][:FIRST_ALARMS],
-            "alarm_rows": [_row(one, told, now) for one in raised],
-            "health": _health(day, status, watching),
+            "alarms": [alarm for alarm in raised if alarm.firing][:FIRST_ALARMS],
+            "alarm_words": alarm_words,
+            "alarm_state": alarm_state,
+            "monitor_path": monitor_path,
+            "alarm_rows": [_row(alarm, told) for alarm in raised],
+            "now": now,
+            "health": list(_health(day, status, watching)),
             "malformed": bool(day.get("malformed") or day.get("unreadable")),
         },
         here=HERE,
     )
 
 
-def _conversations(
-    place: RunsFolder, facts: MonitorPageFacts, metric: str, span: float
-) -> _Conversations:
-    """Those of the last ``span`` seconds; what the page shows begins at a step before that."""
+def _conversations(place: RunsFolder, facts: MonitorPageFacts, metric: str, span: float) -> View:
+    """Return those of the last ``span`` seconds; what is shown begins at a step before that."""
     store = place.watching().store
     until = facts.now // COUNTED_FOR * COUNTED_FOR + COUNTED_FOR
-    found = place.later.newest(
+    figures = place.later.newest(
         ("conversations", metric, facts.slice, span),
         until,
         lambda: conversation_facts(store, metric, until - COUNTED_FOR - span, until, facts.slice),
         PATIENCE,
     )
-    if found is None:
-        return _Conversations(counting=True)
-    counted_at = found.whole.end - COUNTED_FOR
-    return _Conversations(
-        whole_conversations(found, facts.deploys),
-        shown_moment(counted_at).words if counted_at < facts.now - 2 * COUNTED_FOR else "",
-    )
+    if figures is None:
+        return {"counting": True}
+    counted_at = figures.whole.end - COUNTED_FOR
+    late = counted_at < facts.now - 2 * COUNTED_FOR
+    return {
+        "conversations": whole_conversations(figures, facts.deploys),
+        "conversations_at": shown_moment(counted_at).words if late else "",
+    }
 
 
 def facet_of(text: str) -> Facet | None:
-    """The slice that an address names."""
+    """Return the slice that an address names."""
     name, colon, value = text.partition(":")
     return Facet(name, value) if name and colon else None
 
@@ -244,25 +153,12 @@ def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:
 
 
 def _apart(facts: MonitorPageFacts, settings: MonitorSettings) -> set[str]:
-    """The single checks of the guard, of which there are many, but for those with a rule."""
     ruled = {rule.metric for rule in settings.rules}
     return {
         one.metric
         for one in facts.metrics
         if one.metric.startswith(GUARD) and one.metric != f"{GUARD}ok" and one.metric not in ruled
     }
-
-
-def _check_row(one: MetricNow, asked: Asked) -> CheckRow:
-    now = one.window
-    return CheckRow(
-        said_metric(one.metric).removeprefix("check: "),
-        asked.but(metric=one.metric),
-        "" if now is None or now.value is None else number(now.value),
-        "" if now is None else ends(now.low, now.high),
-        f"{now.n if now else 0:,}",
-        state_of(one),
-    )
 
 
 def _first_line(
@@ -272,7 +168,6 @@ def _first_line(
     settings: MonitorSettings,
     last: str,
 ) -> list[list[Phrase]]:
-    """What came, how much of it was judged, and beside what it stands."""
     if status.last_trace_at is None:
         found = [[strong("no trace"), Phrase(" yet")]]
     else:
@@ -296,14 +191,12 @@ def _first_line(
 
 
 def _drawn(settings: MonitorSettings) -> str:
-    """How answers are drawn to be judged."""
     by = [*(["by slice"] if settings.sampling.by else [])]
     by += ["by the guard's doubt"] if settings.sampling.by_guard_score else []
     return " and ".join(by) or "uniform"
 
 
 def _working(status: MonitorStatus) -> list[list[Phrase]]:
-    """The dead-man's line: whether what is to be done is done."""
     found = [
         [
             strong(f"{status.judged_last_hour:,}"),
@@ -335,18 +228,17 @@ def _working(status: MonitorStatus) -> list[list[Phrase]]:
     return found
 
 
-def _content(status: MonitorStatus) -> ContentNote | None:
-    """What is missing of the texts, and what brings them."""
+def _content(status: MonitorStatus) -> tuple[str, str, str] | None:
     none, ids = status.content.get("none", 0.0), status.content.get("ids_only", 0.0)
     if status.set_variable:
-        return ContentNote(
+        return (
             f"{percent(none, 0)} of the traces of the last day came without their texts, so "
             "none of them can be checked. Where the answers come from, set",
             status.set_variable,
             "The old value, true, means none.",
         )
     if ids > HALF:
-        return ContentNote(
+        return (
             f"{percent(ids, 0)} of the traces of the last day name their passages by ids alone. "
             "A file with the passages brings their texts: in the file of rules",
             '[corpus] file = "passages.jsonl"',
@@ -355,39 +247,20 @@ def _content(status: MonitorStatus) -> ContentNote | None:
     return None
 
 
-def _firing(alarm: RaisedAlarm) -> FiringAlarm:
-    said = alarm_words(alarm)
-    return FiringAlarm(
-        said.first,
-        said.rest,
-        monitor_path("alarms", alarm.number),
-        f"/monitor/examples?alarm={alarm.number}",
-    )
-
-
-def _row(alarm: RaisedAlarm, told: Sequence[Delivery], now: float) -> AlarmRow:
-    since = shown_moment(alarm.since, now).words
-    if alarm.resolved_at is not None:
-        since = f"{since} – {shown_moment(alarm.resolved_at, now).words}"
+def _row(alarm: RaisedAlarm, told: Sequence[Delivery]) -> tuple[RaisedAlarm, str, str]:
+    """Return an alarm, after how much it was seen, and who was told."""
     answers = alarm.facts.get("answers")
     after = [length_in_words(alarm.fired_at - alarm.since)]
     what = "conversation" if alarm.facts.get("of") == "sessions" else "answer"
     after += [counted_words(answers, what)] if isinstance(answers, int) else []
-    return AlarmRow(
-        monitor_path("alarms", alarm.number),
-        since,
-        alarm.rule,
-        alarm.slice.replace("=", ": ", 1),
-        alarm_state(alarm),
-        ", ".join(after),
-        told_words([one for one in told if one.alarm == alarm.number]),
-    )
+    done = told_words([delivery for delivery in told if delivery.alarm == alarm.number])
+    return alarm, ", ".join(after), done
 
 
 def _health(
     day: Mapping[str, int], status: MonitorStatus, watching: MonitorScreens
-) -> list[HealthFact]:
-    """How much came in a day, and what became of it."""
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield how much came in a day and what became of it; True where something has to be done."""
     sorts = [
         counted_words(day[what], noun)
         for what, noun in (("spans", "span"), ("logs", "log record"), ("examples", "example"))
@@ -395,37 +268,21 @@ def _health(
     ]
     refused = day.get("refused", 0)
     unread = day.get("malformed", 0) + day.get("unreadable", 0)
-    found = [
-        HealthFact("received", f"{day.get('received', 0):,}", ", ".join(sorts)),
-        HealthFact("acknowledged and kept", f"{day.get('kept', 0):,}", "none of it lost"),
-        HealthFact(
-            "malformed, kept aside",
-            f"{unread:,}",
-            "the rest of their requests was taken" if unread else "",
-            unread > 0,
-        ),
-        HealthFact(
-            "requests refused",
-            f"{refused:,}",
-            "too large, too many at once, or without the token; senders try again"
-            if refused
-            else "",
-            refused > 0,
-        ),
-    ]
+    lost = status.shed or status.set_aside
+    aside = "the rest of their requests was taken" if unread else ""
+    why = "too large, too many at once, or without the token; senders try again" if refused else ""
+    yield "received", f"{day.get('received', 0):,}", ", ".join(sorts), False
+    yield "acknowledged and kept", f"{day.get('kept', 0):,}", "none of it lost", False
+    yield "malformed, kept aside", f"{unread:,}", aside, unread > 0
+    yield "requests refused", f"{refused:,}", why, refused > 0
     if watching.waiting is not None:
-        found.append(HealthFact("waiting to be written", f"{watching.waiting():,}", "requests"))
-    found.append(
-        HealthFact(
-            "folded, checked, judged",
-            f"{status.answers:,}, {status.assessed:,}, {status.judged:,}",
-            f"{status.shed:,} given up, {status.set_aside:,} failed"
-            if status.shed or status.set_aside
-            else "answers",
-            bool(status.shed or status.set_aside),
-        )
+        yield "waiting to be written", f"{watching.waiting():,}", "requests", False
+    yield (
+        "folded, checked, judged",
+        f"{status.answers:,}, {status.assessed:,}, {status.judged:,}",
+        f"{status.shed:,} given up, {status.set_aside:,} failed" if lost else "answers",
+        bool(lost),
     )
     if status.content:
         there = status.content.get("there", 0.0)
-        found.append(HealthFact("traces with their texts", percent(there, 0), "", there < HALF))
-    return found
+        yield "traces with their texts", percent(there, 0), "", there < HALF

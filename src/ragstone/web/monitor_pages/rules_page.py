@@ -19,8 +19,8 @@ from ragstone.stats.monitoring.detector import Detector
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
-from ragstone.web.parts.metric_bands import DAY, HOUR, length_in_words, said_metric, shown_moment
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import DAY, HOUR, View, length_in_words, said_metric, shown_moment
 
 EDGE = 0.001
 MOST = 10_000
@@ -35,7 +35,8 @@ class FallOfMean:
 
 
 def usual_fall(rule: AlarmRule, bar: float) -> FallOfMean:
-    """The fall that a rule's delay is told for: from a mean that is right to one that is not.
+    """Return the fall that a rule's delay is told for: from a mean that is right to one that is
+    not.
 
     It begins half as far on the good side of the bar as the mean falls in all.
     """
@@ -51,7 +52,7 @@ def usual_fall(rule: AlarmRule, bar: float) -> FallOfMean:
 def rule_delay(
     rule: AlarmRule, bar: float, fall: FallOfMean, promise: AlarmPromise, shares: int, rate: float
 ) -> Delay:
-    """After how many judged answers a rule notices a fall.
+    """Return after how many judged answers a rule notices a fall.
 
     Args:
         rule: What is watched.
@@ -76,21 +77,14 @@ def rule_delay(
 
 
 def judged_of(rule: AlarmRule) -> str:
-    """What a rule looks at, in words."""
+    """Return what a rule looks at, in words."""
     return "judged conversations" if rule.of == "sessions" else "judged answers"
 
 
 def in_words(
     delay: Delay, fall: FallOfMean, answers_an_hour: float, *, of: str = "judged answers"
 ) -> str:
-    """A delay as a sentence.
-
-    Args:
-        delay: What was simulated.
-        fall: Of the mean.
-        answers_an_hour: That are judged, of this rule; 0 where nobody knows.
-        of: What is looked at.
-    """
+    """Return a delay as a sentence."""
     told = f"{number(fall.before)} → {number(fall.after)}"
     if delay.median is None:
         return (
@@ -118,47 +112,8 @@ ASSUMED = 0.8
 to the worst is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRule:
-    """A rule.
-
-    Attributes:
-        name: Its own.
-        what: Metric and slice.
-        bar: In words.
-        promise: In words.
-        no_data: In words.
-        delay: In words; None while it is being simulated.
-        firing: The numbers of its alarms that are firing, with their addresses.
-        silenced: Until when nobody is told, and by whom; empty if they are.
-        doubt: Why its promise may not hold; empty where nothing is known against it.
-    """
-
-    name: str
-    what: str
-    bar: str
-    promise: str
-    no_data: str
-    delay: str | None
-    firing: tuple[tuple[int, str], ...]
-    silenced: str
-    doubt: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TriedRule:
-    """A rule that was tried out: what came of it, and its lines for the file."""
-
-    words: str
-    lines: str
-
-
 def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The rules.
-
-    Raises:
-        NotThere: Nothing is monitored.
-    """
+    """Show the rules."""
     watching = place.watching()
     settings = watching.settings or DEFAULTS
     now = time.time()
@@ -207,7 +162,7 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
             "given": given,
             "tried": tried,
             "trouble": trouble,
-            "waits": waits or any(one.delay is None for one in rules),
+            "waits": waits or any(one["delay"] is None for one in rules),
             "again": asked.but(),
             "metrics": list(dict.fromkeys([*settings.judging.metrics, "guard_ok"])),
         },
@@ -216,12 +171,7 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
-    """Silence a rule, or tell again.
-
-    Raises:
-        NotThere: There is no such rule.
-        InputError: There is no such length of time.
-    """
+    """Silence a rule, or tell again."""
     watching = place.watching()
     rule, length = form.get("rule", ""), form.get("silence", "")
     names = [one.name for one in (watching.settings or DEFAULTS).rules]
@@ -244,8 +194,8 @@ def _shown(
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
     together: float | None,
-) -> ShownRule:
-    """A rule; ``found`` is its bar, which may not be settled, or None while that is read."""
+) -> View:
+    """Return a rule; ``found`` is its bar, which may not be settled, or None while that is read."""
     settled = None if found is None or found[0] is None else found[0].value
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
@@ -265,23 +215,25 @@ def _shown(
     else:
         said = in_words(delay, fall, 0, of=judged_of(rule))
         said += f", were the bar {number(bar)}" if settled is None else ""
-    return ShownRule(
-        rule.name,
-        said_metric(rule.metric)
+    return {
+        "name": rule.name,
+        "what": said_metric(rule.metric)
         + _of_slice(rule)
         + (", the mean of each conversation" if rule.of == "sessions" else ""),
-        _bar_words(rule, settings, settled),
-        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule))
+        "bar": _bar_words(rule, settings, settled),
+        "promise": _promise_words(
+            promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)
+        )
         + slices_in_words(rule),
-        "an alarm too" if rule.no_data == "alarm" else "ignored",
-        said,
-        tuple(firing.get(rule.name, ())),
-        _silence_words(silenced.get(rule.name)),
-        ""
+        "no_data": "an alarm too" if rule.no_data == "alarm" else "ignored",
+        "delay": said,
+        "firing": list(firing.get(rule.name, ())),
+        "silenced": _silence_words(silenced.get(rule.name)),
+        "doubt": ""
         if together is None or rule.of == "sessions"
         else f"It takes answers as independent, but {together:.1f} of each conversation are "
         "judged, and turns fail together: false alarms may come more often than promised.",
-    )
+    }
 
 
 def _simulated(
@@ -300,7 +252,7 @@ def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
 def _of_run(
     place: RunsFolder, settings: MonitorSettings, rule: AlarmRule
 ) -> tuple[AlarmBar | None] | None:
-    """The bar by the baseline run, which none may follow from; None while the run is read."""
+    """Return the bar by the baseline run, which may have none; None while the run is read."""
 
     def read() -> tuple[AlarmBar | None]:
         try:
@@ -312,7 +264,7 @@ def _of_run(
 
 
 def _assumed(rule: AlarmRule) -> float:
-    """A bar for the delay of a rule that has none yet."""
+    """Return a bar for the delay of a rule that has none yet."""
     scale = rule.range
     way = ASSUMED if rule.better == "+" else 1 - ASSUMED
     return scale.low + way * (scale.high - scale.low)
@@ -323,24 +275,24 @@ def _own(
     settings: MonitorSettings,
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
-) -> ShownRule:
+) -> View:
     what = {
         "traffic": "whether anything comes",
         "judging": "whether what is due is judged",
     }.get(name, name)
     no_data = settings.no_data
-    silent = no_data.policy != "alarm"
-    return ShownRule(
-        name,
-        what,
-        "switched off" if silent else
-        f"nothing for {no_data.after / 60:.0f} min, or {no_data.times:g} times the usual gap",
-        "",
-        "",
-        "",
-        tuple(firing.get(name, ())),
-        _silence_words(silenced.get(name)),
-    )  # fmt: skip
+    wait = f"nothing for {no_data.after / 60:.0f} min, or {no_data.times:g} times the usual gap"
+    return {
+        "name": name,
+        "what": what,
+        "bar": wait if no_data.policy == "alarm" else "switched off",
+        "promise": "",
+        "no_data": "",
+        "delay": "",
+        "firing": firing.get(name, ()),
+        "silenced": _silence_words(silenced.get(name)),
+        "doubt": "",
+    }
 
 
 def _of_slice(rule: AlarmRule) -> str:
@@ -374,7 +326,7 @@ def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
 
 
 def slices_in_words(rule: AlarmRule) -> str:
-    """How the slices of a rule share its promise; nothing where no more of them can come."""
+    """Say how a rule's slices share its promise; nothing where no more of them can come."""
     several = rule.facet is not None and rule.value is None
     return f"; of it the k-th {rule.facet} that comes has 1/(k(k+1))" if several else ""
 
@@ -383,12 +335,7 @@ def _silence_words(found: tuple[float, str] | None) -> str:
     return f"until {shown_moment(found[0]).words}, by {found[1]}" if found else ""
 
 
-def _tried(place: RunsFolder, given: Mapping[str, str]) -> TriedRule | None:
-    """A rule of the form; None while it is being simulated.
-
-    Raises:
-        InputError: A field cannot be read.
-    """
+def _tried(place: RunsFolder, given: Mapping[str, str]) -> View | None:
     metric = given["metric"].strip()
     scale = metric_range(metric)
     if not (isfinite(scale.low) and isfinite(scale.high)):
@@ -425,7 +372,7 @@ def _tried(place: RunsFolder, given: Mapping[str, str]) -> TriedRule | None:
     else:
         lines += ["", "# beside the other rules, once in the file:", "[promise]",
                   f"false_alarms = {share:g}", f"answers = {answers:.0f}"]  # fmt: skip
-    return TriedRule(words, "\n".join(lines))
+    return {"words": words, "lines": "\n".join(lines)}
 
 
 _SAID = {

@@ -1,7 +1,7 @@
 """Adjudicate: who decides sees what divides people, side by side, and has the last word."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 
@@ -26,7 +26,6 @@ from ragstone.web.page_request import (
 )
 from ragstone.web.parts.annotation_form import (
     USUAL,
-    AnnotationForm,
     answers_of,
     desk_of,
     fault_words,
@@ -38,6 +37,7 @@ from ragstone.web.parts.choices_and_tabs import choice, queue_tabs
 from ragstone.web.parts.judgement_view import author_cookie, author_of
 from ragstone.web.parts.queue_tables import sides_of
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import View
 
 from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE, guideline_in
 
@@ -55,37 +55,8 @@ LABEL, NEXT, ALL, STATE = "label", "next", "all", "state"
 all labels on the sheet; open ones or decided ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedItem:
-    """An item in the list.
-
-    Attributes:
-        item: Its number.
-        path: Of its page.
-        text: How its question begins; its id where it has none.
-        labels: What divides people: the label, and what was said of it with how often.
-        more: How many labels more.
-        decided: Who decided it; empty if it is open.
-    """
-
-    item: int
-    path: str
-    text: str
-    labels: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
-    more: int
-    decided: str
-
-
 class Bench:
-    """Who decides, at a queue, for one request.
-
-    Args:
-        asked: The request.
-        queue: The queue.
-
-    Raises:
-        NotThere: The person labels and does not decide.
-    """
+    """The place of who decides at a queue, for one request."""
 
     def __init__(self, asked: Asked, queue: Queue) -> None:
         person = asked.person
@@ -103,23 +74,23 @@ class Bench:
 
     @property
     def open(self) -> list[DisputedItem]:
-        """Those that are not decided."""
+        """The items that are not decided."""
         return [one for one in self.items if one.is_open]
 
     @property
     def in_part(self) -> bool:
-        """Whether the browser replaces the item alone."""
+        """True if the browser replaces the item alone."""
         return self.asked.part == ITEM
 
     def path(self, item: int | None = None, field: str = "") -> str:
-        """The address of an item, or of the list, that keeps what it was chosen by."""
+        """Return the address of an item, or of the list, that keeps what it was chosen by."""
         kept = {LABEL: self.label, field: "1" if field else ""}
         more = () if item is None else (item,)
         here = queue_path(self.queue.name, "adjudicate", *more)
         return f"{here}{query([(name, value) for name, value in kept.items() if value])}"
 
     def after(self, item: int | None) -> DisputedItem | None:
-        """The next that is open, behind this one or else from the start."""
+        """Return the next that is open, behind this one or else from the start."""
         numbers = [one.item for one in self.items]
         at = numbers.index(item) + 1 if item in numbers else 0
         following = [*self.items[at:], *self.items[:at]]
@@ -127,15 +98,9 @@ class Bench:
 
 
 def list_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
-    """The items that divide people, the most divided first; or the next one to decide.
-
-    Raises:
-        NotThere: The store has no such queue.
-    """
-    with place.labels_to_read() as database:
-        if database is None:
-            raise NotThere(f"There is no queue called {asked.names['queue']!r}.")
-        bench = Bench(asked, Queue(database, asked.names["queue"]))
+    """Show the items that divide people, the most divided first; or the next one to decide."""
+    with place.queue_to_read(asked.names["queue"]) as (_, queue):
+        bench = Bench(asked, queue)
         if asked.part == ITEMS:
             return _offered(bench)
         if asked.one(NEXT) or asked.part == ITEM:
@@ -146,16 +111,9 @@ def list_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
 
 
 def item_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """An item with what people said of it, and the sheet to decide it.
-
-    Raises:
-        NotThere: The store has no such queue.
-        UnknownName: Nobody labelled this item.
-    """
-    with place.labels_to_read() as database:
-        if database is None:
-            raise NotThere(f"There is no queue called {asked.names['queue']!r}.")
-        bench = Bench(asked, Queue(database, asked.names["queue"]))
+    """Show an item with what people said of it, and the sheet to decide it."""
+    with place.queue_to_read(asked.names["queue"]) as (_, queue):
+        bench = Bench(asked, queue)
         divided, item = _item(bench, asked.names["item"])
         if asked.part == MORE:
             name, start = asked.one("part"), asked.number("from", 0)
@@ -172,11 +130,6 @@ def decide(
     """Keep a decision, take one back, or go on without; the next item follows.
 
     The item again, with 422, where it cannot be decided so.
-
-    Raises:
-        InputError: There is no such action, or somebody else has opened their link since.
-        NotThere: The store has no such queue.
-        UnknownName: Nobody labelled this item.
     """
     bench = Bench(asked, place.queue(asked.names["queue"]))
     if not bench.is_owner and fields.get("person", bench.name) != bench.name:
@@ -231,7 +184,6 @@ def _saved(
 
 
 def _undone(bench: Bench) -> WebPage | Elsewhere:
-    """The item that they decided last, to decide it anew."""
     mine = [
         one for one in bench.queue.said() if one.role == "adjudicator" and one.person == bench.name
     ]
@@ -249,7 +201,7 @@ def _undone(bench: Bench) -> WebPage | Elsewhere:
 
 
 def _next(bench: Bench, item: int, before: Bench | None = None) -> WebPage | Elsewhere:
-    """The next open item; ``before`` is who decided, whose name the browser keeps."""
+    """Show the next open item; ``before`` is who decided, whose name the browser keeps."""
     named = before is not None and before.is_owner
     cookies = author_cookie(before.name) if before is not None and named else {}
     following = bench.after(item)
@@ -281,19 +233,6 @@ def _shown(
     discards: bool = False,
     status: int = 200,
 ) -> WebPage:
-    """An item to decide, or that none is left.
-
-    Args:
-        bench: Who it is shown to.
-        item: The item.
-        divided: What people said of it.
-        tried: What they tried to decide; None: what they decided before.
-        faults: Why it was not kept.
-        notice: What they have to know first.
-        warned: Whether it can be kept all the same.
-        discards: Whether they were about to discard it.
-        status: Of the answer.
-    """
     asked, form = bench.asked, bench.queue.form
     guideline = guideline_in(form, asked.one("language", asked.cookies.get(LANGUAGE, "")))
     shows: dict[str, Any] = {
@@ -332,9 +271,8 @@ def _shown(
 
 def _desk(
     bench: Bench, item: QueueItem, divided: DisputedItem, answers: ItemAnswers, *, whole: bool
-) -> AnnotationForm:
-    """The sheet with what divides people, all of which has to be decided; or with all labels."""
-    asked, open_labels = bench.asked, {(one.part, one.label) for one in divided.labels}
+) -> View:
+    asked, open_labels = bench.asked, {(label.part, label.label) for label in divided.labels}
     desk = desk_of(
         bench.queue.form,
         item,
@@ -343,23 +281,16 @@ def _desk(
         start=asked.number("from", 0),
         only=None if whole else open_labels,
     )
-    parts = tuple(
-        replace(
-            part,
-            labels=tuple(
-                replace(one, required=((part.unit, part.name), one.label) in open_labels, help="")
-                for one in part.labels
-            ),
-        )
-        for part in desk.parts
-    )
-    count = sum(len(part.labels) for part in parts)
-    title = parts[0].title if len(parts) == 1 else counted(count, "label")
-    return replace(desk, parts=parts, title=title)
+    for part in desk["parts"]:
+        for label in part["labels"]:
+            key = ((part["unit"], part["name"]), label["label"])
+            label |= {"required": key in open_labels, "help": ""}
+    parts = desk["parts"]
+    count = sum(len(part["labels"]) for part in parts)
+    return desk | {"title": parts[0]["title"] if len(parts) == 1 else counted(count, "label")}
 
 
 def _listed(bench: Bench) -> WebPage:
-    """The list of items."""
     asked, form = bench.asked, bench.queue.form
     left = bench.open
     state = asked.one(STATE, "open" if left else "")
@@ -406,7 +337,6 @@ def _listed(bench: Bench) -> WebPage:
 
 
 def _offered(bench: Bench) -> WebPage:
-    """The list that opens over an item."""
     rows = [_row(bench, one, _question(bench, one)) for one in bench.items[:MOST_OFFERED]]
     return WebPage("adjudicate_items.html", bench.queue.name, {"items": rows})
 
@@ -415,7 +345,7 @@ def _question(bench: Bench, one: DisputedItem) -> str:
     return str(bench.queue.item(one.item).shown.get("question") or one.id)[:SHORT]
 
 
-def _row(bench: Bench, one: DisputedItem, text: str) -> ListedItem:
+def _row(bench: Bench, one: DisputedItem, text: str) -> View:
     shown = one.labels[:3]
     votes = [
         (
@@ -428,18 +358,17 @@ def _row(bench: Bench, one: DisputedItem, text: str) -> ListedItem:
         for each in shown
     ]
     who = ", ".join(dict.fromkeys(each.person for each in one.decisions))
-    return ListedItem(
-        one.item,
-        bench.path(one.item),
-        text,
-        tuple(votes),
-        len(one.labels) - len(shown),
-        "" if one.is_open else who,
-    )
+    return {
+        "item": one.item,
+        "path": bench.path(one.item),
+        "text": text,
+        "labels": votes,
+        "more": len(one.labels) - len(shown),
+        "decided": "" if one.is_open else who,
+    }
 
 
 def _more(bench: Bench, item: QueueItem) -> object:
-    """Gives the address of the rest of a text."""
 
     def address(name: str, start: int) -> str:
         here = queue_path(bench.queue.name, "adjudicate", item.item)

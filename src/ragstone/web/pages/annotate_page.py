@@ -1,7 +1,6 @@
 """Annotate pages: a person labels their queue by its guideline; queues, links and all labels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_urlsafe
@@ -11,8 +10,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, answer_faults
-from ragstone.annotation.queue.queue import Queue, queues
-from ragstone.annotation.queue.work_progress import MyWork, QueueWork, queue_work
+from ragstone.annotation.queue.queue import queues
+from ragstone.annotation.queue.work_progress import MyWork, queue_work
 from ragstone.core.errors import InputError, LabelConflict
 from ragstone.core.escape import visible
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
@@ -37,6 +36,7 @@ from ragstone.web.parts.annotation_form import (
 )
 from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import View
 
 ITEM, ITEMS, MORE = "item", "items", "more"
 """The parts of the page that a browser replaces: the item, the list of one's own, a text's rest."""
@@ -47,13 +47,7 @@ HINT = 160
 
 
 class Seat:
-    """A person at a queue, for one request.
-
-    Args:
-        place: The folder with the store.
-        asked: The request.
-        person: Who asks.
-    """
+    """A person at a queue, for one request."""
 
     def __init__(self, place: RunsFolder, asked: Asked, person: SeatedPerson) -> None:
         self.asked = asked
@@ -64,12 +58,12 @@ class Seat:
 
     @property
     def in_part(self) -> bool:
-        """Whether the browser replaces the item alone."""
+        """True if the browser replaces the item alone."""
         return self.asked.part == ITEM
 
 
 def next_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
-    """The item that a person has to label now; an owner sees how far the queue is."""
+    """Show the item that a person has to label now; an owner sees how far the queue is."""
     seat = _seat(place, asked)
     if isinstance(seat, Elsewhere):
         return seat
@@ -79,11 +73,7 @@ def next_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
 
 
 def item_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
-    """An item that a person was given, with what they said of it.
-
-    Raises:
-        NotThere: They never were.
-    """
+    """Show an item that a person was given, with what they said of it."""
     seat = _seat(place, asked)
     if isinstance(seat, Elsewhere):
         return seat
@@ -101,10 +91,6 @@ def act(
     """Save, skip or discard an item, or take the last one back; the next one follows.
 
     The item again, with 409 or 422, where it cannot be saved so. Who is still at an item holds it.
-
-    Raises:
-        InputError: There is no such action.
-        NotThere: The item was never theirs.
     """
     seat = _seat(place, asked)
     if isinstance(seat, Elsewhere):
@@ -132,7 +118,6 @@ def act(
 def _saved(
     seat: Seat, item: QueueItem, fields: Mapping[str, str], *, discards: bool
 ) -> WebPage | Elsewhere:
-    """The next item, or this one again with what is wrong."""
     form = seat.queue.form
     answers = answers_of(fields, form, item)
     kept = answers
@@ -158,7 +143,6 @@ def _saved(
 
 
 def _conflict(seat: Seat, item: QueueItem, answers: ItemAnswers) -> str:
-    """What was said of an item in another window, as far as it differs."""
     word = seat.own.word(item.item)
     earlier = word.answers if word and word.answers else ItemAnswers()
     if earlier.discarded:
@@ -190,7 +174,7 @@ def _next(seat: Seat, item: QueueItem | None) -> WebPage | Elsewhere:
 
 
 def _seat(place: RunsFolder, asked: Asked) -> Seat | Elsewhere:
-    """Who asks; where to send an owner and an adjudicator, who have other pages."""
+    """Return who asks, or where to send an owner and an adjudicator, who have other pages."""
     person = asked.person
     if person is None:
         return Elsewhere(queue_path(asked.names["queue"], "progress"))
@@ -200,11 +184,6 @@ def _seat(place: RunsFolder, asked: Asked) -> Seat | Elsewhere:
 
 
 def _given(seat: Seat, number: object) -> QueueItem:
-    """An item that the person was given.
-
-    Raises:
-        NotThere: They never were.
-    """
     text = str(number)
     if not _whole(text) or seat.own.word(int(text)) is None:
         raise NotThere("This item is not one of yours.")
@@ -212,7 +191,6 @@ def _given(seat: Seat, number: object) -> QueueItem:
 
 
 def _whole(text: str) -> bool:
-    """Whether it is a number that a store can hold."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
@@ -227,18 +205,6 @@ def _shown(
     discards: bool = False,
     status: int = 200,
 ) -> WebPage:
-    """An item, or that none is left.
-
-    Args:
-        seat: Who it is shown to.
-        item: The item.
-        tried: What they tried to say; None: what they said before.
-        faults: Why it was not saved.
-        notice: What they have to know first.
-        warned: Whether it can be saved all the same.
-        discards: Whether they were about to discard it.
-        status: Of the answer.
-    """
     asked, form = seat.asked, seat.queue.form
     language = asked.one("language", asked.cookies.get(LANGUAGE, ""))
     shows: dict[str, Any] = {
@@ -281,20 +247,18 @@ def _shown(
             "usual": USUAL,
             "hint": _hint(form.instructions),
         }
-    chosen = asked.one("language") in shows["guideline"].languages
+    chosen = asked.one("language") in form.guidelines
     cookies = {LANGUAGE: (asked.one("language"), "/annotate")} if chosen else {}
     template = "annotate_item.html" if seat.in_part else "annotate.html"
     return WebPage(template, seat.queue.name, shows, "Annotate", cookies, status=status)
 
 
 def _hint(instructions: str) -> str:
-    """Instructions that are short enough to stand above the labels."""
     line = instructions.strip()
     return line if len(line) <= HINT and line.isprintable() else ""
 
 
 def _nothing_left(seat: Seat) -> Mapping[str, object]:
-    """What is said where no item is left."""
     items = seat.own.items()
     saved = seat.own.progress().saved
     others = seat.own.with_others()
@@ -315,7 +279,6 @@ def _nothing_left(seat: Seat) -> Mapping[str, object]:
 
 
 def _items(seat: Seat) -> WebPage:
-    """The items that a person was given."""
     shows = {
         "items": seat.own.items(),
         "queue": seat.queue.name,
@@ -328,7 +291,6 @@ def _items(seat: Seat) -> WebPage:
 
 
 def _more(seat: Seat, item: QueueItem) -> object:
-    """Gives the address of the rest of a text."""
 
     def address(name: str, start: int) -> str:
         here = queue_path(seat.queue.name, item.item)
@@ -346,46 +308,26 @@ CODES = {"english": "en", "german": "de"}
 """What a browser calls the languages that the guidelines come in."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownGuideline:
-    """A guideline in one language.
-
-    Attributes:
-        language: Its language; empty if there is only the queue's own instructions.
-        code: What a browser calls that; empty if it is not known.
-        languages: Those it could be read in.
-        instructions: The queue's own.
-        text: The guideline.
-    """
-
-    language: str
-    code: str
-    languages: tuple[str, ...]
-    instructions: Markup
-    text: Markup
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to read."""
-        return not (self.instructions or self.text)
-
-
-def guideline_in(form: QueueForm, language: str) -> ShownGuideline:
-    """The guideline of a queue in a language; in the first it comes in if that is not there."""
-    known: Mapping[str, str] = {one.casefold(): one for one in form.guidelines}
+def guideline_in(form: QueueForm, language: str) -> View:
+    """Return the guideline of a queue in a language, or in the first that it comes in."""
+    known: Mapping[str, str] = {name.casefold(): name for name in form.guidelines}
     chosen = known.get(language.casefold()) or next(iter(form.guidelines), "")
-    return ShownGuideline(
-        chosen,
-        CODES.get(chosen.casefold(), ""),
-        tuple(form.guidelines),
-        rendered(form.instructions),
-        rendered(form.guidelines.get(chosen, "")),
-    )
+    instructions, text = rendered(form.instructions), rendered(form.guidelines.get(chosen, ""))
+    return {
+        "language": chosen,
+        "code": CODES.get(chosen.casefold(), ""),
+        "languages": list(form.guidelines),
+        "instructions": instructions,
+        "text": text,
+        "is_empty": not (instructions or text),
+    }
 
 
 @lru_cache(maxsize=64)
 def rendered(markdown: str) -> Markup:
-    """Markdown as HTML that loads nothing and leads nowhere; headings begin at the third level."""
+    """Write Markdown as HTML that loads nothing and leads nowhere, from the third level of
+    headings.
+    """
     made = PARSER.parse(visible(markdown))
     for token in made:
         if token.type in ("heading_open", "heading_close"):
@@ -397,47 +339,29 @@ QUEUES_A_PAGE = 20
 HERE = "Annotate"
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    """A queue in the list."""
-
-    work: QueueWork
-    path: str
-    asks: str
-    noun: str
-    source: str
-
-    @property
-    def pace(self) -> float:
-        """Items that everybody at work labels in an hour, together."""
-        return sum(one.pace or 0.0 for one in self.work.at_work)
-
-
 def queues_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """Every queue of the store, the newest first."""
+    """Show every queue of the store, the newest first."""
     with place.labels_to_read() as database:
         names = [one.name for one in queues(database)][::-1] if database else []
         page = asked.list_page(len(names), QUEUES_A_PAGE)
-        rows = [_row(queue_work(database, one)) for one in names[page.rows]] if database else []
+        works = [queue_work(database, name) for name in names[page.rows]] if database else []
     runs = [one.path.name for one in place.runs()[:1]]
     return WebPage(
         "queues.html",
         "Queues",
         {
-            "rows": rows,
+            "works": works,
+            "queue_path": queue_path,
+            "asks": asked_in_words,
+            "noun": item_noun,
+            "source": lambda form: Path(form.source).name,
             "count": len(names),
             "page": page,
-            "said": queues_sentence([one.work for one in rows]) if len(rows) == len(names) else [],
+            "said": queues_sentence(works) if len(works) == len(names) else [],
             "example": f"{place.folder / runs[0]}" if runs else "DATA.jsonl",
         },
         HERE,
     )
-
-
-def _row(work: QueueWork) -> QueueRow:
-    form = work.form
-    path = queue_path(form.name, "progress")
-    return QueueRow(work, path, asked_in_words(form), item_noun(form), Path(form.source).name)
 
 
 def come(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
@@ -463,17 +387,9 @@ ANSWERS_A_PAGE = 50
 
 
 def said_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """What everybody said, the newest first.
-
-    Raises:
-        NotThere: The store has no such queue.
-        InputError: The queue was not opened.
-    """
+    """Show what everybody said, the newest first."""
     name = asked.names["queue"]
-    with place.labels_to_read() as database:
-        if database is None:
-            raise NotThere(f"There is no queue called {name!r}.")
-        queue = Queue(database, name)
+    with place.queue_to_read(name) as (_, queue):
         if not queue.form.opened:
             raise InputError(f"Who said what in {name!r} is closed. Open it on its page first.")
         said = sorted(queue.said(), key=lambda one: one.at, reverse=True)

@@ -16,10 +16,10 @@ from ragstone.report.page import Tone
 from ragstone.report.reason_words import words
 from ragstone.run import Run
 from ragstone.web.background_cache import SOON
-from ragstone.web.page_request import Asked, ListPage, run_path
+from ragstone.web.page_request import Asked, run_path
 from ragstone.web.parts.highlight import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import drawn
+from ragstone.web.templating import View, drawn
 
 A_PAGE = 50
 QUESTION = 200
@@ -32,92 +32,10 @@ NOTHING = "-"
 """The value of ``open`` where nothing is to be open."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSide:
-    """What a system scored on a question, or why it has no score."""
-
-    value: float | None
-    status: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedSide:
-    """An answer beside another.
-
-    Attributes:
-        system: Whose.
-        path: Of its example.
-        answer: With the words marked that only it has.
-        length: Of the whole answer; 0 if all of it is shown.
-        more: How many further answers the system gave to the question.
-    """
-
-    system: str
-    path: str
-    answer: Markup
-    length: int
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedQuestion:
-    """A question of the table.
-
-    Attributes:
-        id: Of the question.
-        text: Its words.
-        a, b: What both scored.
-        change: a - b.
-        outcome: better, worse, same or failed.
-        picture: The change, drawn.
-        path: The address that opens it, or closes it.
-        sides: Both answers, b first; empty if it is not open.
-    """
-
-    id: str
-    text: str
-    a: ScoreSide
-    b: ScoreSide
-    change: float | None
-    outcome: str
-    picture: Markup | str
-    path: str
-    sides: tuple[OpenedSide, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedQuestions:
-    """A page of questions.
-
-    Attributes:
-        rows: Those of the page.
-        apart: The question that is asked for and is not on the page.
-        tabs: The filters: code, address, count.
-        show: The one that is chosen.
-        search: Words that the questions or answers have.
-        found: How many questions match.
-        page: Which of the list it is.
-    """
-
-    rows: tuple[ChangedQuestion, ...]
-    apart: ChangedQuestion | None
-    tabs: tuple[tuple[str, str, int], ...]
-    show: str
-    search: str
-    found: int
-    page: ListPage
-
-
 def questions_of(
     place: RunsFolder, asked: Asked, runs: Sequence[str], pair: tuple[str, str], metric: str
-) -> ChangedQuestions | None:
-    """The questions that match; None while they are being computed.
-
-    Raises:
-        InputError: The metric has no score a question.
-        UnknownName: There is no such metric.
-    """
+) -> View | None:
+    """Return the questions that match; None while they are being computed."""
     opened = [place.run(name) for name in runs]
     key = ("changes", place.stamp(*runs), pair, metric)
     made = place.later.get(
@@ -141,15 +59,15 @@ def questions_of(
     alone = alone if open_ not in rows["question_id"] else alone[:0]
     here = _Here(asked, pair, metric, open_, texts)
     shown = here.rows(pl.concat([rows, alone]))
-    return ChangedQuestions(
-        rows=shown[: len(rows)],
-        apart=shown[-1] if len(alone) else None,
-        tabs=tuple((one, asked.but(show=one, page=None, open=None), counts[one]) for one in SHOWN),
-        show=show,
-        search=search,
-        found=len(kept),
-        page=page,
-    )
+    return {
+        "rows": shown[: len(rows)],
+        "apart": shown[-1] if len(alone) else None,
+        "tabs": [(one, asked.but(show=one, page=None, open=None), counts[one]) for one in SHOWN],
+        "show": show,
+        "search": search,
+        "found": len(kept),
+        "page": page,
+    }
 
 
 def _outcomes(show: str) -> list[str]:
@@ -157,13 +75,10 @@ def _outcomes(show: str) -> list[str]:
 
 
 class _Texts:
-    """The questions and answers of both systems."""
-
     def __init__(self, runs: Sequence[Run], pair: tuple[str, str]) -> None:
         self._sides = list(zip((runs[0], runs[-1]), _systems(runs, pair), strict=True))
 
     def of(self, questions: Sequence[str]) -> list[dict[str, list[dict[str, str | None]]]]:
-        """The examples of both systems, by question."""
         found = []
         for run, system in self._sides:
             mine = (pl.col("system") == system) & pl.col("question_id").is_in(list(questions))
@@ -175,7 +90,6 @@ class _Texts:
         return found
 
     def with_words(self, search: str) -> pl.Series:
-        """The questions with all these words in question and answer of one of both."""
         text = pl.concat_str("question", "answer", separator=" ", ignore_nulls=True)
         text = text.str.to_lowercase()
         every = [text.str.contains(word, literal=True) for word in search.lower().split()]
@@ -187,12 +101,10 @@ class _Texts:
         return pl.concat(sides)["question_id"].unique()
 
     def path(self, side: int, example: str) -> str:
-        """Of an example of one of both."""
         return run_path(self._sides[side][0].path.name, "examples", example)
 
 
 def _systems(runs: Sequence[Run], pair: tuple[str, str]) -> list[str]:
-    """What the two are called in their own runs."""
     if len(runs) == 1:
         return list(pair)
     labels = run_labels(runs[0].path, runs[1].path)
@@ -207,7 +119,7 @@ class _Here:
     open: str
     texts: _Texts
 
-    def rows(self, made: pl.DataFrame) -> tuple[ChangedQuestion, ...]:
+    def rows(self, made: pl.DataFrame) -> tuple[View, ...]:
         of_a, of_b = self.texts.of(made["question_id"].to_list())
         found = []
         for row in made.iter_rows(named=True):
@@ -216,17 +128,17 @@ class _Here:
             text = next((one["question"] for one in (*other, *own) if one["question"]), None)
             opened = name == self.open
             found.append(
-                ChangedQuestion(
-                    id=name,
-                    text=(text or name)[:QUESTION],
-                    a=_side(row, "a"),
-                    b=_side(row, "b"),
-                    change=row["change"],
-                    outcome=row["outcome"],
-                    picture=self._picture(row),
-                    path=self.asked.but(open=NOTHING if opened else name),
-                    sides=self._opened(own, other) if opened else (),
-                )
+                {
+                    "id": name,
+                    "text": (text or name)[:QUESTION],
+                    "a": _side(row, "a"),
+                    "b": _side(row, "b"),
+                    "change": row["change"],
+                    "outcome": row["outcome"],
+                    "picture": self._picture(row),
+                    "path": self.asked.but(open=NOTHING if opened else name),
+                    "sides": self._opened(own, other) if opened else (),
+                }
             )
         return tuple(found)
 
@@ -240,23 +152,23 @@ class _Here:
 
     def _opened(
         self, own: Sequence[Mapping[str, str | None]], other: Sequence[Mapping[str, str | None]]
-    ) -> tuple[OpenedSide, ...]:
+    ) -> tuple[View, ...]:
         answers = [(ones[0]["answer"] or "") if ones else "" for ones in (own, other)]
         left, right = word_diff(answers[1], answers[0])
         sides = ((1, other, left), (0, own, right))
         return tuple(
-            OpenedSide(
-                system=self.pair[place],
-                path=self.texts.path(place, ones[0]["id"] or ""),
-                answer=answer,
-                length=len(answers[place]) if len(answers[place]) > LONGEST else 0,
-                more=len(ones) - 1,
-            )
+            {
+                "system": self.pair[place],
+                "path": self.texts.path(place, ones[0]["id"] or ""),
+                "answer": answer,
+                "length": len(answers[place]) if len(answers[place]) > LONGEST else 0,
+                "more": len(ones) - 1,
+            }
             for place, ones, answer in sides
             if ones
         )
 
 
-def _side(row: Mapping[str, Any], name: str) -> ScoreSide:
+def _side(row: Mapping[str, Any], name: str) -> View:
     why = row[f"{name}_why"]
-    return ScoreSide(row[name], row[f"{name}_is"], words(why) if why else "")
+    return {"value": row[name], "status": row[f"{name}_is"], "why": words(why) if why else ""}

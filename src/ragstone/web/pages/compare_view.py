@@ -34,7 +34,7 @@ FEW_PAIRS = 5
 
 @dataclass(frozen=True, slots=True)
 class WantedComparison:
-    """What is to be compared.
+    """A comparison that an address asks for.
 
     Attributes:
         runs: One, whose systems are compared with a baseline, or two.
@@ -52,7 +52,7 @@ class WantedComparison:
 
 
 def compare_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The verdict, the forest of differences, and the questions that changed."""
+    """Show the verdict, the forest of differences, and the questions that changed."""
     runs = _runs(place, asked)
     if len(runs) not in (1, 2):
         return _choose(place, asked, runs)
@@ -108,11 +108,7 @@ VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
 
 
 def _runs(place: RunsFolder, asked: Asked) -> list[str]:
-    """The runs that are named, in ``runs=A,B`` or a field each; the pinned one is the second.
-
-    Raises:
-        NotThere: No run is called so.
-    """
+    """Return the runs in ``runs=A,B``, or in a field each; the pinned one is the second."""
     known = {one.path.name for one in place.runs()}
     named = []
     for value in asked.all("runs"):
@@ -136,7 +132,7 @@ def _wanted(asked: Asked, runs: Sequence[str]) -> WantedComparison:
 
 
 def _compared(place: RunsFolder, wanted: WantedComparison) -> Comparisons | None:
-    """The comparison; None while it, or what it is to be made of, is being computed."""
+    """Return the comparison; None while it, or what it is made of, is being computed."""
     stamp = place.stamp(*wanted.runs)
     baseline, metrics = None, None
     if len(wanted.runs) == 1 and not (baseline := wanted.baseline):
@@ -156,7 +152,7 @@ def _compared(place: RunsFolder, wanted: WantedComparison) -> Comparisons | None
 
 
 def _baseline(place: RunsFolder, run: str) -> str:
-    """The pinned system, otherwise the first whose answers are not the references, if any."""
+    """Return the pinned system, otherwise the first whose answers are not the references."""
     pinned, _, system = place.marks().pinned.partition("/")
     systems = _systems(place, [run])
     if pinned == run and system in systems:
@@ -166,7 +162,6 @@ def _baseline(place: RunsFolder, run: str) -> str:
 
 
 def _systems(place: RunsFolder, runs: Sequence[str]) -> list[str]:
-    """Those of a single run that can be its baseline."""
     if len(runs) != 1:
         return []
     ones = place.run(runs[0]).estimate_list
@@ -174,7 +169,6 @@ def _systems(place: RunsFolder, runs: Sequence[str]) -> list[str]:
 
 
 def _alike(place: RunsFolder, runs: Sequence[str]) -> tuple[list[str], int]:
-    """The metrics that two runs measured alike, and how many they share."""
     first, second = (Scored(place.run(name)) for name in runs)
     shared = [name for name in first.metrics if name in second.metrics]
     other = {one["of"] for one in measured_otherwise(first, second, shared)}
@@ -182,11 +176,7 @@ def _alike(place: RunsFolder, runs: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _pair(asked: Asked, found: Comparisons) -> tuple[str, str]:
-    """The two systems that are looked at: no reference first, for it is no rival.
-
-    Raises:
-        InputError: There is nothing to compare.
-    """
+    """Return the two systems that are looked at: no reference first, for it is no rival."""
     pairs = list(found.between())
     if not pairs:
         raise InputError("Nothing can be compared.", notes=found.notes)
@@ -199,12 +189,10 @@ def _pair(asked: Asked, found: Comparisons) -> tuple[str, str]:
 def _pairs(
     asked: Asked, found: Comparisons, chosen: tuple[str, str]
 ) -> list[tuple[str, str, bool]]:
-    """The address of each pair, its name, and whether it is the one that is shown."""
     return [(asked.but(a=a, open=None, page=None), a, (a, b) == chosen) for a, b in found.between()]
 
 
 def _swapped(asked: Asked, runs: Sequence[str], pair: tuple[str, str]) -> str:
-    """The address of the same two the other way round."""
     rest = {"open": None, "page": None}
     if len(runs) == 1:
         return asked.but(a=pair[1], b=pair[0], **rest)
@@ -212,14 +200,12 @@ def _swapped(asked: Asked, runs: Sequence[str], pair: tuple[str, str]) -> str:
 
 
 def _lead(ones: Sequence[Comparison]) -> str:
-    """The metric that is told first."""
     tested = [one.metric for one in ones if one.verdict != "same" and one.n_pairs]
     there = tested or [one.metric for one in ones]
     return next((name for name in PREFERRED if name in there), there[0])
 
 
 def _slice(found: Comparisons, pair: tuple[str, str], metric: str, field: str) -> object:
-    """The forest of a metric over the values of a field, with the whole first."""
     ones = [
         one
         for one in found.between()[pair]
@@ -235,14 +221,12 @@ def _slice(found: Comparisons, pair: tuple[str, str], metric: str, field: str) -
 
 
 def _fields(place: RunsFolder, runs: Sequence[str], wanted: WantedComparison) -> list[str]:
-    """What the runs were sliced by."""
     fields = [place.run(name).form.settings.by for name in runs]
     shared = [name for name in fields[0] if all(name in ones for ones in fields)]
     return list(dict.fromkeys([*shared, *wanted.by]))
 
 
 def _about(note: str, pair: tuple[str, str]) -> bool:
-    """Whether a note is about these two systems, or all."""
     facts = Reason.read(note).facts
     of = [facts[name] for name in ("system", "side") if name in facts]
     both = [facts[name] for name in ("a", "b") if name in facts]
@@ -256,7 +240,6 @@ def _waits(asked: Asked, runs: Sequence[str]) -> WebPage:
 def _choose(
     place: RunsFolder, asked: Asked, runs: Sequence[str], error: InputError | None = None
 ) -> WebPage:
-    """Which runs there are to compare, and why those that are named cannot be."""
     finished = [one.path.name for one in place.runs() if one.form and one.form.finished]
     offered = combinations(runs, 2) if len(runs) <= FEW_RUNS else pairwise(runs)
     alike, shared = 0, 0

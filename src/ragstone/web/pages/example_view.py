@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 
 import polars as pl
@@ -55,9 +55,8 @@ from ragstone.web.parts.judgement_view import (
     said_by_button,
     when,
 )
-from ragstone.web.parts.metric_bands import fact_in_words
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import figure
+from ragstone.web.templating import View, fact_in_words, figure
 
 from .examples_view import PLACE, baseline_of, ready, tag_lookup
 
@@ -72,65 +71,10 @@ OVER = "over"
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A score: a value, undefined or missing, with its reason, and the rows that lowered it.
-
-    ``judged`` is what it is by the judges alone, where people corrected what it is made of.
-    """
-
-    metric: str
-    name: str
-    status: str
-    value: str
-    label: str
-    why: str
-    rows: tuple[str, ...]
-    judged: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherAnswer:
-    """The answer of another system to the same question, or another one of the same system."""
-
-    system: str
-    path: str
-    answer: str
-    scores: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Where the example stands among those that the filter found.
-
-    Attributes:
-        place: Counted from 1; 0 if the filter does not find it.
-        of: How many it found.
-        words: The filter in words.
-        before: The address of the example before; empty if there is none.
-        after: The address of the next.
-        up: The address of the list.
-    """
-
-    place: int
-    of: int
-    words: str
-    before: str
-    after: str
-    up: str
-
-
 def run_example_page(
     place: RunsFolder, asked: Asked, *, conflict: str = "", status: int = 200
 ) -> WebPage:
-    """The page of an example, or the piece of it that was asked for.
-
-    Args:
-        place: The runs.
-        asked: The run and the example.
-        conflict: Why a correction was not taken.
-        status: Of the answer.
-    """
+    """Show the page of an example, or the piece of it that was asked for."""
     name, example = asked.names["run"], asked.names["id"]
     run = place.run(name)
     found = dossier(run, example)
@@ -161,20 +105,18 @@ def run_example_page(
 
 
 def _saved(judgements: Sequence[Judgement]) -> str:
-    """Who corrected the example last, and when."""
     made = [one.correction for one in judgements if one.correction is not None]
     last = max(made, key=lambda one: one.at, default=None)
     return "" if last is None else f"last by {last.author}, {when(last.at)}"
 
 
 def tag_of(judgements: Sequence[Judgement]) -> str:
-    """The version of an example: another one as soon as anything is said otherwise of it."""
+    """Return the version of an example: another one as soon as anything is said otherwise of it."""
     versions = "".join(one.version for one in judgements)
     return f'"{blake2b(versions.encode(), digest_size=8).hexdigest()}"'
 
 
-def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
-    """The examples before and after, in the filter with which the person came."""
+def _walk(place: RunsFolder, run: Run, asked: Asked) -> View:
     name, within = asked.names["run"], asked.one("within")
     wanted = ExampleFilter.read(within)
     rows = example_rows(run)
@@ -195,7 +137,14 @@ def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
     up = f"{run_path(name)}{query(wanted.query)}{PLACE}"
     here = 0 if at is None else at
     before, after = path(here - 1), path(here + 1)
-    return Walk(0 if at is None else at + 1, ids.len(), wanted.words, before, after, up)
+    return {
+        "place": 0 if at is None else at + 1,
+        "of": ids.len(),
+        "words": wanted.words,
+        "before": before,
+        "after": after,
+        "up": up,
+    }
 
 
 def _piece(found: Dossier, want: ShownPart) -> Mapping[str, object]:
@@ -203,8 +152,8 @@ def _piece(found: Dossier, want: ShownPart) -> Mapping[str, object]:
         return {"piece": "calls", "calls": _calls(found)}
     if want.part.startswith("ctx-"):
         parts = shown_contexts(found, want, CONTEXTS)
-        one = next((part for part in parts if f"ctx-{part.rank}" == want.part), None)
-        return {"piece": "text", "part": want.part, "pieces": one.pieces if one else ()}
+        one = next((part for part in parts if f"ctx-{part['rank']}" == want.part), None)
+        return {"piece": "text", "part": want.part, "pieces": one["pieces"] if one else ()}
     text, spans = _text_of(found, want.part)
     return {
         "piece": "text",
@@ -234,7 +183,8 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
     answer = one.answer or ""
     question = one.question or ""
     scores = _scores(run, found)
-    by_metric = {score.metric: score for score in scores}
+    by_metric: dict[str, View] = {score["metric"]: score for score in scores}
+    faithful = by_metric.get("faithfulness")
     pieces = {
         "question": answer_pieces(question, (), want.first("question"), QUESTION),
         "answer": answer_pieces(answer, claim_spans(found), want.first("answer"), ANSWER),
@@ -265,9 +215,7 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
         **pieces,
         "answer_length": len(answer),
         "claims": claims,
-        "claims_why": next(
-            (s.why for s in scores if s.metric == "faithfulness" and s.status != "value"), ""
-        ),
+        "claims_why": "" if faithful is None or faithful["status"] == "value" else faithful["why"],
         "references": references,
         "statements": statements,
         "evidence": evidence,
@@ -286,14 +234,13 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
     }
 
 
-def _first(scores: Sequence[Score]) -> list[Score]:
-    valued = [one for one in scores if one.status == "value" and one.metric != OUTCOME]
+def _first(scores: Sequence[View]) -> list[View]:
+    valued = [one for one in scores if one["status"] == "value" and one["metric"] != OUTCOME]
     rank = {name: place for place, name in enumerate(PREFERRED)}
-    return sorted(valued, key=lambda one: rank.get(one.metric, len(rank)))[:FIRST_METRICS]
+    return sorted(valued, key=lambda one: rank.get(one["metric"], len(rank)))[:FIRST_METRICS]
 
 
 def _facets(one: Example) -> list[tuple[str, str]]:
-    """What groups the example: its slices, or what of its other data is short."""
     given = one.slices or {
         key: value for key, value in one.meta.items() if isinstance(value, str | int | float | bool)
     }
@@ -330,26 +277,26 @@ def _history(one: Example) -> list[tuple[str, str]]:
     return [(turn.role, cut_to_bytes(turn.text, most)) for turn in one.history[-40:]]
 
 
-def _scores(run: Run, found: Dossier) -> list[Score]:
+def _scores(run: Run, found: Dossier) -> list[View]:
     alone = run.without_corrections().excerpt([found.example.id]).scores()
     names = alone["metric"].cast(pl.String).to_list()
     judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
-    scores: list[Score] = []
+    scores: list[View] = []
     size = 0
     for one in found.scores:
         rows = tuple(why(found, one.metric)) if one.status == "value" and size < SCORES else ()
         size += 250 + sum(len(inert(row).encode()) + 20 for row in rows)
         scores.append(
-            Score(
-                one.metric,
-                short_name(one.metric).replace("_", " "),
-                one.status,
-                "" if one.value is None else number(one.value),
-                spoken(one.label or ""),
-                shortened(because(one.reason), LONGEST_WHY),
-                rows if size < SCORES else (),
-                _judged_alone(one, judged),
-            )
+            {
+                "metric": one.metric,
+                "name": short_name(one.metric).replace("_", " "),
+                "status": one.status,
+                "value": "" if one.value is None else number(one.value),
+                "label": spoken(one.label or ""),
+                "why": shortened(because(one.reason), LONGEST_WHY),
+                "rows": rows if size < SCORES else (),
+                "judged": _judged_alone(one, judged),
+            }
         )
     return scores
 
@@ -363,8 +310,7 @@ def _judged_alone(one: ExampleScore, judged: Mapping[str, tuple[float | None, st
     return "none" if value is None else number(value)
 
 
-def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
-    """The other answers to the same question."""
+def _systems(run: Run, name: str, one: Example) -> list[View]:
     others = (pl.col("question_id") == one.question_id) & (pl.col("id") != one.id)
     frame = run.examples(["id", "system", "answer"], where=others).head(12)
     ids = frame["id"].to_list()
@@ -383,13 +329,19 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
             if metric in ("faithfulness", "answer_coverage", "answer_outcome")
         )
         text = cut_to_bytes(answer or "–", SYSTEMS // 12)
-        found.append(OtherAnswer(system, run_path(name, "examples", id), text, values))
+        found.append(
+            {
+                "system": system,
+                "path": run_path(name, "examples", id),
+                "answer": text,
+                "scores": values,
+            }
+        )
     return found
 
 
-def _compared(name: str, one: Example, answers: Sequence[OtherAnswer]) -> str:
-    """Where its system is compared with another, this question open; empty if none answered it."""
-    if all(other.system == one.system for other in answers):
+def _compared(name: str, one: Example, answers: Sequence[View]) -> str:
+    if all(other["system"] == one.system for other in answers):
         return ""
     return (
         f"/compare{query([('runs', name), ('a', one.system), ('open', one.question_id)])}#questions"
@@ -397,7 +349,6 @@ def _compared(name: str, one: Example, answers: Sequence[OtherAnswer]) -> str:
 
 
 def _calls(found: Dossier) -> str:
-    """The requests to models and their replies, as text."""
     lines = [line for item in call_items(found.calls, prompts=True) for line in _lines(item)]
     return cut_to_bytes("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
 
@@ -409,7 +360,6 @@ def _lines(item: OutlineItem) -> Iterator[str]:
 
 
 def _copied(found: Dossier) -> str:
-    """The example as Markdown; empty if it is too long to be carried along."""
     one = found.example
     texts = (one.question, one.answer, *one.reference, *(part.text for part in one.contexts or ()))
     if sum(len(text or "") for text in texts) > COPIED:
@@ -427,9 +377,6 @@ def correct_judgement(
     """Correct a judgement, or take a correction back.
 
     The page again, with 409 or 412, where somebody else was quicker.
-
-    Raises:
-        InputError: Nobody is named, or it cannot be said of this judgement.
     """
     run, example = place.run(asked.names["run"]), asked.names["id"]
     pressed = read_button(form.get("say", ""))
@@ -460,7 +407,6 @@ def correct_judgement(
 
 
 def _conflict_words(error: CorrectionConflict) -> str:
-    """Who was quicker, with what, and when."""
     if error.author is None or error.at is None:
         return f"{error.unit} was judged again after you opened this page. Look at it once more."
     said = "took a correction back"
@@ -474,7 +420,6 @@ def _conflict_words(error: CorrectionConflict) -> str:
 
 
 def _anchor_of(pressed: Pressed) -> str:
-    """Where on the page the judgement is."""
     over = ASKS[pressed.ask].over if pressed.ask in ASKS else None
     if over is None or pressed.unit is None:
         return ""

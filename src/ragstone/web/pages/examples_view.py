@@ -41,7 +41,7 @@ from ragstone.web.filters import (
 from ragstone.web.page_request import Asked, Elsewhere, query, run_path
 from ragstone.web.parts.judgement_view import because
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import drawn
+from ragstone.web.templating import View, drawn
 
 ROWS = 50
 SHOWN_METRICS = 3
@@ -60,86 +60,15 @@ SHAPES = {"correct": "correct", "partial": "partial", "wrong": "wrong", "dont_kn
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A score in the table.
-
-    Attributes:
-        text: The value; empty if there is none.
-        spread: The lowest and the highest of several answers.
-        status: ``value``, ``undefined`` or ``missing``.
-        why: Why there is no value.
-    """
-
-    text: str
-    spread: str
-    status: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleRow:
-    """A row: an answer, or all answers of a system to one question.
-
-    Attributes:
-        id: Of the example.
-        path: Of its page.
-        question: Cut if it is long.
-        system: Who answered.
-        outcome: The shape and the word of the outcome; empty if there is none.
-        code: The verdicts on its claims, drawn.
-        cells: Its scores.
-        fault: The name of the stage at which it first failed.
-        repeats: For several answers, how many there are and match, and how often they flip.
-    """
-
-    id: str
-    path: str
-    question: str
-    system: str
-    outcome: tuple[str, str]
-    code: Markup | str
-    cells: tuple[Cell, ...]
-    fault: str
-    repeats: str
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """An active condition, and the address without it."""
-
-    words: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreColumn:
-    """A metric's column: its name, the address that sorts by it, and how it is sorted now."""
-
-    name: str
-    title: str
-    path: str
-    sorted: str
-
-
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A filter with a name."""
-
-    name: str
-    path: str
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ExamplesTable:
-    """What the template shows, and what the browser is going to remember."""
+    """The names that the template uses, and what the browser is going to remember."""
 
     shows: Mapping[str, object]
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable | Elsewhere:
-    """The examples of a run as the address asks for them.
+    """Return the examples of a run as the address asks for them.
 
     Elsewhere where a field of the form is to become a condition, or where the filter that was used
     last comes back.
@@ -172,11 +101,7 @@ def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable |
 
 
 def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
-    """Save the filter under a name, or delete one.
-
-    Raises:
-        InputError: The name is empty or too long, or there is no filter.
-    """
+    """Save the filter under a name, or delete one."""
     name = asked.names["run"]
     place.path(name)
     kept = ExampleFilter.read(form.get("query", "").removeprefix("?"))
@@ -199,7 +124,7 @@ def _with(marks: Marks, name: str, ones: list[SavedFilter]) -> Marks:
 
 
 def _as_condition(asked: Asked) -> str:
-    """The address in which the fields of the form are conditions; empty if they are."""
+    """Return the address in which the form's fields are conditions; empty if they are already."""
     metric, low, high, add = (asked.one(key) for key in ("m", "low", "high", "add"))
     names = {key for key, _ in asked.query}
     if not names & {"m", "low", "high", "add"}:
@@ -217,7 +142,7 @@ def _as_condition(asked: Asked) -> str:
 
 
 def ready(place: RunsFolder, name: str, rows: ExampleRows, wanted: ExampleFilter) -> bool:
-    """Whether the filter can be answered at once; if not, what it needs is being computed."""
+    """Return whether the filter can be answered at once; if not, what it needs is computed."""
     fields = {one.field for one in wanted.conditions}
     if fields & {"tag", "untagged"} and tags_of(place, name) is None:
         return False
@@ -228,12 +153,12 @@ def ready(place: RunsFolder, name: str, rows: ExampleRows, wanted: ExampleFilter
 
 
 def tag_lookup(place: RunsFolder, name: str) -> TagLookup:
-    """Finds the tags of a run's answers; none as long as they are being looked up."""
+    """Return a function that finds a run's tags; it finds none while they are looked up."""
     return lambda: tags_of(place, name) or {}
 
 
 def baseline_of(place: RunsFolder, name: str) -> Baseline:
-    """Finds the pinned run, unless it is this one."""
+    """Return a function that finds the pinned run, unless it is this one."""
 
     def baseline() -> tuple[str, ExampleRows] | None:
         pinned = place.marks().pinned
@@ -249,7 +174,7 @@ def baseline_of(place: RunsFolder, name: str) -> Baseline:
 
 
 def shown_metrics(metrics: Sequence[str], asked: Asked, wanted: ExampleFilter) -> list[str]:
-    """The metrics with a column: those that are asked for, filtered or sorted by, then usual."""
+    """Return the metrics with a column: those asked for, filtered or sorted by, then the usual."""
     ranged = [one.value.rpartition(":")[0] for one in wanted.conditions if one.field == "where"]
     usual = [*PREFERRED, *metrics]
     wished = [*asked.all("metric"), wanted.sort.removeprefix("-"), *ranged, *usual]
@@ -278,7 +203,7 @@ def _shows(
         "has": {
             "system": of.rows["system"].n_unique() > 1,
             "outcome": OUTCOME in of.metrics,
-            "claims": any(row.code for row in rows),
+            "claims": any(row["code"] for row in rows),
             "fault": of.stages["stage"].null_count() < of.stages.height,
         },
         "matched": chosen.height,
@@ -289,14 +214,18 @@ def _shows(
         "last": page.rows.start + at.height,
         "columns": [_column(asked, metric, wanted.sort) for metric in metrics],
         "tokens": [
-            Token(one.words, _without(asked, name, (one.field, one.value)))
+            {"words": one.words, "without": _without(asked, name, (one.field, one.value))}
             for one in wanted.conditions
         ],
         "wanted": wanted,
         "clear": f"{run_path(name)}?clear=1",
         "presets": _presets(asked, of, wanted, marks, name),
         "saved": [
-            Preset(one.name, f"{run_path(name)}?{one.query}{PLACE}", one.query == _written(wanted))
+            {
+                "name": one.name,
+                "path": f"{run_path(name)}?{one.query}{PLACE}",
+                "on": one.query == _written(wanted),
+            }
             for one in marks.filters
         ],
         "now": query(wanted.query),
@@ -313,7 +242,7 @@ def _shows(
 
 
 def _without(asked: Asked, name: str, condition: tuple[str, str]) -> str:
-    """The address without a condition; without any, one that brings no remembered filter back."""
+    """Return the address without a condition, or one that brings no remembered filter back."""
     address = asked.but(condition, page=None)
     return f"{address if '?' in address else f'{run_path(name)}?clear=1'}{PLACE}"
 
@@ -322,18 +251,18 @@ def _written(wanted: ExampleFilter) -> str:
     return query(wanted.query).removeprefix("?")
 
 
-def _column(asked: Asked, metric: str, sort: str) -> ScoreColumn:
+def _column(asked: Asked, metric: str, sort: str) -> View:
     # A first click sorts the lowest first, a second one the highest.
     other = f"-{metric}" if sort == metric else metric
     now = {metric: "ascending", f"-{metric}": "descending"}.get(sort, "")
     path = f"{asked.but(sort=other, page=None)}{PLACE}"
     title = short_name(metric).replace("_", " ")
-    return ScoreColumn(metric, title, path, now)
+    return {"name": metric, "title": title, "path": path, "sorted": now}
 
 
 def _presets(
     asked: Asked, of: ExampleRows, wanted: ExampleFilter, marks: Marks, name: str
-) -> list[Preset]:
+) -> list[View]:
     run = marks.pinned.partition("/")[0]
     main = next((one for one in PREFERRED if one in of.metrics), "")
     given: list[tuple[str, list[tuple[str, str]]]] = [
@@ -346,13 +275,16 @@ def _presets(
         given.insert(3, ("changed", [("changed", main)]))
     here = [(key, value) for key, value in asked.query if key in ("by", "metric")]
     return [
-        Preset(title, f"{asked.path}{query([*here, *fields])}{PLACE}", fields == wanted.query)
+        {
+            "name": title,
+            "path": f"{asked.path}{query([*here, *fields])}{PLACE}",
+            "on": fields == wanted.query,
+        }
         for title, fields in given
     ]
 
 
 def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The conditions of the form, by group: the field with its value, and in words."""
     groups: list[tuple[str, list[Condition]]] = []
     systems = of.rows["system"].unique(maintain_order=True).to_list()
     if len(systems) > 1:
@@ -389,7 +321,7 @@ def _reasons(of: ExampleRows) -> list[str]:
 
 
 def _grouped(of: ExampleRows, chosen: pl.DataFrame) -> pl.DataFrame:
-    """A row for each question and system, at the place of its first match, with ``matching``."""
+    """Return a row for each question and system, at the place of its first match."""
     if of.repeats.is_empty():
         return chosen.select("id", "question_id", "system", matching=pl.lit(1))
     return chosen.group_by("question_id", "system", maintain_order=True).agg(
@@ -399,7 +331,7 @@ def _grouped(of: ExampleRows, chosen: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(
     of: ExampleRows, name: str, at: pl.DataFrame, metrics: Sequence[str], within: str
-) -> list[ExampleRow]:
+) -> list[View]:
     ids = at["id"]
     mine = pl.col("id").is_in(ids.implode())
     texts = dict(of.run.examples(["id", "question"], where=mine).iter_rows())
@@ -418,22 +350,22 @@ def _rows(
         label = own.get(f"label {OUTCOME}") or ""
         stage = stages.get(id)
         found.append(
-            ExampleRow(
-                id,
-                f"{run_path(name, 'examples', id)}{within}",
-                shortened(texts[id], LONGEST_QUESTION),
-                row["system"],
-                (SHAPES.get(label, "other"), spoken(label)) if label else ("", ""),
-                codes.get(id, ""),
-                tuple(_cell(own, several, metric) for metric in metrics),
-                "" if stage in (None, NO_FAULT) else NAMES[stage],
-                _repeated(several, row["matching"]),
-            )
+            {
+                "id": id,
+                "path": f"{run_path(name, 'examples', id)}{within}",
+                "question": shortened(texts[id], LONGEST_QUESTION),
+                "system": row["system"],
+                "outcome": (SHAPES.get(label, "other"), spoken(label)) if label else ("", ""),
+                "code": codes.get(id, ""),
+                "cells": [_cell(own, several, metric) for metric in metrics],
+                "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
+                "repeats": _repeated(several, row["matching"]),
+            }
         )
     return found
 
 
-def _cell(own: Mapping[str, object], several: Mapping[str, object] | None, metric: str) -> Cell:
+def _cell(own: Mapping[str, object], several: Mapping[str, object] | None, metric: str) -> View:
     status, reason = own[f"status {metric}"], own[f"reason {metric}"]
     value: object = own[metric]
     spread = ""
@@ -442,7 +374,12 @@ def _cell(own: Mapping[str, object], several: Mapping[str, object] | None, metri
         low, high = several[f"low {metric}"], several[f"high {metric}"]
         spread = f"{_two(low)} – {_two(high)}" if low != high else ""
     why = shortened(because(None if reason is None else str(reason)), 200)
-    return Cell("" if value is None else _two(value), spread, str(status or "undefined"), why)
+    return {
+        "text": "" if value is None else _two(value),
+        "spread": spread,
+        "status": str(status or "undefined"),
+        "why": why,
+    }
 
 
 def _two(value: object) -> str:
@@ -460,7 +397,6 @@ def _repeated(several: Mapping[str, object] | None, matching: int) -> str:
 
 
 def _codes(some: Excerpted) -> dict[str, Markup]:
-    """The verdicts on the claims of each of these examples, drawn."""
     rows = some.judgements(Support.name).filter(pl.col("origin").cast(pl.String) == "claim")
     tones = Support.columns["verdict"].tones
     found = {}

@@ -19,19 +19,18 @@ from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
 from ragstone.report.number_format import METHODS, percent, scale_for, short_name
-from ragstone.report.page import IntervalCell, Mark, Reliability, Scale, Tone
+from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
 from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
 from ragstone.report.pages.calibration_page import reliability_of
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 from ragstone.run import Run
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
 from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import drawn
+from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
 
-SHARE = Scale(0, 1)
-AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
 HEIGHT = 34
 
 MEASURES: Mapping[str, str] = {
@@ -58,7 +57,7 @@ FIRST_ITEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What people's labels of a run tell.
+    """The facts that people's labels tell of a run.
 
     Attributes:
         judge: Beside people; None if no label is about what it judged.
@@ -75,52 +74,8 @@ class Believed:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectedRow:
-    """A metric's mean in a group: by the judge, by labels alone, and corrected."""
-
-    metric: str
-    group: str
-    ways: tuple[Mapping[str, Any], ...]
-    figure: Markup
-    worth: str
-    labels: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMeasure:
-    """A measure of agreement with its interval, or why it has no value."""
-
-    name: str
-    value: float | None
-    low: float | None
-    high: float | None
-    figure: Markup
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfusionCell:
-    """How often people said one thing and the judge another."""
-
-    count: int
-    share: str
-    path: str
-    agrees: bool
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ConfusionTable:
-    """What people said, by row, beside what the judge said."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[ConfusionCell, ...]], ...]
-
-
 def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """Whether the judge can be believed."""
+    """Show whether the judge can be believed."""
     name = asked.names["run"]
     run = place.run(name)
     passport, changed = _passport(run)
@@ -170,7 +125,7 @@ def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def people_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """How far people agree among themselves, and what divides them."""
+    """Show how far people agree among themselves, and what divides them."""
     name = asked.names["run"]
     run = place.run(name)
     found = _believed(place, name)
@@ -191,14 +146,12 @@ def people_page(place: RunsFolder, asked: Asked) -> WebPage:
             **_common(run, name),
             "why": found.why,
             "said": people_sentences(shared),
-            "columns": [(each, _overview(each)) for each in shared],
+            "columns": [(each, _three(each)) for each in shared],
             "axis": drawn(charts.axis(AROUND_CHANCE)),
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "one": one,
             "measures": _of_people(one) if one else (),
-            "who": [(who, _share(who.agreement, who.interval)) for who in one.annotators]
-            if one
-            else [],
+            "who": one.annotators if one else (),
             "alone": [each.name for each in found.people if not each.n_shared],
             "divided": divided[page.rows],
             "page": page,
@@ -230,12 +183,7 @@ def _believed(place: RunsFolder, name: str) -> Believed | None:
 
 
 def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
-    """What labels tell of the judge and of people; without corrections.
-
-    Args:
-        run: A finished run.
-        queues: What people said in them counts, or without any the labels in the data.
-    """
+    """Hold the judge of a run, without corrections, against labels in queues, or in its data."""
     run = run.without_corrections()
     labelled = pl.col("labels") != NO_LABELS
     if queues:
@@ -266,7 +214,6 @@ def _too_many(count: int) -> str:
 
 
 def _passport(run: Run) -> tuple[Passport | None, Sequence[str]]:
-    """What is known of the judge, and what changed since; None if there is none."""
     file = run.path / f"{NAME}.json"
     if not file.is_file():
         return None, ()
@@ -274,15 +221,14 @@ def _passport(run: Run) -> tuple[Passport | None, Sequence[str]]:
     return passport, passport.void_for(run)
 
 
-def _corrected(estimates: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[CorrectedRow]]]:
-    """The estimates, metric by metric."""
-    found: dict[str, list[CorrectedRow]] = {}
+def _corrected(estimates: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[View]]]:
+    found: dict[str, list[View]] = {}
     for one in estimates:
         found.setdefault(one["metric"], []).append(_ways(one))
     return [(short_name(metric), rows) for metric, rows in found.items()]
 
 
-def _ways(one: Mapping[str, Any]) -> CorrectedRow:
+def _ways(one: Mapping[str, Any]) -> View:
     ways = one["judge"], one["labels"], one["corrected"]
     scale = scale_for(one["metric"])
     tones: tuple[Tone, ...] = ("quiet", "", "good")
@@ -297,15 +243,15 @@ def _ways(one: Mapping[str, Any]) -> CorrectedRow:
     ]
     worth = one["corrected"]["effective_labels"]
     why = one["corrected"]["reason"] or one["labels"]["reason"] or ""
-    return CorrectedRow(
-        short_name(one["metric"]),
-        ", ".join(one["group"].values()),
-        ways,
-        drawn(charts.together(cells, ", ".join(said), HEIGHT)),
-        f"{worth:,.0f}" if worth is not None and isfinite(worth) else "",
-        one["corrected"]["n_labels"],
-        why.replace("_", " "),
-    )
+    return {
+        "metric": short_name(one["metric"]),
+        "group": ", ".join(one["group"].values()),
+        "ways": ways,
+        "figure": drawn(charts.together(cells, ", ".join(said), HEIGHT)),
+        "worth": f"{worth:,.0f}" if worth is not None and isfinite(worth) else "",
+        "labels": one["corrected"]["n_labels"],
+        "why": why.replace("_", " "),
+    }
 
 
 def _methods(estimates: Sequence[Mapping[str, Any]]) -> str:
@@ -325,8 +271,7 @@ def _matrix(
     label: str,
     check: Mapping[str, Any],
     cell: str,
-) -> ConfusionTable | None:
-    """The confusion matrix, from the run's labels or from the passport."""
+) -> View | None:
     table = check["confusion"]
     if calibration is not None and table is None:
         live = next(one for one in calibration.checks if f"{one.kind}.{one.column}" == label)
@@ -342,26 +287,25 @@ def _matrix(
     rows = []
     for people, counts in zip(names, table["people_by_judge"], strict=True):
         cells = tuple(
-            ConfusionCell(
-                count,
-                percent(count / sum(counts), 0) if sum(counts) else "",
-                asked.but(label=label, cell=f"{people}-{judge}") if calibration else "",
-                people == judge,
-                cell == f"{people}-{judge}",
-            )
+            {
+                "count": count,
+                "share": percent(count / sum(counts), 0) if sum(counts) else "",
+                "path": asked.but(label=label, cell=f"{people}-{judge}") if calibration else "",
+                "agrees": people == judge,
+                "chosen": cell == f"{people}-{judge}",
+            }
             for judge, count in zip(names, counts, strict=True)
         )
         rows.append((people, cells))
-    return ConfusionTable(tuple(names), tuple(rows))
+    return {"names": names, "rows": rows}
 
 
-def _measures(check: Mapping[str, Any]) -> tuple[ShownMeasure, ...]:
+def _measures(check: Mapping[str, Any]) -> tuple[View, ...]:
     scale = _scale_of(check)
     return tuple(_measured(check, scale))
 
 
 def _scale_of(check: Mapping[str, Any]) -> Scale:
-    """From 0 to 1, unless a value or an end is below."""
     ends = [check.get(f"{name}{end}") for name in MEASURES for end in ("", "_low")]
     return AROUND_CHANCE if any(end is not None and end < 0 for end in ends) else SHARE
 
@@ -371,7 +315,7 @@ def _axis(check: Mapping[str, Any] | None) -> Markup:
     return drawn(charts.axis(scale, quarters=scale is SHARE))
 
 
-def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[ShownMeasure]:
+def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[View]:
     for name, word in MEASURES.items():
         value = check.get(name)
         if value is None and name != "kappa":
@@ -380,7 +324,14 @@ def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[ShownMeasure]:
         weighted = name == "kappa" and check["weighting"] == "quadratic"
         strip = drawn(charts.strip(IntervalCell(value, low, high, scale)))
         why = "" if value is not None else str(check["reason"] or "").replace("_", " ")
-        yield ShownMeasure("weighted κ" if weighted else word, value, low, high, strip, why)
+        yield {
+            "name": "weighted κ" if weighted else word,
+            "value": value,
+            "low": low,
+            "high": high,
+            "figure": strip,
+            "why": why,
+        }
 
 
 def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
@@ -393,7 +344,6 @@ def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
 
 
 def _biases(check: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Groups in which the judge is shown to be above or below people."""
     return [
         one
         for one in check["bias"]
@@ -402,11 +352,7 @@ def _biases(check: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def in_cell(place: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
-    """The examples of which people and the judge say this; None while it is being computed.
-
-    Raises:
-        NotThere: People's labels are not of this label.
-    """
+    """Return the examples of which people and the judge say this; None while it is computed."""
     found = _believed(place, name)
     if found is None:
         return None
@@ -417,7 +363,6 @@ def in_cell(place: RunsFolder, name: str, label: str, cell: str) -> list[str] | 
 
 
 def _items(run: Run, units: pl.DataFrame | None, cell: str) -> list[Mapping[str, Any]]:
-    """The first units of a cell, or those on which the two are furthest apart."""
     if units is None:
         return []
     here = (
@@ -438,30 +383,19 @@ def _items(run: Run, units: pl.DataFrame | None, cell: str) -> list[Mapping[str,
     ]
 
 
-def _overview(one: ColumnAgreement) -> list[ShownMeasure]:
-    kappa = (
-        "weighted_kappa"
-        if one.coefficients["weighted_kappa"].value is not None
-        else ("cohen_kappa")
-    )
-    names = (kappa, "krippendorff_alpha", "gwet_ac1")
-    return _of_people(one, names)
+def _of_people(
+    column: ColumnAgreement, names: Sequence[str] = ()
+) -> list[tuple[str, AgreementCoefficient, str]]:
+    """Return coefficients of a label, each with its title and why it has no value."""
+    return [
+        (COEFFICIENTS[name][0], coefficient, REASONS.get(why, why))
+        for name, coefficient in column.coefficients.items()
+        for why in [coefficient.reason or ""]
+        if (not names or name in names) and why != "nominal_scale"
+    ]
 
 
-def _of_people(one: ColumnAgreement, names: Sequence[str] = ()) -> list[ShownMeasure]:
-    found = []
-    for name, value in one.coefficients.items():
-        if (names and name not in names) or value.reason == "nominal_scale":
-            continue
-        low, high = (None, None) if value.interval is None else (
-            value.interval.low, value.interval.high
-        )  # fmt: skip
-        strip = drawn(charts.strip(IntervalCell(value.value, low, high, AROUND_CHANCE)))
-        why = REASONS.get(value.reason or "", value.reason or "")
-        found.append(ShownMeasure(COEFFICIENTS[name][0], value.value, low, high, strip, why))
-    return found
-
-
-def _share(value: float | None, interval: Any) -> Markup:
-    low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return drawn(charts.strip(IntervalCell(value, low, high, SHARE)))
+def _three(column: ColumnAgreement) -> list[tuple[str, AgreementCoefficient, str]]:
+    weighted = column.coefficients["weighted_kappa"].value is not None
+    kappa = "weighted_kappa" if weighted else "cohen_kappa"
+    return _of_people(column, (kappa, "krippendorff_alpha", "gwet_ac1"))

@@ -10,6 +10,7 @@ from ragstone.web.example_rows import example_rows
 from ragstone.web.filters import ExampleFilter
 from ragstone.web.page_request import Asked, Elsewhere, WebPage, queue_path, run_path
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import View
 
 from .examples_view import baseline_of, ready, tag_lookup
 from .judge_view import in_cell
@@ -20,16 +21,6 @@ TYPED = ("labels", "n", "per_item", "overlap", "together", "name", "instructions
 
 PATIENCE = 1.0
 """Seconds that the page waits for the rows of a run that was just opened."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskChoice:
-    """A task that can be asked: its name, the labels it has, and of what."""
-
-    name: str
-    labels: Sequence[str]
-    unit: str
-    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +44,7 @@ def new_queue_page(
     trouble: Sequence[str] = (),
     form: Mapping[str, str] | None = None,
 ) -> WebPage:
-    """What is asked of which examples, before the queue is made.
-
-    Raises:
-        NotThere: There is no such run.
-    """
+    """Show what is asked of which examples, before the queue is made."""
     name = asked.one("run")
     if not name:
         finished = [one.path.name for one in place.runs() if one.form and one.form.finished]
@@ -85,11 +72,7 @@ def new_queue_page(
 
 
 def make(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
-    """Make the queue; the page again, with all that is wrong, if it cannot be made.
-
-    Raises:
-        NotThere: There is no such run.
-    """
+    """Make the queue; the page again, with all that is wrong, if it cannot be made."""
     name = asked.one("run")
     chosen = _chosen(place, asked, name)
     if chosen is None:
@@ -115,11 +98,7 @@ def make(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | 
 
 
 def _chosen(place: RunsFolder, asked: Asked, name: str) -> ChosenExamples | None:
-    """The examples that the address means; None while they are being found.
-
-    Raises:
-        InputError: None is found, or a condition cannot be read.
-    """
+    """Return the examples that the address means; None while they are being found."""
     run = place.run(name)
     if cell := asked.one("cell"):
         label = asked.one("label")
@@ -143,15 +122,21 @@ def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:
     return ChosenExamples(ids, how, len(ids))
 
 
-def _tasks(form: Mapping[str, str]) -> list[TaskChoice]:
-    """Every task; those whose labels others have already are left out."""
+def _tasks(form: Mapping[str, str]) -> list[View]:
     seen: set[tuple[str, str]] = set()
     found = []
     for name, labels in tasks_known().items():
         named = {(one.label, one.unit) for one in labels}
         if not named <= seen:
             names = [one.label for one in labels]
-            found.append(TaskChoice(name, names, labels[0].unit, f"task {name}" in form))
+            found.append(
+                {
+                    "name": name,
+                    "labels": names,
+                    "unit": labels[0].unit,
+                    "chosen": f"task {name}" in form,
+                }
+            )
             seen |= named
     return found
 

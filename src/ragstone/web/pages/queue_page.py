@@ -1,22 +1,18 @@
 """Queue pages: a queue's progress, agreement and personal links, and tags for people's notes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-
-from markupsafe import Markup
 
 from ragstone.annotation.annotator_agreement import Annotator
 from ragstone.annotation.label_names import Ends
 from ragstone.annotation.queue.form import Role
 from ragstone.annotation.queue.note_tags import QueueTags, TagCount, TaggedNote
-from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, choice_ends
 from ragstone.core.errors import InputError
 from ragstone.report import charts
 from ragstone.report.number_format import spoken
-from ragstone.report.page import IntervalCell, Mark, Scale
+from ragstone.report.page import Scale
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import (
     EVENTS,
@@ -31,7 +27,6 @@ from ragstone.web.auth import SEATS
 from ragstone.web.page_request import (
     Asked,
     Elsewhere,
-    NotThere,
     WebPage,
     query,
     queue_path,
@@ -39,10 +34,10 @@ from ragstone.web.page_request import (
 )
 from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.parts.judgement_view import author_of
-from ragstone.web.parts.queue_tables import HALF_WIDTH, QueueNumbers, queue_numbers
+from ragstone.web.parts.queue_tables import HALF_WIDTH, queue_numbers
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import is_alone
-from ragstone.web.templating import drawn
+from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
 
 from .annotate_page import HERE
 
@@ -51,9 +46,6 @@ OF_WORK = ("skipped", "undone", "decided", "undecided", "taken over")
 
 LOGGED = 50
 """Changes on a page of the log."""
-
-SHARE = Scale(0, 1)
-AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
 
 FEWEST = 10
 """Labels of which there is a mean: of fewer it would tell who said what."""
@@ -64,70 +56,17 @@ YES, NO = "true", "false"
 ROLES: Mapping[str, Role] = {"annotator": "annotator", "adjudicator": "adjudicator"}
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAgreement:
-    """How far people agree on a label, with what is drawn of it."""
-
-    one: LabelSoFar
-    figures: tuple[tuple[FigureSoFar, Markup], ...]
-    cautions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMean:
-    """What people say of a label on average, drawn where its ends are known.
-
-    Attributes:
-        label: Its name.
-        n: Examples, or parts of them, that somebody labelled.
-        word: Of whose share this is; empty of a mean.
-        figure: The share or the mean.
-        strip: What is drawn of it.
-        ends: The least and the greatest that can be said, of a mean.
-    """
-
-    label: str
-    n: int
-    word: str
-    figure: FigureSoFar
-    strip: Markup | str
-    ends: tuple[float, float] | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewLink:
-    """A link that was made now, which nobody can read again.
-
-    Attributes:
-        person: Whose it is.
-        address: To be sent to them.
-        alone: Whether only this machine can open it.
-        again: Whether they had one before.
-    """
-
-    person: str
-    address: str
-    alone: bool
-    again: bool
-
-
-def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) -> WebPage:
-    """How far a queue is; with a link that was made now.
-
-    Raises:
-        NotThere: The store has no such queue.
-    """
+def progress_page(place: RunsFolder, asked: Asked, link: View | None = None) -> WebPage:
+    """Show how far a queue is, with a link that was made now."""
     name = asked.names["queue"]
-    with place.labels_to_read() as database:
-        if database is None:
-            raise NotThere(f"There is no queue called {name!r}.")
+    with place.queue_to_read(name) as (database, queue):
         work = queue_work(database, name)
-        log = Queue(database, name).events()[::-1]
+        log = queue.events()[::-1]
     numbers = queue_numbers(place, work)
     every = bool(asked.one("every"))
     shown = [one for one in log if every or one.what not in OF_WORK]
     page = asked.list_page(len(shown), LOGGED, "log")
-    labels = [_agreement(one) for one in numbers.labels if one.n_shared] if numbers else []
+    labels = [label for label in numbers.labels if label.n_shared] if numbers else []
     form = work.form
     means = list(_means(numbers.labels, choice_ends(form))) if numbers else []
     return WebPage(
@@ -143,15 +82,14 @@ def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) 
             "decides": any(one.role == "adjudicator" or one.decided for one in work.people),
             "numbers": numbers,
             "labels": labels,
-            "cautions": _cautions([(each.one.label, each.cautions) for each in labels]),
-            "means": means,
-            "mean_cautions": _cautions(
-                [
-                    (one.label, (words(one.figure.caution),) if one.figure.caution else ())
-                    for one in means
-                ]
+            "cautions": _cautions(
+                (label.label, figure)
+                for label in labels
+                for figure in (label.percent, label.kappa, label.alpha)
             ),
-            "others": _others(numbers, work) if numbers else [],
+            "means": means,
+            "mean_cautions": _cautions((mean["label"], mean["figure"]) for mean in means),
+            "others": _others(labels, work),
             "axis": drawn(charts.axis(AROUND_CHANCE)),
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "half_width": HALF_WIDTH,
@@ -168,13 +106,7 @@ def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) 
 
 
 def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
-    """Give somebody a link, take one back, or open who said what.
-
-    Raises:
-        NotThere: The store has no such queue.
-        InputError: There is no such action or role, or it is no name.
-        UnknownName: Nobody of this name is in the queue.
-    """
+    """Give somebody a link, take one back, or open who said what."""
     queue = place.queue(asked.names["queue"])
     person = form.get("person", "").strip()
     match form.get("action"):
@@ -185,7 +117,12 @@ def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> We
             again = any(one.name == person for one in queue.people())
             token = queue.invite(person, role)
             address = f"{asked.server}{SEATS}{token}"
-            link = NewLink(person, address, is_alone(asked.server), again)
+            link = {
+                "person": person,
+                "address": address,
+                "alone": is_alone(asked.server),
+                "again": again,
+            }
             return progress_page(place, asked, link)
         case "revoke":
             queue.revoke(person)
@@ -196,69 +133,49 @@ def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> We
     return Elsewhere(queue_path(queue.name, "progress"))
 
 
-def _agreement(one: LabelSoFar) -> ShownAgreement:
-    figures = tuple(
-        (figure, _strip(figure, scale))
-        for figure, scale in (
-            (one.percent, SHARE), (one.kappa, AROUND_CHANCE), (one.alpha, AROUND_CHANCE)
-        )
-    )  # fmt: skip
-    cautions = dict.fromkeys(words(figure.caution) for figure, _ in figures if figure.caution)
-    return ShownAgreement(one, figures, tuple(cautions))
-
-
-def _means(labels: Sequence[LabelSoFar], ends: Mapping[str, Ends]) -> Iterator[ShownMean]:
-    """Of yes or no the share of yes, of other words that of each, of numbers the mean."""
-    for one in labels:
-        for said, figure in one.means.items():
-            if figure.n < FEWEST or (said == NO and YES in one.means):
+def _means(labels: Sequence[LabelSoFar], ends: Mapping[str, Ends]) -> Iterator[View]:
+    """Yield of yes or no the share of yes, of other words that of each, of numbers the mean."""
+    for label in labels:
+        for value, figure in label.means.items():
+            if figure.n < FEWEST or (value == NO and YES in label.means):
                 continue
-            span = None if said else ends.get(one.label)
-            scale = SHARE if said else None if span is None else Scale(*span)
-            strip = "" if scale is None else _strip(figure, scale)
-            word = {YES: "yes", NO: "no"}.get(said, said)
-            yield ShownMean(one.label, one.n_items, word, figure, strip, span)
+            span = None if value else ends.get(label.label)
+            yield {
+                "label": label.label,
+                "n": label.n_items,
+                "word": {YES: "yes", NO: "no"}.get(value, value),
+                "figure": figure,
+                "scale": SHARE if value else None if span is None else Scale(*span),
+                "ends": span,
+            }
 
 
-def _cautions(labels: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, str]]:
-    """Each caution once, with the labels that it is about; none are named if it is all of them."""
-    found: dict[str, dict[str, None]] = {}
-    for label, cautions in labels:
-        for caution in cautions:
-            found.setdefault(caution, {})[spoken(label)] = None
-    every = len({spoken(label) for label, _ in labels})
+def _cautions(figures: Iterable[tuple[str, FigureSoFar]]) -> list[tuple[str, str]]:
+    """Return each caution once with the labels that it is about; none are named if all are."""
+    about: dict[str, dict[str, None]] = {}
+    every = set()
+    for label, figure in figures:
+        every.add(spoken(label))
+        if figure.caution:
+            about.setdefault(words(figure.caution), {})[spoken(label)] = None
     return [
-        ("" if len(names) == every else ", ".join(names), caution)
-        for caution, names in found.items()
+        ("" if len(names) == len(every) else ", ".join(names), caution)
+        for caution, names in about.items()
     ]
 
 
-def _strip(figure: FigureSoFar, scale: Scale) -> Markup:
-    low, high = (None, None) if figure.interval is None else (
-        figure.interval.low, figure.interval.high
-    )  # fmt: skip
-    return drawn(charts.strip(IntervalCell(figure.value, low, high, scale)))
-
-
 def _others(
-    numbers: QueueNumbers, work: QueueWork
-) -> list[tuple[str, list[tuple[Annotator | None, Markup | str]]]]:
-    """For each person and label with the others' how often they say what most others say."""
-    labels = [one for one in numbers.labels if one.n_shared]
-    found = []
+    labels: Sequence[LabelSoFar], work: QueueWork
+) -> list[tuple[str, list[Annotator | None]]]:
+    rows = []
     for person in work.people:
-        cells: list[tuple[Annotator | None, Markup | str]] = []
-        for label in labels:
-            mine = next((one for one in label.annotators if one.name == person.name), None)
-            low, high = (None, None) if mine is None or mine.interval is None else (
-                mine.interval.low, mine.interval.high
-            )  # fmt: skip
-            value = None if mine is None else mine.agreement
-            strip = drawn(charts.strip(IntervalCell(value, low, high, SHARE))) if mine else ""
-            cells.append((mine, strip))
-        if any(mine is not None and mine.n for mine, _ in cells):
-            found.append((person.name, cells))
-    return found
+        mine = [
+            next((each for each in label.annotators if each.name == person.name), None)
+            for label in labels
+        ]
+        if any(each is not None and each.n for each in mine):
+            rows.append((person.name, mine))
+    return rows
 
 
 ITEMS = 50
@@ -274,27 +191,10 @@ ENDS = (0.25, 0.5, 1.0)
 """Where the axis of the shares may end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTag:
-    """A tag: how common it is, drawn; the addresses of its notes and of its answers in the run."""
-
-    count: TagCount
-    figure: Markup
-    path: str
-    in_run: str
-
-
 def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 200) -> WebPage:
-    """The notes of a queue and its tags.
-
-    Raises:
-        NotThere: The store has no such queue.
-    """
+    """Show the notes of a queue and its tags."""
     name = asked.names["queue"]
-    with place.labels_to_read() as database:
-        if database is None:
-            raise NotThere(f"There is no queue called {name!r}.")
-        queue = Queue(database, name)
+    with place.queue_to_read(name) as (database, queue):
         tags = QueueTags(database, queue)
         notes, counts, chances = tags.notes(), tags.counts(), queue.inclusion() or {}
     chosen = _chosen(notes, asked)
@@ -311,7 +211,10 @@ def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 
             "views": _views(notes, asked),
             "tag": asked.one(TAG),
             "all": len(notes),
-            "tags": [_shown(one, scale, asked, run) for one in counts],
+            "tags": counts,
+            "scale": scale,
+            "notes_of": lambda tag: asked.but(**NEW | {TAG: tag}),
+            "in_run": lambda tag: f"{run_path(run)}{query([(TAG, tag)])}#examples" if run else "",
             "why": next((words(one.why) for one in counts if one.why), ""),
             "labelled": counts[0].labelled if counts else 0,
             "weighted": len({*chances.values()}) > 1,
@@ -327,11 +230,7 @@ def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 
 
 
 def change_tags(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
-    """Tag an item, or change a tag; the page again, with 422, where that cannot be.
-
-    Raises:
-        NotThere: The store has no such queue.
-    """
+    """Tag an item, or change a tag; the page again, with 422, where that cannot be."""
     queue = place.queue(asked.names["queue"])
     tags, by = QueueTags(place.labels(), queue), author_of(asked)
     name, item = form.get("tag", ""), form.get("item", "")
@@ -363,7 +262,6 @@ def _number(text: str) -> int:
 
 
 def _chosen(notes: Sequence[TaggedNote], asked: Asked) -> list[list[TaggedNote]]:
-    """The notes of each item that is asked for."""
     tag = asked.one(TAG)
     if asked.one(OPEN):
         notes = [one for one in notes if not one.tags]
@@ -373,7 +271,6 @@ def _chosen(notes: Sequence[TaggedNote], asked: Asked) -> list[list[TaggedNote]]
 
 
 def _views(notes: Sequence[TaggedNote], asked: Asked) -> list[tuple[str, int, str, bool]]:
-    """The name, how many notes, the address, and whether it is shown."""
     left, tag = sum(not one.tags for one in notes), asked.one(TAG)
     views = [
         ("all", len(notes), {}, not asked.one(OPEN) and not tag),
@@ -386,13 +283,3 @@ def _end(counts: Sequence[TagCount]) -> float:
     most = max((one.interval.high for one in counts if one.interval), default=0.0)
     most = max([most, *(one.share or 0.0 for one in counts)])
     return next(end for end in ENDS if most <= end)
-
-
-def _shown(one: TagCount, scale: Scale, asked: Asked, run: str) -> ShownTag:
-    low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
-    return ShownTag(
-        one,
-        drawn(charts.strip(IntervalCell(one.share, low, high, scale))),
-        asked.but(**NEW | {TAG: one.tag}),
-        f"{run_path(run)}{query([(TAG, one.tag)])}#examples" if run else "",
-    )

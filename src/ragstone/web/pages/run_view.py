@@ -1,10 +1,10 @@
 """Run page: the results of a run in words and intervals, and the report file to send."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
@@ -21,7 +21,7 @@ from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
 from ragstone.report.number_format import SYSTEM, Groups
 from ragstone.report.page import Phrase, parts, plain
-from ragstone.report.pages.full_run_page import method, needs, slice_values
+from ragstone.report.pages.full_run_page import distributions, method, needs, slice_values
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
@@ -36,13 +36,12 @@ from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
 from ragstone.web.html_report import report_file
 from ragstone.web.page_request import Asked, Elsewhere, WebFile, WebPage, run_path
-from ragstone.web.parts.answers import word_bars
-from ragstone.web.parts.choices_and_tabs import ViewChoice, choice, run_tabs
+from ragstone.web.parts.choices_and_tabs import choice, run_tabs
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
 from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import cut
+from ragstone.web.templating import View, cut
 
 from .examples_view import examples_table
 
@@ -51,12 +50,7 @@ REPORT_PATIENCE = 600
 
 
 def report_page(place: RunsFolder, asked: Asked) -> WebFile:
-    """The report on a run; with ``?download=1`` the browser keeps the file instead of showing it.
-
-    Raises:
-        NotThere: No run is called so.
-        InputError: It is not finished, damaged, or far too large.
-    """
+    """Give the report on a run; with ``?download=1`` the browser keeps the file."""
     name = asked.names["run"]
     run = place.run(name)
     key = ("report", place.stamp(name))
@@ -78,7 +72,7 @@ TAG, APART = "tag:", "tag"
 
 
 def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
-    """A run; one that is not finished shows how far it is."""
+    """Show a run; one that is not finished shows how far it is."""
     name = asked.names["run"]
     folder = Folder(place.path(name))
     form = folder.form
@@ -114,12 +108,12 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             "ready": False,
             "said": [_short(one, summary) for one in summary_sentences(summary)] if summary else [],
             "caution": _caution(run, summary) if summary else (),
-            **_estimates(run, asked, summary, scores or OfScores(), list(tags), estimates),
+            **_estimates(run, asked, summary, scores or OfScores({}, {}), list(tags), estimates),
             **_faults(found, asked),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
-            "bars": word_bars(Groups(run.estimate_list).whole),
+            "bars": distributions(Groups(run.estimate_list).whole),
             "calls": calls or [],
             "notes": _notes(run),
             "small_print": _small_print(run),
@@ -129,7 +123,7 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
 
 
 def run_head(run: Run, name: str) -> dict[str, object]:
-    """What the head of each page of a finished run shows."""
+    """Return what the head of each page of a finished run shows."""
     return {
         "run": name,
         "form": run.form,
@@ -142,16 +136,15 @@ def run_head(run: Run, name: str) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class OfScores:
-    """What single scores tell: how they lie, and of what share of its weight a composite is."""
+class OfScores(NamedTuple):
+    """The spread of single scores, and the share of its weight that a composite is made of."""
 
-    lie: Histograms = field(default_factory=dict)
-    weights: WeightShares = field(default_factory=dict)
+    lie: Histograms
+    weights: WeightShares
 
 
 class _Soon:
-    """What takes a while on a large run: made in the background, and waited for a moment."""
+    """Makes in the background what takes a while on a large run, and waits for it a moment."""
 
     def __init__(self, place: RunsFolder, name: str) -> None:
         self._place, self._name = place, name
@@ -159,14 +152,12 @@ class _Soon:
         self._until = perf_counter() + PATIENCE
 
     def begin(self) -> None:
-        """Have all of it made."""
         self._until, until = 0.0, self._until
         _ = self.summary, self.scores, self.failures, self.calls
         self._until = until
 
     @property
     def ready(self) -> bool:
-        """Whether all of it is there."""
         return None not in (self.summary, self.scores, self.failures, self.calls)
 
     @property
@@ -191,12 +182,11 @@ class _Soon:
 
     @property
     def _left(self) -> float:
-        """Seconds for which something may still be waited for."""
         return max(0.0, self._until - perf_counter())
 
 
 def _tagged_apart(place: RunsFolder, name: str, by: str, tags: Tags) -> Sequence[Estimate] | None:
-    """The estimates with and without the tag that is asked for; None while they are being made."""
+    """Return the estimates with and without a tag; none without one, None while they are made."""
     one = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
     if one is None:
         return ()
@@ -211,7 +201,6 @@ def _of_scores(run: Run) -> OfScores:
 
 
 def _short(text: str, summary: Summary) -> str:
-    """A sentence with the long names of systems cut as they are in the tables."""
     for name in sorted(summary.systems, key=len, reverse=True):
         text = text.replace(" ".join(name.split()), cut(name))
     return text
@@ -229,20 +218,7 @@ def _progress(folder: Folder) -> dict[str, object]:
     return {"progress": beat, "goes_on": on, "left": left}
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What stands below the title of a run, in words."""
-
-    counts: tuple[tuple[str, str], ...]
-    made: str
-    seconds: str
-    calls: str
-    missing: int
-    possible: int
-    corrected: int
-
-
-def _facts(run: Run) -> RunFacts:
+def _facts(run: Run) -> View:
     form, data = run.form, run.form.data
     whole = [one for one in run.estimate_list if not one.group]
     counts = [
@@ -251,15 +227,15 @@ def _facts(run: Run) -> RunFacts:
         (data.systems, "system"),
     ]
     made = datetime.fromisoformat(form.created) if form.created else None
-    return RunFacts(
-        tuple((f"{n:,}", noun if n == 1 else f"{noun}s") for n, noun in counts),
-        made.strftime("%d %b %Y, %H:%M") if made else "",
-        lasted(form.seconds),
-        spent(form.calls),
-        sum(one.n_missing for one in whole),
-        sum(one.n + one.n_missing for one in whole),
-        sum(one.undone is None for one in run.corrections()),
-    )
+    return {
+        "counts": [(f"{n:,}", noun if n == 1 else f"{noun}s") for n, noun in counts],
+        "made": made.strftime("%d %b %Y, %H:%M") if made else "",
+        "seconds": lasted(form.seconds),
+        "calls": spent(form.calls),
+        "missing": sum(one.n_missing for one in whole),
+        "possible": sum(one.n + one.n_missing for one in whole),
+        "corrected": sum(one.undone is None for one in run.corrections()),
+    }
 
 
 def _estimates(
@@ -333,13 +309,13 @@ def _faults(found: FailureGroups | None, asked: Asked) -> dict[str, object]:
 
 
 def _system(asked: Asked, systems: Sequence[str], themselves: Collection[str]) -> str:
-    """The system that is asked for, otherwise the first whose answers are not the references."""
+    """Return the system asked for, otherwise the first whose answers are not the references."""
     asked_for = asked.one("system")
     others = [one for one in systems if one not in themselves] or [*systems, ""]
     return asked_for if asked_for in systems else others[0]
 
 
-def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> ViewChoice | None:
+def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> View | None:
     if len(systems) < 2:
         return None
     return choice(asked, "system", "System", [(one, one) for one in systems], chosen, at)
@@ -355,6 +331,5 @@ def _notes(run: Run) -> list[str]:
 
 
 def _small_print(run: Run) -> list[tuple[str, str]]:
-    """How to read the numbers, and how the intervals were made."""
     notes = method(run, Groups(run.estimate_list))
     return [(note.name, plain(note.words)) for note in notes]

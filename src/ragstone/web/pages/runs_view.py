@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
-from markupsafe import Markup
-
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
@@ -29,12 +27,11 @@ from ragstone.report.reason_words import why_no_value
 from ragstone.report.run_contents import lasted
 from ragstone.report.sentences.analysis_words import badge
 from ragstone.run import Estimate
-from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
-from ragstone.run.folder.schemas import Manifest
+from ragstone.run.folder.run_list import FoundRun, goes_on, last_beat
 from ragstone.web.example_rows import PREFERRED, Marks, name_of
 from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import drawn
+from ragstone.web.templating import View, drawn
 
 SHOWN_METRICS, A_PAGE = 3, 40
 
@@ -42,110 +39,13 @@ PATIENCE = 0.25
 """Seconds for comparisons that are not known yet; the others follow when the page asks again."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricCell:
-    """A system's mean under a metric, and its difference to the pinned system.
-
-    Attributes:
-        estimate: None if the run does not have the metric.
-        strip: The interval, drawn.
-        why: Why there is no value.
-        comparison: With the pinned system; None if there is none.
-        waits: Whether the comparison is still to come.
-        itself: Whether it would compare the references with themselves.
-    """
-
-    estimate: Estimate | None = None
-    strip: Markup | str = ""
-    why: str = ""
-    comparison: Comparison | None = None
-    waits: bool = False
-    itself: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A system of a run."""
-
-    system: str
-    cells: tuple[MetricCell, ...]
-    pinned: bool
-    pin: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRun:
-    """A run in the table.
-
-    Attributes:
-        name: Of its folder.
-        path: Of its page.
-        when: When it was made, or last written if it is not finished.
-        form: What ``run.json`` says; None if it is damaged.
-        badge: Whether people's labels checked its judges; empty if it is not finished.
-        tags: As people gave them.
-        lines: A line for each system.
-        missing: How many scores are missing.
-        possible: Of how many.
-        progress: Of a run that is not finished.
-        goes_on: Whether it is being judged.
-    """
-
-    name: str
-    path: str
-    when: datetime
-    form: Manifest | None
-    badge: str
-    tags: tuple[str, ...]
-    lines: tuple[Line, ...] = ()
-    missing: int = 0
-    possible: int = 0
-    progress: Beat | None = None
-    goes_on: bool = False
-
-    @property
-    def data(self) -> str:
-        """The name of the data."""
-        if self.form is None or self.form.data.source == "":
-            return ""
-        return named(self.form.data.source)
-
-    @property
-    def open(self) -> bool:
-        """Whether it is not finished."""
-        return self.form is not None and not self.form.finished
-
-    @property
-    def judges(self) -> list[str]:
-        """Who judged."""
-        if self.progress:
-            return self.progress.judges
-        return [one.name for one in self.form.judges if one.kinds] if self.form else []
-
-    @property
-    def cost(self) -> str:
-        """What the calls cost; empty if none was made."""
-        calls = self.progress or (self.form.calls if self.form else None)
-        if calls is None or not calls.calls:
-            return ""
-        return counted(calls.calls, "call") if calls.usd is None else f"${calls.usd:,.2f}"
-
-    @property
-    def time(self) -> str:
-        """How long it took, or how long it will still take."""
-        if self.progress:
-            left = self.progress.left if self.goes_on else None
-            return f"{lasted(left)} left" if left is not None else ""
-        return lasted(self.form.seconds if self.form else None)
-
-
 def named(source: str) -> str:
-    """The name of data by the file that they come from, without its endings."""
+    """Return the name of data by the file that they come from, without its endings."""
     return Path(source).name.split(".")[0] or source
 
 
 def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
-    """The runs of the folder; of one run alone, its page."""
+    """Show the runs of the folder; of one run alone, its page."""
     if place.alone:
         return Elsewhere(run_path(place.alone.name))
     marks = place.marks()
@@ -161,7 +61,7 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
         for one in kept[page.rows]
     ]
     everything = dict.fromkeys(one.metric for ones in estimates.values() for one in ones)
-    waits = any(cell.waits for one in shown for line in one.lines for cell in line.cells)
+    waits = any(cell["waits"] for run in shown for line in run["lines"] for cell in line["cells"])
     return WebPage(
         "runs.html",
         "Runs",
@@ -177,18 +77,14 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             "tag": asked.one("tag"),
             "search": asked.one("q"),
             "trends": list(_trends(found, estimates, metrics[0] if metrics else "")),
-            "refresh": waits or any(one.goes_on for one in shown),
+            "refresh": waits or any(run["goes_on"] for run in shown),
             "run_path": run_path,
         },
     )
 
 
 def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
-    """Pin a run, give it a tag, or take one away; or go to the comparison of two runs.
-
-    Raises:
-        InputError: The run is not there, or the tag has no name.
-    """
+    """Pin a run, give it a tag, or take one away; or go to the comparison of two runs."""
     back = form.get("back", "/")
     back = back if back.startswith("/?") or back == "/" else "/"
     run = form.get("run", "")
@@ -213,7 +109,6 @@ def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
 
 
 def _metrics(asked: Asked, found: Sequence[Sequence[Estimate]]) -> list[str]:
-    """Those that are asked for, otherwise those that most runs have."""
     counts = Counter(name for ones in found for name in {one.metric for one in ones})
     named = [one for text in asked.all("metric") for one in text.split(",") if one in counts]
     if named:
@@ -245,7 +140,7 @@ def _shown(
     marks: Marks,
     pinned: str,
     late: float,
-) -> ShownRun:
+) -> View:
     name = one.path.name
     finished = one.form is not None and one.form.finished
     systems = list(dict.fromkeys(e.group[SYSTEM] for e in estimates if SYSTEM in e.group)) or [""]
@@ -259,21 +154,44 @@ def _shown(
         own = f"{name}/{system}" if len(systems) > 1 else name
         known = by_system.get(system)
         cells = tuple(_cell(here.get(metric), metric, known) for metric in metrics)
-        lines.append(Line(system if len(systems) > 1 else "", cells, own == pinned, own))
-    beat = last_beat(one.path) if one.form and not finished else None
-    return ShownRun(
-        name,
-        run_path(name),
-        datetime.fromisoformat(made) if made else one.changed,
-        one.form,
-        badge(checked_against_people(one.path, one.form)) if one.form and finished else "",
-        tuple(marks.tags.get(name, ())),
-        tuple(lines),
-        sum(e.n_missing for e in whole),
-        sum(e.n + e.n_missing for e in whole),
-        beat,
-        goes_on(one.path, beat),
-    )
+        lines.append(
+            {
+                "system": system if len(systems) > 1 else "",
+                "cells": cells,
+                "pinned": own == pinned,
+                "pin": own,
+            }
+        )
+    form = one.form
+    beat = last_beat(one.path) if form and not finished else None
+    going = goes_on(one.path, beat)
+    calls = beat or (form.calls if form else None)
+    cost = ""
+    if calls is not None and calls.calls:
+        cost = counted(calls.calls, "call") if calls.usd is None else f"${calls.usd:,.2f}"
+    time = lasted(form.seconds if form else None)
+    if beat:
+        left = beat.left if going else None
+        time = "" if left is None else f"{lasted(left)} left"
+    judges = [judge.name for judge in form.judges if judge.kinds] if form else []
+    return {
+        "name": name,
+        "path": run_path(name),
+        "when": datetime.fromisoformat(made) if made else one.changed,
+        "form": form,
+        "badge": badge(checked_against_people(one.path, form)) if form and finished else "",
+        "tags": marks.tags.get(name, ()),
+        "lines": lines,
+        "missing": sum(estimate.n_missing for estimate in whole),
+        "possible": sum(estimate.n + estimate.n_missing for estimate in whole),
+        "progress": beat,
+        "goes_on": going,
+        "open": form is not None and not finished,
+        "data": named(form.data.source) if form and form.data.source else "",
+        "judges": beat.judges if beat else judges,
+        "cost": cost,
+        "time": time,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +212,7 @@ class WithPinned:
 def _compared(
     place: RunsFolder, name: str, systems: Sequence[str], pinned: str, late: float
 ) -> dict[str, WithPinned]:
-    """The comparison of each system with the pinned one, as far as there is time."""
+    """Compare each system with the pinned one, as far as there is time."""
     run, _, system = pinned.partition("/")
     if not run or (run == name and len(systems) < 2):
         return {}
@@ -329,37 +247,40 @@ def _with_itself(found: Comparisons, label: str) -> Collection[str]:
     return {m for one in own if one.facts["system"] == label for m in one.facts["metrics"].split()}
 
 
-def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> MetricCell:
+def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> View:
     if estimate is None:
-        return MetricCell(why="not measured")
+        return {
+            "estimate": None,
+            "strip": "",
+            "why": "not measured",
+            "comparison": None,
+            "waits": False,
+            "itself": False,
+        }
     if estimate.value is None:
-        return MetricCell(estimate, why=why_no_value(estimate))
+        return {
+            "estimate": estimate,
+            "strip": "",
+            "why": why_no_value(estimate),
+            "comparison": None,
+            "waits": False,
+            "itself": False,
+        }
     cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric))
     beside = beside or WithPinned()
-    return MetricCell(
-        estimate,
-        drawn(charts.strip(cell, 12)),
-        "",
-        beside.comparisons.get(metric),
-        beside.waits,
-        metric in beside.itself,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """A metric over the runs of one data set, oldest first."""
-
-    data: str
-    metric: str
-    figure: Markup
-    points: tuple[tuple[str, str, str], ...]
+    return {
+        "estimate": estimate,
+        "strip": drawn(charts.strip(cell, 12)),
+        "why": "",
+        "comparison": beside.comparisons.get(metric),
+        "waits": beside.waits,
+        "itself": metric in beside.itself,
+    }
 
 
 def _trends(
     found: Sequence[FoundRun], estimates: Mapping[Path, Sequence[Estimate]], metric: str
-) -> Iterator[Trend]:
-    """A line for each data set with several runs of the metric, over all their answers."""
+) -> Iterator[View]:
     by_data: dict[str, list[tuple[FoundRun, Estimate, SeriesPoint]]] = {}
     for one in sorted(found, key=lambda run: run.form.created if run.form else ""):
         whole = next((e for e in estimates[one.path] if e.metric == metric and not e.group), None)
@@ -377,10 +298,14 @@ def _trends(
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
         rows = tuple((one.path.name, number(p.value), interval_of(e)) for one, e, p in ones)
-        yield Trend(name, short_name(metric), drawn(charts.series(series, 120)), rows)
+        yield {
+            "data": name,
+            "metric": short_name(metric),
+            "figure": drawn(charts.series(series, 120)),
+            "points": rows,
+        }
 
 
 def _point(at: float, value: float, one: Estimate) -> SeriesPoint:
-    """A mean with its interval; without one, both ends lie at the mean."""
     low = value if one.low is None else one.low
     return SeriesPoint(at, value, low, value if one.high is None else one.high)

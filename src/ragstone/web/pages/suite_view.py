@@ -1,10 +1,9 @@
 """Suite: a run as the report of the tool that a suite is named after, as its users know it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
-from markupsafe import Markup
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.core.messages import argument, call
@@ -28,77 +27,17 @@ from ragstone.run import Estimate
 from ragstone.run.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
 from ragstone.web.parts.choices_and_tabs import choice
-from ragstone.web.parts.estimate_tables import ShownEstimates, shown_estimates
+from ragstone.web.parts.estimate_tables import shown_estimates
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import drawn, minus
+from ragstone.web.templating import View, drawn, minus
 
 from .run_view import run_head
 
 A_PAGE, ANSWERS = 25, 10
 
 
-@dataclass(frozen=True, slots=True)
-class PlainTable:
-    """A table of a report: its title, its columns with whether they are numbers, its rows."""
-
-    title: str
-    columns: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClassBar:
-    """How often each class was given: to whom, drawn, and in words."""
-
-    who: str
-    bar: Markup
-    words: str
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClassBars:
-    """Classes with their fills, over all answers and for each method."""
-
-    title: str
-    key: tuple[tuple[int, str], ...]
-    rows: tuple[ClassBar, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedCell:
-    """What a method has for a question: the text, or why there is none."""
-
-    text: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedQuestion:
-    """A question with a cell for each method."""
-
-    question: str
-    kind: str
-    cells: tuple[ReportedCell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedAnswer:
-    """An answer with what a report says of it: names with texts, and advice or a reference."""
-
-    question: str
-    method: str
-    path: str
-    values: tuple[tuple[str, ReportedCell], ...]
-    texts: tuple[tuple[str, str], ...]
-
-
 def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The report that a run is under one of its suites.
-
-    Raises:
-        NotThere: The run has not the metrics of the suite.
-    """
+    """Show the report that a run is under one of its suites."""
     name, suite = asked.names["run"], asked.names["suite"]
     run = place.run(name)
     reports = reports_of(run)
@@ -136,12 +75,10 @@ def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def _asked_as(run: Run, suite: str) -> str:
-    """The suite with the parameters that the run gave it."""
     return next((one for one in run.form.suites if one.split("(")[0] == suite), suite)
 
 
-def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> ShownEstimates:
-    """The means under the names of the report, each with its interval."""
+def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> View:
     groups = Groups(run.estimate_list)
     families = FAMILIES if layout.at_any_k else {suite: (*layout.columns, *layout.behind)}
     there: list[Estimate] = []
@@ -176,8 +113,7 @@ def _forms(run: Run, metric: str) -> list[str]:
 Frames = Mapping[str, Sequence[pl.DataFrame]]
 
 
-def _tables(frames: Frames) -> Iterator[PlainTable]:
-    """The tables that a GraphRAG report has beside its rows."""
+def _tables(frames: Frames) -> Iterator[View]:
     if by_method := frames.get("by_method.csv"):
         frame = by_method[0].select(
             "method",
@@ -194,9 +130,13 @@ def _tables(frames: Frames) -> Iterator[PlainTable]:
         yield _table("By type of question", by_type[0])
 
 
-def _table(title: str, frame: pl.DataFrame) -> PlainTable:
+def _table(title: str, frame: pl.DataFrame) -> View:
     columns = tuple((spoken(name), place > 0) for place, name in enumerate(frame.columns))
-    return PlainTable(title, columns, tuple(tuple(map(_text, row)) for row in frame.iter_rows()))
+    return {
+        "title": title,
+        "columns": columns,
+        "rows": [tuple(map(_text, row)) for row in frame.iter_rows()],
+    }
 
 
 def _text(value: object) -> str:
@@ -210,7 +150,7 @@ CLASSES: Mapping[str, tuple[str, str, tuple[int, ...]]] = {
 """For a file with classes: its title, the column that names them, and their fills."""
 
 
-def _bars(frames: Frames) -> Iterator[ClassBars]:
+def _bars(frames: Frames) -> Iterator[View]:
     for file, (title, column, levels) in CLASSES.items():
         if file not in frames:
             continue
@@ -228,43 +168,42 @@ def _bars(frames: Frames) -> Iterator[ClassBars]:
             plain = "count" not in own.columns
             counts = list(own.row(0)[1:4]) if plain else own["count"].to_list()
             rows.append(_bar(method, key, counts))
-        yield ClassBars(title, key, tuple(rows))
+        yield {"title": title, "key": key, "rows": rows}
 
 
 def _within(row: Mapping[str, object]) -> str:
     return f", {row['low']} – {row['high']}" if row["low"] else ""
 
 
-def _bar(
-    who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], said: str = ""
-) -> ClassBar:
+def _bar(who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], said: str = "") -> View:
     parts = tuple(BarPart(n, at, word) for (at, word), n in zip(key, counts, strict=True))
     said = said or ", ".join(f"{one.size:,g} {one.word}" for one in parts)
-    return ClassBar(who, drawn(charts.bar(Bar(parts, sum(counts)))), said, sum(counts))
+    return {
+        "who": who,
+        "bar": drawn(charts.bar(Bar(parts, sum(counts)))),
+        "words": said,
+        "n": sum(counts),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLimit:
-    """A limit with its advice, and how many answers of each system are beyond it."""
-
-    name: str
-    bound: str
-    advice: str
-    systems: tuple[tuple[str, str, bool], ...]
-
-
-def _limits(found: Sequence[LimitReached]) -> list[ShownLimit]:
+def _limits(found: Sequence[LimitReached]) -> list[View]:
     made = []
     for limit in dict.fromkeys(one.limit for one in found):
         own = [one for one in found if one.limit == limit]
         systems = ((one.system, f"{one.beyond:,} of {one.n:,}", bool(one.beyond)) for one in own)
         bound = f"{limit.side} {limit.bound:g}"
-        made.append(ShownLimit(limit.name.replace("_", " "), bound, limit.advice, tuple(systems)))
+        made.append(
+            {
+                "name": limit.name.replace("_", " "),
+                "bound": bound,
+                "advice": limit.advice,
+                "systems": systems,
+            }
+        )
     return made
 
 
 def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, object]:
-    """A row a question, a column a method, for one column of the report."""
     who = "method" if "method" in rows.columns else "system"
     if layout.at_any_k or who not in rows.columns:
         return {"questions": [], "methods": [], "column": None}
@@ -278,7 +217,7 @@ def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, ob
     shown = ids[page.rows]
     methods = rows[who].unique(maintain_order=True).to_list()
     part = rows.filter(pl.col("question_id").is_in(shown.to_list()))
-    found: dict[str, dict[str, ReportedCell]] = {}
+    found: dict[str, dict[str, View]] = {}
     about: dict[str, tuple[str, str]] = {}
     for row in part.iter_rows(named=True):
         key = row["question_id"]
@@ -286,7 +225,7 @@ def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, ob
         found.setdefault(key, {}).setdefault(row[who], _cell(row, name))
     return {
         "questions": [
-            ReportedQuestion(*about[key], tuple(found[key].get(one) for one in methods))
+            (*about[key], [found[key].get(method) for method in methods])
             for key in shown
         ],
         "methods": methods,
@@ -302,16 +241,15 @@ WHY: Mapping[str, str] = {"N/A": "N/A: no retrieval"}
 """What a report says of a cell without a number, with the reason."""
 
 
-def _cell(row: Mapping[str, object], name: str) -> ReportedCell:
+def _cell(row: Mapping[str, object], name: str) -> View:
     value = row[name]
     if value is not None:
-        return ReportedCell(WHY.get(str(value), minus(str(value))), "value")
+        return {"text": WHY.get(str(value), minus(str(value))), "status": "value"}
     missing = str(row.get("missing") or "").split(", ")
-    return ReportedCell("", "missing" if name in missing else "undefined")
+    return {"text": "", "status": "missing" if name in missing else "undefined"}
 
 
 def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
-    """Wrong answers beside their references, or each answer with its reasons and advice."""
     run = asked.names["run"]
     if wrong := frames.get("wrong_answers.csv"):
         frame, title = wrong[0], "Wrong answers"
@@ -330,13 +268,13 @@ def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
     for row in frame[at.rows].iter_rows(named=True):
         path = run_path(run, "examples", row["example_id"]) if "example_id" in row else ""
         shown.append(
-            ReportedAnswer(
-                row["question"] or "",
-                row.get("method") or row.get("system") or "",
-                path,
-                tuple((n.replace("_", " "), _cell(row, n)) for n in names if n in row),
-                tuple((n.replace("_", " "), row[n]) for n in texts if row.get(n)),
-            )
+            {
+                "question": row["question"] or "",
+                "method": row.get("method") or row.get("system") or "",
+                "path": path,
+                "scores": [(n.replace("_", " "), _cell(row, n)) for n in names if n in row],
+                "texts": [(n.replace("_", " "), row[n]) for n in texts if row.get(n)],
+            }
         )
     return {
         "answers": shown, "answers_title": title, "more": more, "at": at,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragstone.annotation.queue.form import (
@@ -19,22 +18,23 @@ from ragstone.annotation.queue.form import (
     name_of,
     texts_of,
 )
-from ragstone.data.record_labels import FIELDS, Unit
+from ragstone.data.record_labels import FIELDS
 from ragstone.report.number_format import counted, spoken
 from ragstone.report.reason_words import words
+from ragstone.web.templating import View
 
 from .highlight import MarkedPiece, answer_pieces
 
 
 def part_title(part: ItemPart, item: QueueItem) -> str:
-    """How a part is called."""
+    """Return what a part is called."""
     if part.unit == "answer":
         return "These answers" if "answers" in item.shown else "This answer"
     return f"{spoken(part.unit).capitalize()} {part.name}".strip()
 
 
 def sheet_title(item: QueueItem, *, yes_no: bool) -> str:
-    """What stands above all labels of an item."""
+    """Return what stands above all labels of an item."""
     if len(item.parts) == 1:
         title = part_title(item.parts[0], item)
         return f"What is true of {title[:1].lower()}{title[1:]}?" if yes_no else title
@@ -43,7 +43,7 @@ def sheet_title(item: QueueItem, *, yes_no: bool) -> str:
 
 
 def label_title(label: str) -> str:
-    """How a label is called.
+    """Return what a label is called.
 
     >>> label_title("source_cited"), label_title("rating.helpfulness")
     ('Source cited', 'Helpfulness')
@@ -53,7 +53,7 @@ def label_title(label: str) -> str:
 
 
 def rule_words(pair: ForbiddenPair) -> str:
-    """What a rule says, and the two ways to keep it."""
+    """Say what a rule forbids, and the two ways to keep it."""
     ways = [
         f"“{label_title(label)}” to {YES_NO[value == YES_NO[0]]}"
         for label, value in reversed(list(pair.said.items()))
@@ -62,7 +62,7 @@ def rule_words(pair: ForbiddenPair) -> str:
 
 
 def fault_words(fault: AnswerFault, form: QueueForm, item: QueueItem) -> str:
-    """What is wrong with an answer, where, and how to mend it."""
+    """Say what is wrong with an answer, where, and how to mend it."""
     rules: Mapping[str, str] = {one.why: rule_words(one) for one in forbidden_pairs(form)}
     parts = [one for one in item.parts if (one.unit, one.name) == fault.part]
     named = len(item.parts) > 1 and (fault.label or fault.why in rules)
@@ -83,73 +83,38 @@ LONG_CONTEXT = 1_200
 """Characters from which on a context among others is folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeskText:
-    """A text to read.
-
-    Attributes:
-        name: As in ``texts_of``.
-        title: What it is called among its like; who spoke, of a turn.
-        pieces: Its beginning, and what of it is fetched when somebody asks for it.
-        is_long: Whether it is folded.
-        part: The number of the part that it is; empty if it is none.
-    """
-
-    name: str
-    title: str
-    pieces: tuple[MarkedPiece, ...]
-    is_long: bool
-    part: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeskSection:
-    """Texts of one sort, such as the contexts."""
-
-    key: str
-    title: str
-    texts: tuple[DeskText, ...]
-
-
-def sections_of(item: QueueItem, part: str = "", start: int = 0) -> Iterator[DeskSection]:
-    """The texts of an item, each sort in a section.
-
-    Args:
-        item: The item.
-        part: The name of the text of which more was asked for; empty if none.
-        start: From which character on.
-    """
+def _sections(item: QueueItem, part: str, start: int) -> Iterator[View]:
     texts = texts_of(item)
-    parts = {name_of(one): str(at) for at, one in enumerate(item.parts)}
+    parts = {name_of(each): str(at) for at, each in enumerate(item.parts)}
     sorts: dict[str, list[str]] = {}
     for name in texts:
         sort = name.partition("/")[0]
         # A part that is no context is short, and read on the sheet beside what is asked of it.
         if sort in item.shown or sort == CONTEXTS:
             sorts.setdefault(sort, []).append(name)
-    between = [one for one in sorts if one not in FIRST + LAST]
-    for sort in (one for one in (*FIRST, *between, *LAST) if one in sorts):
+    between = [sort for sort in sorts if sort not in FIRST + LAST]
+    for sort in (sort for sort in (*FIRST, *between, *LAST) if sort in sorts):
         names = sorts[sort]
         room = min(ONE_TEXT, max(LEAST, ALL_TEXTS // len(names)))
-        titles = _titles(item.shown.get(sort), names)
-        yield DeskSection(
-            sort,
-            spoken(sort).capitalize(),
-            tuple(
-                DeskText(
-                    name,
-                    title,
-                    tuple(_pieces(texts[name], start if name == part else 0, room)),
-                    sort == CONTEXTS and len(names) > 1 and len(texts[name]) > LONG_CONTEXT,
-                    parts.get(name, ""),
-                )
-                for name, title in zip(names, titles, strict=True)
-            ),
-        )
+        folds = sort == CONTEXTS and len(names) > 1
+        yield {
+            "key": sort,
+            "title": spoken(sort).capitalize(),
+            "texts": [
+                {
+                    "name": name,
+                    "title": title,
+                    "pieces": _pieces(texts[name], start if name == part else 0, room),
+                    "is_long": folds and len(texts[name]) > LONG_CONTEXT,
+                    "part": parts.get(name, ""),
+                }
+                for name, title in zip(names, _titles(item.shown.get(sort), names), strict=True)
+            ],
+        }
 
 
 def piece_of(item: QueueItem, name: str, start: int) -> list[MarkedPiece]:
-    """A text of an item from a character on; nothing if it has none of that name."""
+    """Return a text of an item from a character on; nothing if it has none of that name."""
     text = texts_of(item).get(name, "")
     return _pieces(text, start, ONE_TEXT) if start < len(text) else []
 
@@ -161,7 +126,6 @@ def _pieces(text: str, start: int, most_bytes: int) -> list[MarkedPiece]:
 
 
 def _titles(shown: object, names: Sequence[str]) -> list[str]:
-    """Who spoke, where that is said; else the end of the name."""
     given = shown if isinstance(shown, list) else []
     who = [one.get("role") if isinstance(one, Mapping) else None for one in given]
     return [
@@ -185,106 +149,6 @@ Mode = Literal["cycle", "turn"]
 choice with that number of the label whose turn it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeskChoice:
-    """Something that can be said of a label, and the digit that says it."""
-
-    value: str
-    digit: str
-    help: str
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DeskLabel:
-    """A label on the sheet.
-
-    Attributes:
-        field: Of the form.
-        label: Its name.
-        title: How it is called.
-        sort: What its name says before the point, such as ``rating``.
-        help: When it is yes.
-        choices: What can be said; empty where people write.
-        value: What is said; empty if nothing is.
-        digit: The key that says it, where each label has its own.
-        required: Whether the item cannot be saved without it.
-        spans: The words that it rests on, each with the name of its text.
-    """
-
-    field: str
-    label: str
-    title: str
-    sort: str
-    help: str
-    choices: tuple[DeskChoice, ...]
-    value: str
-    digit: str
-    required: bool
-    spans: tuple[tuple[str, str], ...]
-
-    @property
-    def looks(self) -> str:
-        """How its choices stand."""
-        if not self.choices:
-            return "free"
-        if tuple(one.value for one in self.choices) == YES_NO:
-            return "yn"
-        room = sum(len(one.value) + 3 for one in self.choices)
-        helped = any(one.help for one in self.choices)
-        return "stacked" if helped or room > SIDE_BY_SIDE else "beside"
-
-
-@dataclass(frozen=True, slots=True)
-class DeskPart:
-    """A part of the item, with its labels.
-
-    Attributes:
-        at: Its number, from 0.
-        unit: What it is.
-        name: Which one.
-        title: How it is called.
-        text: What is read of it on the sheet itself; empty where it is among the texts.
-        about: The name of its text.
-        labels: What is asked of it.
-    """
-
-    at: int
-    unit: Unit
-    name: str
-    title: str
-    text: str
-    about: str
-    labels: tuple[DeskLabel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotationForm:
-    """An item as it is labelled.
-
-    Attributes:
-        item: Its number.
-        title: What stands above all labels.
-        question: Its question; None if it has none.
-        sections: The other texts.
-        parts: What is asked.
-        mode: What a digit does.
-        note: What is noted.
-        spans: The words that labels rest on, as JSON.
-        forbidden: What the rules between labels forbid, as JSON.
-    """
-
-    item: int
-    title: str
-    question: DeskText | None
-    sections: tuple[DeskSection, ...]
-    parts: tuple[DeskPart, ...]
-    mode: Mode
-    note: str
-    spans: str
-    forbidden: str
-
-
 def desk_of(
     form: QueueForm,
     item: QueueItem,
@@ -293,33 +157,38 @@ def desk_of(
     part: str = "",
     start: int = 0,
     only: Collection[PartLabel] | None = None,
-) -> AnnotationForm:
-    """The desk of an item.
+) -> View:
+    """Return an item as it is labelled: its texts, and the sheet with what is asked of each part.
 
     Args:
         form: What is asked.
-        item: Of what.
+        item: The item.
         answers: What was said of it before.
         part: The name of the text of which more was asked for; empty if none.
-        start: From which character on.
+        start: The first character that is shown of that text.
         only: The labels of parts that are on the sheet; None: all that are asked.
     """
-    asked = [_asked(form, one, only) for one in item.parts]
+    asked = [_asked(form, each, only) for each in item.parts]
     mode = _mode(asked)
-    sections = list(sections_of(item, part, start))
-    questions = [one.texts[0] for one in sections if one.key == "question"]
-    parts = [_part(item, answers, mode, at, asked[at]) for at in range(len(item.parts))]
-    return AnnotationForm(
-        item.item,
-        sheet_title(item, yes_no=mode == "cycle"),
-        questions[0] if questions else None,
-        tuple(one for one in sections if one.key != "question"),
-        tuple(one for one in parts if one.labels),
-        mode,
-        answers.note,
-        json.dumps([dict(one) for one in answers.spans]),
-        json.dumps(_forbidden(form)),
-    )
+    sections = list(_sections(item, part, start))
+    texts = texts_of(item) if answers.spans else {}
+    return {
+        "item": item.item,
+        "title": sheet_title(item, yes_no=mode == "cycle"),
+        "question": next(
+            (each["texts"][0] for each in sections if each["key"] == "question"), None
+        ),
+        "sections": [each for each in sections if each["key"] != "question"],
+        "parts": [
+            _part(item, answers, mode, at, labels, texts)
+            for at, labels in enumerate(asked)
+            if labels
+        ],
+        "mode": mode,
+        "note": answers.note,
+        "spans": json.dumps([dict(span) for span in answers.spans]),
+        "forbidden": json.dumps(_forbidden(form)),
+    }
 
 
 def _forbidden(form: QueueForm) -> list[dict[str, object]]:
@@ -335,7 +204,6 @@ def _forbidden(form: QueueForm) -> list[dict[str, object]]:
 
 
 def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) -> list[AskedLabel]:
-    """What is asked of a part."""
     return [
         one
         for one in form.asked
@@ -351,70 +219,91 @@ def _mode(asked: Sequence[Sequence[AskedLabel]]) -> Mode:
 
 
 def _part(
-    item: QueueItem, answers: ItemAnswers, mode: Mode, at: int, asked: Sequence[AskedLabel]
-) -> DeskPart:
+    item: QueueItem,
+    answers: ItemAnswers,
+    mode: Mode,
+    at: int,
+    asked: Sequence[AskedLabel],
+    texts: Mapping[str, str],
+) -> View:
     part = item.parts[at]
     about = name_of(part)
-    return DeskPart(
-        at,
-        part.unit,
-        part.name,
-        part_title(part, item),
-        "" if about.partition("/")[0] == CONTEXTS else part.text,
-        about,
-        tuple(
-            _label(item, at, one, answers, str(place) if mode == "cycle" else "")
-            for place, one in enumerate(asked, 1)
-        ),
-    )
+    return {
+        "at": at,
+        "unit": part.unit,
+        "name": part.name,
+        "title": part_title(part, item),
+        "text": "" if about.partition("/")[0] == CONTEXTS else part.text,
+        "about": about,
+        "labels": [
+            _label(part, at, label, answers, str(place) if mode == "cycle" else "", texts)
+            for place, label in enumerate(asked, 1)
+        ],
+    }
 
 
 def _label(
-    item: QueueItem, at: int, asked: AskedLabel, answers: ItemAnswers, digit: str
-) -> DeskLabel:
-    part = item.parts[at]
+    part: ItemPart,
+    at: int,
+    asked: AskedLabel,
+    answers: ItemAnswers,
+    digit: str,
+    texts: Mapping[str, str],
+) -> View:
+    key = (part.unit, part.name)
     digits = DIGITS
-    if all(len(one) == 1 and one.isascii() and one.isdigit() for one in asked.choices):
+    if all(len(choice) == 1 and choice.isascii() and choice.isdigit() for choice in asked.choices):
         digits = "".join(asked.choices)
-    value = answers.labels.get((part.unit, part.name), {}).get(asked.label, "")
+    value = answers.labels.get(key, {}).get(asked.label, "")
     yes_no = asked.choices == YES_NO
     sort, _, topic = asked.label.partition(".")
     meant = asked.help.get(YES_NO[0], "").removesuffix(".") if yes_no else ""
-    return DeskLabel(
-        field_of(at, asked.label),
-        asked.label,
-        label_title(asked.label),
-        sort if topic else "",
-        f"Yes if {meant}." if meant else "",
-        tuple(
-            DeskChoice(
-                choice,
-                "" if digit else digits[place : place + 1],
-                "" if yes_no else _sentence(asked.help.get(choice, "")),
-                choice == value,
-            )
-            for place, choice in enumerate(asked.choices)
-        ),
-        value,
-        digit,
-        asked.required,
-        tuple(_quotes(item, part, asked.label, answers)),
-    )
+    choices = [
+        {
+            "value": choice,
+            "digit": "" if digit else digits[place : place + 1],
+            "help": "" if yes_no else _sentence(asked.help.get(choice, "")),
+            "on": choice == value,
+        }
+        for place, choice in enumerate(asked.choices)
+    ]
+    return {
+        "field": field_of(at, asked.label),
+        "label": asked.label,
+        "title": label_title(asked.label),
+        "sort": sort if topic else "",
+        "help": f"Yes if {meant}." if meant else "",
+        "choices": choices,
+        "looks": _looks(asked.choices, helped=any(choice["help"] for choice in choices)),
+        "value": value,
+        "digit": digit,
+        "required": asked.required,
+        "spans": list(marked_words(answers, key, asked.label, texts)),
+    }
+
+
+def _looks(choices: Sequence[str], *, helped: bool) -> str:
+    if not choices:
+        return "free"
+    if choices == YES_NO:
+        return "yn"
+    room = sum(len(choice) + 3 for choice in choices)
+    return "stacked" if helped or room > SIDE_BY_SIDE else "beside"
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _quotes(
-    item: QueueItem, part: ItemPart, label: str, answers: ItemAnswers
-) -> Iterator[tuple[str, str]]:
-    texts: Mapping[str, str] = texts_of(item) if answers.spans else {}
+def marked_words(
+    answers: ItemAnswers, part: tuple[str, str], label: str, texts: Mapping[str, str]
+) -> Iterator[tuple[str, int, int, str]]:
+    """Yield the words that a label of a part rests on: name of the text, start, end and quote."""
     for span in answers.spans:
-        name, start, end = span.get("text"), span.get("start"), span.get("end")
-        mine = span.get("part") == [part.unit, part.name] and span.get("label") == label
+        name, start, end = str(span.get("text")), span.get("start"), span.get("end")
+        mine = span.get("part") == list(part) and span.get("label") == label
         if mine and isinstance(start, int) and isinstance(end, int):
-            yield texts.get(str(name), "")[start:end][:QUOTED], str(name)
+            yield name, start, end, texts.get(name, "")[start:end][:QUOTED]
 
 
 SPANS, NOTE, WHY, OWN_WHY = "spans", "note", "why", "own_why"
@@ -433,7 +322,7 @@ OTHER = "other"
 
 
 def field_of(at: int, label: str) -> str:
-    """The field of the label of a part.
+    """Return the field of the label of a part.
 
     >>> field_of(2, "rating.helpfulness")
     'say.2.rating.helpfulness'
@@ -442,7 +331,7 @@ def field_of(at: int, label: str) -> str:
 
 
 def answers_of(fields: Mapping[str, str], form: QueueForm, item: QueueItem) -> ItemAnswers:
-    """What a sent form says of an item; a field that was left empty says nothing."""
+    """Return what a sent form says of an item; a field that was left empty says nothing."""
     labels: dict[tuple[str, str], dict[str, str]] = {}
     for at, part in enumerate(item.parts):
         for one in form.asked:
@@ -453,7 +342,7 @@ def answers_of(fields: Mapping[str, str], form: QueueForm, item: QueueItem) -> I
 
 
 def reason_of(fields: Mapping[str, str]) -> str:
-    """Why the item is discarded; empty if no reason is given."""
+    """Return why the item is discarded; empty if no reason is given."""
     chosen = fields.get(WHY, "").strip()
     own = fields.get(OWN_WHY, "").strip()
     return (own if chosen in ("", OTHER) else chosen)[: LONGEST_NOTE + 1]

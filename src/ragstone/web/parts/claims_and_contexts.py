@@ -10,6 +10,7 @@ from ragstone.report.number_format import number, shortened
 from ragstone.report.run_contents import Dossier, JudgedPart, JudgementRow, asks_about
 from ragstone.run.corrections.correction import by_reference, key_columns, unit_name
 from ragstone.web.page_request import Asked
+from ragstone.web.templating import View
 
 from .highlight import (
     AT_ONCE,
@@ -38,7 +39,7 @@ CONTEXTS_PART, SHORTEST = "contexts", 400
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """What of an example is shown.
+    """The part of an example of which more was asked for.
 
     Attributes:
         part: The part of which more was asked for; empty if none.
@@ -59,12 +60,12 @@ class ShownPart:
         return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
 
     def first(self, part: str) -> int:
-        """Where this part begins."""
+        """Return where this part begins."""
         return self.start if self.part == part else 0
 
 
 def more_of(asked: Asked) -> Callable[..., str]:
-    """Gives the address of the rest of a part."""
+    """Return a function that gives the address of the rest of a part."""
 
     def address(part: str, start: int = 0, end: int = 0) -> str:
         return asked.but(
@@ -72,40 +73,6 @@ def more_of(asked: Asked) -> Callable[..., str]:
         )
 
     return address
-
-
-@dataclass(frozen=True, slots=True)
-class NamedJudgement:
-    """A judgement in a row, and what it is about, such as ``support/claim#3``."""
-
-    lead: str
-    said: JudgementText | None
-    about: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnitRow:
-    """A claim, a statement or a piece of gold evidence, and which context settles it.
-
-    Attributes:
-        key: What lights up with it.
-        number: As people count.
-        text: Its wording, cut if it is very long.
-        why: The reason for the main verdict.
-        on: For each context that has a column whether the verdict rests on it.
-        beyond: The ranks of the other contexts that it rests on.
-        main: What the contexts say of it.
-        also: What else is said of it.
-    """
-
-    key: str
-    number: str
-    text: str
-    why: str
-    on: tuple[bool, ...]
-    beyond: str
-    main: NamedJudgement
-    also: tuple[NamedJudgement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +91,7 @@ class Matrix:
     """
 
     ranks: tuple[int, ...]
-    rows: tuple[UnitRow, ...]
+    rows: tuple[View, ...]
     tally: str
     first: int
     after: int
@@ -133,31 +100,8 @@ class Matrix:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShownContext:
-    """A context.
-
-    Attributes:
-        rank: As retrieved.
-        id: Its own.
-        score: Of the retrieval.
-        judged: What is said of it.
-        uses: Which claims rest on it.
-        pieces: Its text.
-        why: The reason.
-    """
-
-    rank: int
-    id: str
-    score: str
-    judged: tuple[NamedJudgement, ...]
-    uses: str
-    pieces: tuple[MarkedPiece, ...]
-    why: str
-
-
 def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
-    """The rows of a unit; None if there are none."""
+    """Return the rows of a unit; None if there are none."""
     parts = found.parts[unit]
     if not parts:
         return None
@@ -167,12 +111,12 @@ def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matr
         used = {id for part in parts for id in rests_on(part)}
         ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
     first = min(first, len(parts) - 1)
-    rows: list[UnitRow] = []
+    rows: list[View] = []
     size = 0
     several = len(found.example.reference) > 1
     for part in parts[first:]:
         row = _unit_row(found, unit, part, ranks, several=several)
-        size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
+        size += ROW + len(inert(row["text"] + row["why"]).encode()) + ALSO * len(row["also"])
         if rows and size > most_bytes:
             size = most_bytes
             break
@@ -190,13 +134,13 @@ def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matr
         first,
         first + len(rows),
         len(parts),
-        any(row.main.said and row.main.said.number for row in rows),
+        any(row["main"]["said"] and row["main"]["said"].number for row in rows),
         size,
     )
 
 
-def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[ShownContext]:
-    """The contexts from the one that was asked for on, as many as there is room for."""
+def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[View]:
+    """Return the contexts from the one that was asked for on, as many as there is room for."""
     few = max(1, most_bytes // (CONTEXT + SHORTEST))
     first = want.first(CONTEXTS_PART)
     parts = found.parts["context"]
@@ -228,39 +172,39 @@ def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[Sho
             )
         )
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
-        verdicts = tuple(
-            NamedJudgement(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
+        verdicts = [
+            _judged(says_of(ask.name), ask, row, several=False)
             for ask in asks_about("context")
             for row in part.rows(ask.kind)
-        )
-        reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
+        ]
+        reasons = [verdict["said"].reason for verdict in verdicts if verdict["said"].reason]
         score = part.own.get("score")
         passages.append(
-            ShownContext(
-                part.place,
-                str(part.own["id"]),
-                "" if score is None else number(score),
-                verdicts,
-                f"claims {uses}" if uses else "",
-                tuple(pieces),
-                shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
-            )
+            {
+                "rank": part.place,
+                "id": str(part.own["id"]),
+                "score": "" if score is None else number(score),
+                "judged": verdicts,
+                "uses": f"claims {uses}" if uses else "",
+                "pieces": pieces,
+                "why": shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
+            }
         )
     return passages
 
 
-def last_place(one: Example, shown: Sequence[ShownContext]) -> int:
-    """The place, from 1, of the last context that is shown; 0 if none is."""
-    last = shown[-1].rank if shown else None
+def last_place(one: Example, shown: Sequence[View]) -> int:
+    """Return the place, from 1, of the last context that is shown; 0 if none is."""
+    last = shown[-1]["rank"] if shown else None
     ranks = [context.rank for context in one.contexts or ()]
     return ranks.index(last) + 1 if last in ranks else 0
 
 
-def other_judgements(found: Dossier) -> list[NamedJudgement]:
-    """Judgements about no part: of the answer, and of whatever else kinds are about."""
+def other_judgements(found: Dossier) -> list[View]:
+    """Return judgements about no part: of the answer, and of whatever else kinds are about."""
     rows = [row for rows in found.judgements.values() for row in rows]
     several = len(found.example.reference) > 1
-    shown: list[NamedJudgement] = []
+    shown: list[View] = []
     size = 0
     for row in rows:
         ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
@@ -269,40 +213,46 @@ def other_judgements(found: Dossier) -> list[NamedJudgement]:
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""
-        shown.append(NamedJudgement("", one, about))
+        shown.append({"lead": "", "said": one, "about": about})
     return shown
 
 
 def _unit_row(
     found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
-) -> UnitRow:
+) -> View:
     place = str(part.place + 1)
     if unit == "statement" and several:
         place = f"{part.reference + 1}.{place}"
     on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
-    main, also = NamedJudgement("", None, ""), []
+    main: View = {"lead": "", "said": None, "about": ""}
+    also = []
     for ask in asks_about(unit):
         for row in part.rows(ask.kind):
             # Of a claim it is the reference that says so, or does not.
             lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
             if part.said[ask.kind].several and several:
                 lead = f"{lead} {row.values['reference'] + 1}"
-            verdict = NamedJudgement(lead, said(row, ""), _about(ask, row, several=several))
+            verdict = _judged(lead, ask, row, several=several)
             if ask.kind == Support.name:
                 main = verdict
             else:
                 also.append(verdict)
     key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
-    return UnitRow(
-        key,
-        place,
-        cut_to_bytes(part.text or "", LONGEST),
-        _reason(main.said),
-        tuple(rank in on for rank in ranks),
-        ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
-        main,
-        tuple(also),
-    )
+    return {
+        "key": key,
+        "number": place,
+        "text": cut_to_bytes(part.text or "", LONGEST),
+        "why": _reason(main["said"]),
+        "on": [rank in on for rank in ranks],
+        "beyond": ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
+        "main": main,
+        "also": also,
+    }
+
+
+def _judged(lead: str, ask: Ask, row: JudgementRow, *, several: bool) -> View:
+    """Return a judgement in a row, and what it is about, such as ``support/claim#3``."""
+    return {"lead": lead, "said": said(row, ""), "about": _about(ask, row, several=several)}
 
 
 def _reason(said: JudgementText | None) -> str:
@@ -311,13 +261,12 @@ def _reason(said: JudgementText | None) -> str:
 
 
 def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
-    """The name of the judgement that a row is."""
     key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
     return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
 
 
 def _answers(ask: Ask, row: JudgementRow) -> bool:
-    """Whether the row is an answer to this ask, rather than to another one of its kind."""
+    """Return whether the row answers this ask, rather than another one of its kind."""
     return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
 
 

@@ -2,9 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
-from markupsafe import Markup
 
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
@@ -42,7 +39,7 @@ from ragstone.report.sentences.run_words import (
     judged_by,
     look_bad,
 )
-from ragstone.web.templating import drawn
+from ragstone.web.templating import View, drawn
 
 OTHERWISE = {
     PARTIAL: "does not look bad, but says only part of the reference",
@@ -50,85 +47,29 @@ OTHERWISE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRow:
-    """A stage of the waterfall.
-
-    Attributes:
-        code: Of the stage.
-        name: What it is called.
-        why: When an answer fails here.
-        path: Of the examples that failed here first; empty if there are none.
-        n: How many.
-        share: Of the judged answers, in percent.
-        interval: Of the share.
-        bar: The stage, drawn where the stage before it ended.
-        beside: Who else failed here.
-    """
-
-    code: str
-    name: str
-    why: str
-    path: str
-    n: int
-    share: str
-    interval: str
-    bar: Markup
-    beside: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFaults:
-    """The waterfall of a group.
-
-    Attributes:
-        name: Of the system; empty if it is over all answers.
-        judged: Answers of which it is known whether they look bad.
-        bad: How many look bad, in words.
-        rows: A stage each, no fault last.
-        unknown: Stages that cannot be known, each with its reason.
-        rules: Who judged, when an answer looks bad, and how it is counted.
-        level: Of the intervals.
-    """
-
-    name: str
-    judged: int
-    bad: str
-    rows: tuple[FaultRow, ...]
-    unknown: tuple[tuple[str, str], ...]
-    rules: tuple[str, ...]
-    level: float
-
-
-def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) -> ShownFaults:
-    """The waterfall of a system, or of all answers together.
-
-    Args:
-        found: The failures of a run.
-        system: Its name; empty for all answers.
-        path: The address of the examples of a stage.
-    """
+def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) -> View:
+    """Return the waterfall of a system, or of all answers together."""
     group = found.of(**{SYSTEM: system}) if system else found.of()
     unknown = tuple((NAMES[one.stage], words(one.why)) for one in group.stages if one.first is None)
-    return ShownFaults(
-        system,
-        group.judged,
-        look_bad(group),
-        tuple(_rows(group, path)),
-        unknown,
-        (judged_by(found), LOOKS_BAD, COUNTED),
-        found.level,
-    )
+    return {
+        "name": system,
+        "judged": group.judged,
+        "bad": look_bad(group),
+        "rows": list(_rows(group, path)),
+        "unknown": unknown,
+        "rules": (judged_by(found), LOOKS_BAD, COUNTED),
+        "level": found.level,
+    }
 
 
 def systems_of(found: FailureGroups) -> list[str]:
-    """The systems that have a waterfall of their own, those that are the references last."""
+    """Return the systems that have a waterfall of their own, those that are the references last."""
     ones = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
     names = [one.group[SYSTEM] for one in ones]
     return sorted(names, key=lambda name: name in found.themselves)
 
 
-def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[FaultRow]:
+def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[View]:
     left = group.judged
     for one in group.stages:
         if one.first is not None:
@@ -150,18 +91,18 @@ def _row(
     tone: Tone,
     path: Callable[[str], str],
     beside: str,
-) -> FaultRow:
-    return FaultRow(
-        stage,
-        NAMES[stage],
-        BECAUSE.get(stage) or OTHERWISE[stage],
-        path(stage) if rate.n else "",
-        rate.n,
-        _whole(rate.share),
-        f"{_whole(rate.low)} – {_whole(rate.high)}" if rate.low is not None else "",
-        drawn(charts.stage(start, rate.n, whole, tone)),
-        beside,
-    )
+) -> View:
+    return {
+        "code": stage,
+        "name": NAMES[stage],
+        "why": BECAUSE.get(stage) or OTHERWISE[stage],
+        "path": path(stage) if rate.n else "",
+        "n": rate.n,
+        "share": _whole(rate.share),
+        "interval": f"{_whole(rate.low)} – {_whole(rate.high)}" if rate.low is not None else "",
+        "bar": drawn(charts.stage(start, rate.n, whole, tone)),
+        "beside": beside,
+    }
 
 
 def _beside(one: StageFailures) -> Iterator[str]:
@@ -174,64 +115,12 @@ def _beside(one: StageFailures) -> Iterator[str]:
 
 
 def _whole(share: float | None) -> str:
-    """A share in percent without its sign, as the head of the column has it."""
     return "–" if share is None else f"{share * 100:.0f}"
 
 
 HEIGHT = 20
 SHARED = 4
 """So many first letters in common are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """A difference in the forest.
-
-    Attributes:
-        one: The comparison.
-        name: What it is about: a metric, or the value of a field.
-        path: Where the name leads; empty if nowhere.
-        strip: The interval, drawn.
-        wins: Of the questions, which got better and worse, drawn.
-        p: In words.
-        beside: What stands beside the verdict, such as ``168 pairs for equivalence``.
-        why: The same in a sentence, with what else there is to say.
-    """
-
-    one: Comparison
-    name: str
-    path: str
-    strip: Markup
-    wins: Markup
-    p: str
-    beside: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestPart:
-    """Two systems side by side.
-
-    Attributes:
-        a, b: Their names.
-        heads: The names of b and a as far as a narrow column has room, without what they share.
-        first: What the rows are called.
-        rows: Those that are drawn.
-        same: The metrics that were judged on identical inputs, and so are not drawn.
-        axis: The common scale, drawn.
-        counts: How many there are of each verdict.
-        small: How it is read.
-    """
-
-    a: str
-    b: str
-    heads: tuple[str, str]
-    first: str
-    rows: tuple[ForestRow, ...]
-    same: tuple[str, ...]
-    axis: Markup
-    counts: Mapping[str, int]
-    small: tuple[str, ...]
 
 
 def forest_of(
@@ -242,8 +131,8 @@ def forest_of(
     path: Callable[[Comparison], str] = lambda _: "",
     first: str = "metric",
     all_of: bool = False,
-) -> ForestPart:
-    """The forest of some comparisons of two systems.
+) -> View:
+    """Return the forest of some comparisons of two systems.
 
     Args:
         ones: The comparisons; what was judged on identical inputs is named and not drawn.
@@ -261,11 +150,21 @@ def forest_of(
     counts = Counter[str](one.verdict for one in ones)
     small = tuple(_small(ones, found)) if ones else ()
     a, b = ones[0].a, ones[0].b
-    return ForestPart(a, b, heads_of(b, a), first, rows, same, drawn(axis), counts, small)
+    return {
+        "a": a,
+        "b": b,
+        "heads": heads_of(b, a),
+        "first": first,
+        "rows": rows,
+        "same": same,
+        "axis": drawn(axis),
+        "counts": counts,
+        "small": small,
+    }
 
 
 def heads_of(first: str, second: str) -> tuple[str, str]:
-    """Two names for narrow columns: without what both begin with.
+    """Return two names for narrow columns: without what both begin with.
 
     >>> heads_of("gpt-4o", "llama"), heads_of("runs/seed=1", "runs/seed=22")
     (('gpt-4o', 'llama'), ('…1', '…22'))
@@ -278,7 +177,7 @@ def heads_of(first: str, second: str) -> tuple[str, str]:
     return f"…{first[shared:]}", f"…{second[shared:]}"
 
 
-def _forest_row(one: Comparison, reach: float, name: str, path: str) -> ForestRow:
+def _forest_row(one: Comparison, reach: float, name: str, path: str) -> View:
     cell = difference_cell(one, reach)
     said = [words(reason) for reason in (*one.reasons, *([one.caution] if one.caution else []))]
     beside = f"{counted(one.n_pairs, 'pair')} only" if one.caution else needed_pairs(one)
@@ -286,7 +185,16 @@ def _forest_row(one: Comparison, reach: float, name: str, path: str) -> ForestRo
         said.append(words(one.n_needed_reason))
     wins = charts.wins(one.wins, one.ties, one.losses) if one.n_pairs and one.better != "0" else ""
     strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(one.p_adjusted)
-    return ForestRow(one, name, path, strip, drawn(wins), p, beside, "; ".join(said))
+    return {
+        "one": one,
+        "name": name,
+        "path": path,
+        "strip": strip,
+        "wins": drawn(wins),
+        "p": p,
+        "beside": beside,
+        "why": "; ".join(said),
+    }
 
 
 def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
@@ -311,5 +219,5 @@ def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
 
 
 def verdict_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The four verdicts on what was tested, each with how often it was given."""
+    """Return the four verdicts on what was tested, each with how often it was given."""
     return [(code, counts.get(code, 0)) for code in VERDICTS if code != "same"]

@@ -22,7 +22,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def word_diff(first: str, second: str, longest: int = LONGEST) -> tuple[Markup, Markup]:
-    """Both texts; what is not in a longest common sequence of their words is marked.
+    """Mark in both texts what is not in a longest common sequence of their words.
 
     Their beginnings if they are longer; the page says so beside them.
     """
@@ -37,7 +37,6 @@ def word_diff(first: str, second: str, longest: int = LONGEST) -> tuple[Markup, 
 
 
 def _marked(text: str, words: Sequence[re.Match[str]], alike: set[int], tag: str) -> Markup:
-    """The text with its other words in tags, neighbours in one."""
     parts, at = [], 0
     other = [place for place in range(len(words)) if place not in alike]
     for place in other:
@@ -53,7 +52,7 @@ def _marked(text: str, words: Sequence[re.Match[str]], alike: set[int], tag: str
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of a longest common sequence of words, from the last to the first.
+    """Return the places of a longest common sequence of words, from the last to the first.
 
     A row of the table is one whole number, so ten thousand words take a fraction of a second
     whatever they are.
@@ -131,12 +130,12 @@ class MarkedPiece:
 
 
 def inert(text: str) -> Markup:
-    """The text with every character shown, and none that means anything."""
+    """Return the text with every character shown, and none that means anything."""
     return escape(visible(text))
 
 
 def shown_until(text: str, start: int, most_bytes: int) -> int:
-    """Where a piece of a text ends: after ``AT_ONCE`` characters, or fewer that take more room."""
+    """Return where a piece ends: after ``AT_ONCE`` characters, or fewer that take more room."""
     end = min(len(text), start + AT_ONCE)
     while end - start > 1 and (size := len(inert(text[start:end]).encode())) > most_bytes:
         end = start + max(1, (end - start) * most_bytes // (size + 1))
@@ -147,7 +146,7 @@ def shown_until(text: str, start: int, most_bytes: int) -> int:
 
 
 def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) -> Markup:
-    """The text from ``start`` to ``end`` with the spans marked, each followed by its number."""
+    """Return the text from ``start`` to ``end`` with spans marked, each followed by its number."""
     inside = [one for one in spans if one.start < end and one.end > start][:MOST_SPANS]
     begins: dict[int, list[Span]] = {}
     for one in inside:
@@ -171,7 +170,7 @@ def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) ->
 
 
 def together(keys: Sequence[str]) -> str:
-    """Numbers in short.
+    """Write numbers in short.
 
     >>> together(["4", "5", "6", "8"]), together(["3"]), together(["4", "5", "6"])
     ('4,5,6,8', '3', '4–6')
@@ -185,7 +184,7 @@ def together(keys: Sequence[str]) -> str:
 
 
 def quoted(quote: str, text: str) -> list[tuple[int, int]]:
-    """Where a text has the words of a quote; of one with ellipses, each of its parts."""
+    """Return where a text has the words of a quote; of one with ellipses, each of its parts."""
     found = []
     for part in ELLIPSIS.split(quote[: 2 * AT_ONCE]):
         words = part.strip()
@@ -198,7 +197,7 @@ def quoted(quote: str, text: str) -> list[tuple[int, int]]:
 
 
 def _folded(quote: str, text: str) -> tuple[int, int] | None:
-    """Where the text has the quote, whatever the case and the white space."""
+    """Return where the text has the quote, whatever the case and the white space."""
     wanted = " ".join(one.group().lower() for one in WORD.finditer(quote))
     words = list(WORD.finditer(text))
     folded = [one.group().lower() for one in words]
@@ -216,7 +215,7 @@ def _folded(quote: str, text: str) -> tuple[int, int] | None:
 def answer_pieces(
     text: str, spans: Sequence[Span], start: int, most_bytes: int
 ) -> list[MarkedPiece]:
-    """A text as it was written, from a character on, with its spans marked."""
+    """Return a text as it was written, from a character on, with its spans marked."""
     end = shown_until(text, start, most_bytes)
     return [MarkedPiece(marked(text, spans, start, end, "cl"), end, len(text))]
 
@@ -231,7 +230,7 @@ def context_pieces(
     most_bytes: int,
     folds: bool = True,
 ) -> list[MarkedPiece]:
-    """A context with quotes and relevant sentences marked, and the other sentences folded.
+    """Return a context with quotes and relevant sentences marked, and the other sentences folded.
 
     Args:
         text: The whole context.
@@ -267,7 +266,6 @@ def _sentences(
     *,
     folds: bool,
 ) -> Markup:
-    """Sentences of the text from ``start``, those that nothing marks folded away."""
     ends = [one.end for one in sentences(text[:until])]
     folded: list[Markup] = []
     out: list[Markup] = []
@@ -305,7 +303,7 @@ LATE = "s"
 
 
 def claim_spans(found: Dossier) -> list[Span]:
-    """The claims in the answer, each with the verdict of the contexts."""
+    """Return the claims in the answer, each with the verdict of the contexts."""
     spans = []
     for part in found.parts["claim"]:
         start, end = part.own.get("start"), part.own.get("end")
@@ -315,7 +313,7 @@ def claim_spans(found: Dossier) -> list[Span]:
 
 
 def quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
-    """Where a context has the words that verdicts rest on, and the claims that rest on it."""
+    """Return where a context has the words that verdicts rest on, and the claims that do."""
     id, text = context.own["id"], context.text or ""
     spans: list[Span] = []
     uses: list[str] = []
@@ -344,12 +342,12 @@ def quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
 
 
 def rests_on(part: JudgedPart) -> list[str]:
-    """The ids of the contexts that the verdict on a claim or statement rests on."""
+    """Return the ids of the contexts that the verdict on a claim or statement rests on."""
     rows = part.rows(Support.name)
     return list(rows[0].values["evidence"] or ()) if rows else []
 
 
 def support_of(part: JudgedPart) -> str:
-    """What the contexts say of a claim or statement; empty if nobody said."""
+    """Return what the contexts say of a claim or statement; empty if nobody said."""
     rows = part.rows(Support.name)
     return str(rows[0].values["verdict"] or "") if rows else ""

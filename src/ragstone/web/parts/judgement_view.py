@@ -21,6 +21,7 @@ from ragstone.run.corrections.correction import DROPPED, TEXT, Correction, Judge
 from ragstone.run.corrections.correction_checks import sayable
 from ragstone.web.page_request import Asked, fields_of
 from ragstone.web.security import is_alone
+from ragstone.web.templating import View
 
 BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
 """The shape of a verdict that has none of its own."""
@@ -80,14 +81,14 @@ def said(row: JudgementRow, lead: str | None = None) -> JudgementText:
 
 
 def verdict_of(row: JudgementRow) -> tuple[str, str]:
-    """The shape and the word of a row's verdict; both empty if it has none."""
+    """Return the shape and the word of a row's verdict; both empty if it has none."""
     column = speaking(row.kind)
     value = None if column is None else row.values.get(column.name)
     return ("", "") if column is None or value is None else look(row.kind, column.name, value)
 
 
 def look(kind: type[Kind], column: str, value: object) -> tuple[str, str]:
-    """The shape and the word of a value."""
+    """Return the shape and the word of a value."""
     declared = kind.columns[column]
     if kind is Agreement and value == "missing":
         # Missing is said of a judge that failed, and of nothing else.
@@ -102,7 +103,7 @@ def look(kind: type[Kind], column: str, value: object) -> tuple[str, str]:
 
 
 def because(reason: str | None) -> str:
-    """A reason in words; empty if there is none.
+    """Return a reason in words; empty if there is none.
 
     >>> because("no_retrieval"), because(None)
     ('no retrieval', '')
@@ -112,7 +113,7 @@ def because(reason: str | None) -> str:
 
 
 def says_of(ask: str) -> str:
-    """The words before a judgement of an ask."""
+    """Return the words before a judgement of an ask."""
     one = ASKS[ask]
     return one.says if one.says is not None else one.kind
 
@@ -124,33 +125,8 @@ UNDO, REWORD = "undo", "reword"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A value that a person may choose.
-
-    Attributes:
-        value: What the button sends.
-        code: The shape of the value.
-        word: The value.
-        on: Whether the judgement says so now.
-    """
-
-    value: str
-    code: str
-    word: str
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SayableColumn:
-    """A column that a person may set; the first is the verdict."""
-
-    name: str
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Correctable:
-    """What a person may say of a judgement, and who corrected it.
+    """A judgement that a person may correct, and who did.
 
     Attributes:
         about: The judgement, such as ``support/claim#3``.
@@ -174,8 +150,8 @@ class Correctable:
     about: str
     code: str
     words: str
-    columns: tuple[SayableColumn, ...]
-    rests: tuple[Choice, ...]
+    columns: tuple[View, ...]
+    rests: tuple[View, ...]
     text: str | None
     reword: str
     drop: str
@@ -190,7 +166,7 @@ class Correctable:
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """What a button asked for."""
+    """A button of ``Corrections`` that was pressed."""
 
     seen: str
     ask: str
@@ -204,7 +180,7 @@ class Pressed:
 
 
 def author_of(asked: Asked) -> str:
-    """Who corrects: the name that was given last; on the machine itself its user."""
+    """Return who corrects: the name given last, or the user of the machine itself."""
     if given := asked.cookies.get(AUTHOR):
         return unquote(given)
     if not is_alone(asked.server):
@@ -216,12 +192,12 @@ def author_of(asked: Asked) -> str:
 
 
 def author_cookie(author: str) -> Mapping[str, tuple[str, str]]:
-    """Keeps the name for the next correction."""
+    """Return a cookie that keeps the name for the next correction."""
     return {AUTHOR: (quote(author), "/")}
 
 
 def about_of(ask: str, unit: str | None) -> str:
-    """The name of a judgement.
+    """Return the name of a judgement.
 
     >>> about_of("support/claim", "3"), about_of("response", None)
     ('support/claim#3', 'response')
@@ -230,7 +206,7 @@ def about_of(ask: str, unit: str | None) -> str:
 
 
 def read_button(text: str) -> Pressed:
-    """What a button of ``corrections`` sent.
+    """Read what a button of ``Corrections`` sent.
 
     Raises:
         InputError: It is none of them.
@@ -245,7 +221,7 @@ def read_button(text: str) -> Pressed:
 def said_by_button(
     pressed: Pressed, text: str, contexts: Sequence[Context]
 ) -> Mapping[str, object]:
-    """What a person says with a button, by column.
+    """Return what a person says with a button, by column.
 
     Raises:
         InputError: It names a context that is not there.
@@ -264,12 +240,7 @@ def said_by_button(
 
 
 class Corrections(Mapping[str, Correctable]):
-    """What may be said of each judgement of an example, by its name; made when it is shown.
-
-    Args:
-        judgements: Those that a person may correct.
-        contexts: Of the example.
-    """
+    """The judgements of an example that a person may correct, by name; made when shown."""
 
     def __init__(self, judgements: Sequence[Judgement], contexts: Sequence[Context]) -> None:
         self._contexts = contexts
@@ -288,7 +259,7 @@ class Corrections(Mapping[str, Correctable]):
         return len(self._judgements)
 
     def dropped(self, kind: str) -> list[Correctable]:
-        """The claims or statements that a person dropped."""
+        """Return the claims or statements that a person dropped."""
         return [
             self[about]
             for about, one in self._judgements.items()
@@ -311,10 +282,13 @@ def _correction(one: Judgement, contexts: Sequence[Context]) -> Correctable:
         if not given or len(given) > MOST_VALUES:
             continue
         columns.append(
-            SayableColumn(name.replace("_", " "), tuple(_choices(kind, name, given, one, button)))
+            {
+                "name": name.replace("_", " "),
+                "choices": list(_choices(kind, name, given, one, button)),
+            }
         )
     decides = kind.decides.replace("_", " ")
-    columns.sort(key=lambda column: column.name != decides)
+    columns.sort(key=lambda column: column["name"] != decides)
     person = one.correction
     text = one.values.get(TEXT) if kind.made else None
     row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
@@ -342,26 +316,31 @@ def _rests(
     one: Judgement,
     contexts: Sequence[Context],
     button: Callable[[str], str],
-) -> Iterator[Choice]:
-    """No context, and each of them, which a button adds or takes away."""
+) -> Iterator[View]:
+    """Yield no context, and each of them, which a button adds or takes away."""
     for name in kind.having("evidence"):
         is_backed = one.values.get(kind.decides) in kind.columns[kind.decides].positive
         if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
             continue
         now = one.values[name]
-        yield Choice(button(f"{name}#"), "other", "none", now == [])
+        yield {"value": button(f"{name}#"), "code": "other", "word": "none", "on": now == []}
         # By places, for a page with many contexts would have all their long ids at each of them.
         places = [place for place, context in enumerate(contexts) if context.id in (now or ())]
         for place, context in enumerate(contexts):
             others = [other for other in places if other != place]
             on = len(others) < len(places)
             chosen = ",".join(map(str, others if on else [*others, place]))
-            yield Choice(button(f"{name}#{chosen}"), "other", str(context.rank), on)
+            yield {
+                "value": button(f"{name}#{chosen}"),
+                "code": "other",
+                "word": str(context.rank),
+                "on": on,
+            }
 
 
 def _choices(
     kind: type[Kind], name: str, given: Sequence[object], one: Judgement, button: object
-) -> list[Choice]:
+) -> list[View]:
     assert callable(button)
     found = []
     for value in given:
@@ -370,18 +349,23 @@ def _choices(
             word = "yes" if value else "no"
         written = str(value).lower() if isinstance(value, bool) else str(value)
         found.append(
-            Choice(str(button(f"{name}={written}")), code, word, one.values.get(name) == value)
+            {
+                "value": str(button(f"{name}={written}")),
+                "code": code,
+                "word": word,
+                "on": one.values.get(name) == value,
+            }
         )
     return found
 
 
 def when(at: str) -> str:
-    """A time as pages write it."""
+    """Return a time as pages write it."""
     return datetime.fromisoformat(at).strftime("%d %b %Y, %H:%M UTC")
 
 
 def was_said(one: Correction) -> str:
-    """What the judge had said in the columns that a person set."""
+    """Return what the judge had said in the columns that a person set."""
     kind = kind_of(one.ask)
     words = []
     for name in one.said:

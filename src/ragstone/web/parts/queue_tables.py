@@ -18,18 +18,16 @@ from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
-from ragstone.monitor.series.baselines import MeanWithInterval
-from ragstone.monitor.series.overview import CorrectedNow, MetricNow
-from ragstone.report.number_format import counted, ends, number, short_name
+from ragstone.monitor.series.overview import MetricNow
+from ragstone.report.number_format import counted, short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
 from ragstone.web.page_request import queue_path
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import minus
+from ragstone.web.templating import View, said_metric
 
-from .annotation_form import QUOTED, field_of, label_title, part_title
-from .metric_bands import said_metric
+from .annotation_form import field_of, label_title, marked_words, part_title
 
 DISCARDED = "discarded"
 """What is shown instead of a label where somebody discarded the item."""
@@ -38,120 +36,47 @@ Votes = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 """By the field of a label: what was said of it, and by whom."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSpan:
-    """Words that somebody's label rests on: the name of their text, where they are, and they."""
-
-    text: str
-    start: int
-    end: int
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
-class SideCell:
-    """What somebody said of a label; empty if nothing."""
-
-    value: str
-    evidence: tuple[ShownSpan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SideRow:
-    """A label: of which part, its name, and what each person said of it."""
-
-    part: str
-    label: str
-    cells: tuple[SideCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PersonSide:
-    """Somebody who labelled the item, or decided it: their note, and why they discarded it."""
-
-    name: str
-    decides: bool
-    note: str
-    discarded: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorColumns:
-    """What people said, side by side.
-
-    Attributes:
-        people: Annotators in the order in which they answered, and those who decided.
-        rows: The labels on which they differ.
-        agreed: The others: part, label and what all say who say something.
-        votes: What annotators said of each label.
-    """
-
-    people: tuple[PersonSide, ...]
-    rows: tuple[SideRow, ...]
-    agreed: tuple[tuple[str, str, str], ...]
-    votes: Votes
-
-    @property
-    def has_notes(self) -> bool:
-        """Whether somebody noted something or said why they discarded the item."""
-        return any(one.note or one.discarded for one in self.people)
-
-
-def sides_of(form: QueueForm, item: QueueItem, divided: DisputedItem) -> AnnotatorColumns:
-    """What people said of an item, side by side."""
-    said = (*divided.said, *divided.decisions)
+def sides_of(form: QueueForm, item: QueueItem, divided: DisputedItem) -> View:
+    """Return what people said of an item, side by side, and the votes on each label."""
+    answers = (*divided.said, *divided.decisions)
     texts = texts_of(item)
-    titles = {(str(one.unit), one.name): part_title(one, item) for one in item.parts}
-    several = len(item.parts) > 1
-    rows = [
-        SideRow(
-            titles.get(one.part, "") if several else "",
-            label_title(one.label),
-            tuple(_cell(each.answers, one.part, one.label, texts) for each in said),
-        )
-        for one in divided.labels
-    ]
-    agreed = [
-        (titles.get(part, "") if several else "", label_title(label), value)
-        for part, labels in divided.agreed.items()
-        for label, value in labels.items()
-    ]
-    return AnnotatorColumns(
-        tuple(
-            PersonSide(
-                one.person, one.role == "adjudicator", one.answers.note, one.answers.discarded
-            )
-            for one in said
-        ),
-        tuple(rows),
-        tuple(agreed),
-        _votes(form, item, divided.said),
-    )
+    titles = {(str(part.unit), part.name): part_title(part, item) for part in item.parts}
+    if len(titles) == 1:
+        titles = {}
+    return {
+        "people": answers,
+        "has_notes": any(each.answers.note or each.answers.discarded for each in answers),
+        "rows": [
+            {
+                "part": titles.get(label.part, ""),
+                "label": label_title(label.label),
+                "cells": [_cell(each.answers, label.part, label.label, texts) for each in answers],
+            }
+            for label in divided.labels
+        ],
+        "agreed": [
+            (titles.get(part, ""), label_title(label), value)
+            for part, labels in divided.agreed.items()
+            for label, value in labels.items()
+        ],
+        "votes": _votes(form, item, divided.said),
+    }
 
 
 def _cell(
     answers: ItemAnswers, part: tuple[str, str], label: str, texts: Mapping[str, str]
-) -> SideCell:
+) -> tuple[str, list[tuple[str, int, int, str]]]:
+    """Return what somebody said of a label, and the words that they marked for it."""
     if answers.discarded:
-        return SideCell(DISCARDED, ())
+        return DISCARDED, []
     value = answers.labels.get(part, {}).get(label, "")
-    return SideCell(value, tuple(_evidence(answers, part, label, texts)))
-
-
-def _evidence(
-    answers: ItemAnswers, part: tuple[str, str], label: str, texts: Mapping[str, str]
-) -> Iterator[ShownSpan]:
-    for one in answers.spans:
-        name, start, end = str(one.get("text")), one.get("start"), one.get("end")
-        mine = one.get("part") == list(part) and one.get("label") == label
-        if mine and isinstance(start, int) and isinstance(end, int):
-            yield ShownSpan(name, start, end, texts.get(name, "")[start:end][:QUOTED])
+    return value, list(marked_words(answers, part, label, texts))
 
 
 def _votes(form: QueueForm, item: QueueItem, said: Sequence[SavedItem]) -> Votes:
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for at, part in enumerate(item.parts):
-        for label in (one.label for one in form.asked if part.asks(one)):
+        for label in (asked.label for asked in form.asked if part.asks(asked)):
             by_value: dict[str, list[str]] = {}
             for one in said:
                 value = one.answers.labels.get((part.unit, part.name), {}).get(label, "")
@@ -163,87 +88,30 @@ def _votes(form: QueueForm, item: QueueItem, said: Sequence[SavedItem]) -> Votes
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeBesidePeople:
-    """A metric by the judge, and by people.
-
-    Attributes:
-        name: As it is said.
-        raw: The judge's mean; with its interval.
-        corrected: The same corrected by people's labels; a dash where there is none.
-        n: Labelled answers.
-    """
-
-    name: str
-    raw: tuple[str, str]
-    corrected: tuple[str, str]
-    n: str
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleCorrections:
-    """What people's labels make of the metrics that are judged.
-
-    Attributes:
-        rows: The metrics that labels settle, where an answer is labelled.
-        settled: What the metrics that labels settle are called, in words; empty if there is none.
-        left: The same of those that labels do not settle.
-        far: How far the labelling is, in words; empty where nothing was sent.
-        asked: What people are asked, in words.
-        path: Of the queue.
-    """
-
-    rows: tuple[JudgeBesidePeople, ...]
-    settled: str
-    left: str
-    far: str
-    asked: str
-    path: str
-
-
 def people_corrections(
     place: RunsFolder, metrics: Sequence[str], shown: Sequence[MetricNow]
-) -> PeopleCorrections:
-    """What stands below the metrics of the first screen.
-
-    Args:
-        place: With the store of labels.
-        metrics: That are judged.
-        shown: Those that the screen shows.
-    """
-    settled = [one for one in metrics if labels_of_metric(one)]
+) -> View:
+    """Return what stands below the metrics of the first screen."""
+    settled = [metric for metric in metrics if labels_of_metric(metric)]
     work = _work(place)
-    return PeopleCorrections(
-        tuple(_row(one.metric, one.corrected) for one in shown if one.corrected is not None),
-        _listed(settled),
-        _listed([one for one in metrics if one not in settled]),
-        "" if work is None else _far(work),
-        asked_in_words(QueueForm("", labels_for(metrics))),
-        "" if work is None else queue_path(work.form.name, "progress"),
-    )
+    far = sent = ""
+    if work is not None:
+        sent = queue_path(work.form.name, "progress")
+        far = f"{work.labelled:,} of {counted(work.items, item_noun(work.form))} labelled"
+    return {
+        "rows": [metric for metric in shown if metric.corrected is not None],
+        "settled": _listed(settled),
+        "left": _listed([metric for metric in metrics if metric not in settled]),
+        "far": far,
+        "asked": asked_in_words(QueueForm("", labels_for(metrics))),
+        "path": sent,
+    }
 
 
 def _work(place: RunsFolder) -> QueueWork | None:
-    """How far the newest queue of drawn answers is."""
     with place.labels_to_read() as database:
         drawn = [] if database is None else drawn_queues(database)
         return queue_work(database, drawn[-1].name) if database is not None and drawn else None
-
-
-def _far(work: QueueWork) -> str:
-    sent = counted(work.items, item_noun(work.form))
-    return f"{work.labelled:,} of {sent} labelled"
-
-
-def _row(metric: str, found: CorrectedNow) -> JudgeBesidePeople:
-    return JudgeBesidePeople(
-        said_metric(metric), _mean(found.raw), _mean(found.corrected), f"{found.labels.n:,}"
-    )
-
-
-def _mean(one: MeanWithInterval) -> tuple[str, str]:
-    value = "–" if one.value is None else minus(number(one.value))
-    return value, "" if one.low is None else minus(ends(one.low, one.high))
 
 
 def _listed(metrics: Sequence[str]) -> str:
@@ -260,7 +128,7 @@ STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class StillNeeded:
-    """How many labels a mean needs for an interval of ± ``HALF_WIDTH``.
+    """The labels that a mean needs for an interval of ± ``HALF_WIDTH``.
 
     Attributes:
         name: Of the metric, or of the label.
@@ -278,13 +146,13 @@ class StillNeeded:
 
     @property
     def still(self) -> int | None:
-        """How many are lacking."""
+        """The number of labels that are lacking."""
         return None if self.needed is None else max(0, self.needed - self.labelled)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueNumbers:
-    """What the labels of a queue tell so far.
+    """The numbers that the labels of a queue tell so far.
 
     Attributes:
         labels: Agreement and means, label by label.
@@ -296,7 +164,7 @@ class QueueNumbers:
 
 
 def queue_numbers(place: RunsFolder, work: QueueWork) -> QueueNumbers | None:
-    """The numbers of a queue, of now or of a little before; None while there are none yet."""
+    """Return the numbers of a queue, of now or a little before; None while there are none."""
     if not work.given:
         return QueueNumbers((), ())
     name = work.form.name
@@ -329,7 +197,7 @@ def _computed(place: RunsFolder, name: str) -> QueueNumbers:
 
 
 def source_run(place: RunsFolder, form: QueueForm) -> Run | None:
-    """The run that a queue is made of, if it is one of this folder and finished."""
+    """Return the run that a queue is made of, if it is one of this folder and finished."""
     name = Path(form.source).name
     there = place.folder / name
     try:
@@ -341,7 +209,6 @@ def source_run(place: RunsFolder, form: QueueForm) -> Run | None:
 
 
 def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[StillNeeded]:
-    """For each metric of the run that the labels of the queue are enough for."""
     asked = {(one.label, one.unit) for one in form.asked}
     for name in scored.metrics:
         needed = labels_asked((), scored.metric(name) or name)
@@ -361,7 +228,6 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
 def _of_labels(
     form: QueueForm, table: LabelTable, clusters: Mapping[str, str]
 ) -> Iterator[StillNeeded]:
-    """For the mean of each label, or the share of its words, without a judge."""
     for one in labels_left(table, half_width=HALF_WIDTH, clusters=clusters, ends=choice_ends(form)):
         why = words(one.why) if one.why else ""
         # Of a rating from 1 to 5 it is that share of the scale.
