@@ -38,13 +38,7 @@ LEAVE = f"{SEATS}leave"
 
 @dataclass(frozen=True, slots=True)
 class SeatedPerson:
-    """Somebody who came by a link of their own to label a queue.
-
-    Attributes:
-        queue: Its name.
-        name: Theirs.
-        role: What they do there.
-    """
+    """Somebody who came by a link of their own to label a queue, or to decide in it."""
 
     queue: str
     name: str
@@ -76,12 +70,7 @@ def _whole(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The one who sends a request.
-
-    Attributes:
-        owner: Whether the whole app is theirs.
-        person: Who came by a link of their own; None if nobody did, or the owner's page is shown.
-    """
+    """The one who sends a request: the owner of the app, somebody with a link, or neither."""
 
     owner: bool = False
     person: SeatedPerson | None = None
@@ -163,17 +152,7 @@ Lookup = Callable[[str], SeatedPerson | None]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why somebody is not let in, for a page that says so.
-
-    Attributes:
-        title: Of the page.
-        lines: What it says.
-        status: 401, 403 or 503.
-        headers: What goes with it.
-        person: Whose own pages it leads back to.
-        forget: Whether it offers to forget the link that the browser keeps.
-        asks: Whether it has a field for the owner's token.
-    """
+    """A refusal, for a page that leads to one's own, asks for a token or forgets a link."""
 
     title: str
     lines: tuple[str, ...]
@@ -186,14 +165,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Lets visitors in.
-
-    Attributes:
-        token: The owner's; empty if none is asked for.
-        person: Who has a person's token.
-        tries: The wrong ones.
-        once: Tokens that open everything one time.
-    """
+    """Lets visitors in, by the owner's token, tokens that open all of it one time, or a link."""
 
     token: str
     person: Lookup
@@ -214,9 +186,9 @@ class Authenticator:
         client = (scope.get("client") or ("",))[0]
         connection = HTTPConnection(scope)
         port = with_port(connection.headers)
-        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self.token and (self._admits(shown) or shown in self.once):
-            self.once.discard(shown)
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self.token and (self._admits(token) or token in self.once):
+            self.once.discard(token)
             return _with_cookie(scope, f"{OWNER}{port}", self.token)
         if path == LEAVE and scope["method"] == "POST":
             return Visitor()
@@ -236,11 +208,11 @@ class Authenticator:
         owner = bool(self.token) and self._admits(cookie)
         if owner or not (self.token or seat):
             return Visitor(owner=True)
-        if (self.token and (shown or cookie)) or (seat and person is None):
+        if (self.token and (token or cookie)) or (seat and person is None):
             await self.tries.slow(client)
         if person:
             return _not_theirs(person)
-        return _out() if seat else _stranger(is_wrong=bool(shown or cookie))
+        return _out() if seat else _stranger(is_wrong=bool(token or cookie))
 
     def _admits(self, token: str) -> bool:
         right = hmac.compare_digest(self.token.encode(), token.encode("utf-8", "surrogatepass"))

@@ -119,7 +119,7 @@ class BackgroundCache:
             while len(self._kept) > MOST_RESULTS:
                 self._kept.popitem(last=False)
         try:
-            found: T = result.result(patience)
+            value: T = result.result(patience)
         except TimeoutError:
             if not result.done():
                 return None
@@ -128,7 +128,7 @@ class BackgroundCache:
         except Exception:
             self._forget(key)
             raise
-        return found
+        return value
 
     def newest(
         self,
@@ -144,10 +144,10 @@ class BackgroundCache:
         """
 
         def made() -> T:
-            found = make()
+            result = make()
             with self._lock:
-                _put(self._last, group, found)
-            return found
+                _put(self._last, group, result)
+            return result
 
         with self._lock:
             begun = self._begun.get(group)
@@ -155,10 +155,10 @@ class BackgroundCache:
             if going is None or going.done():
                 begun = version
             _put(self._begun, group, begun)
-        found = self.get((group, begun), made, patience)
+        result = self.get((group, begun), made, patience)
         with self._lock:
-            if found is not None:
-                _put(self._last, group, found)
+            if result is not None:
+                _put(self._last, group, result)
             last: T | None = self._last.get(group)
         return last
 
@@ -174,11 +174,11 @@ class BackgroundCache:
             self._kept.pop(key, None)
 
 
-def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > MOST_RESULTS:
-        kept.popitem(last=False)
+def _put(store: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
+    store[key] = value
+    store.move_to_end(key)
+    while len(store) > MOST_RESULTS:
+        store.popitem(last=False)
 
 
 FOLDER = ".ragstone-cache"
@@ -191,15 +191,15 @@ class KeptResults:
 
     def __init__(self, runs: Path) -> None:
         self._beside = runs / FOLDER
-        own = blake2b(str(runs.resolve()).encode(), digest_size=8).hexdigest()
-        self._elsewhere = cache_folder() / "view" / own
+        digest = blake2b(str(runs.resolve()).encode(), digest_size=8).hexdigest()
+        self._elsewhere = cache_folder() / "view" / digest
 
     def read(self, key: Hashable, form: type[T]) -> T | None:
         """Return a result; None if it was not kept, or cannot be read."""
         for folder in (self._beside, self._elsewhere):
             try:
-                found = (folder / _name(key, form)).read_bytes()
-                return TypeAdapter(form).validate_json(found)
+                content = (folder / _name(key, form)).read_bytes()
+                return TypeAdapter(form).validate_json(content)
             except (OSError, ValidationError):
                 continue
         return None

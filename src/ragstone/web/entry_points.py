@@ -34,12 +34,7 @@ HERE = ServerAddress(PORT)
 
 
 def check_address(at: ServerAddress) -> None:
-    """See that the app can be served here.
-
-    Raises:
-        InputError: The port is taken, or there is no such address.
-        MissingDependency: The extra ``ui`` is not installed.
-    """
+    """See that the app can be served here."""
     require_ui("The local app")
     listen(at).taken.close()
 
@@ -84,9 +79,9 @@ def view(
     from .server import serve
     from .web_app import make_app
 
-    place = RunsFolder(folder, labels)
-    Timer(1, place.prepare).start()
-    serve(make_app(place, listening.access()), listening.taken, listening.tls())
+    runs_folder = RunsFolder(folder, labels)
+    Timer(1, runs_folder.prepare).start()
+    serve(make_app(runs_folder, listening.access()), listening.taken, listening.tls())
 
 
 def lean() -> None:
@@ -104,13 +99,7 @@ def lean() -> None:
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """A report that was written.
-
-    Attributes:
-        path: The file.
-        size: Its bytes.
-        left_out: What the run has and the file has not, a sentence each.
-    """
+    """A report that was written: its file, its bytes, and a sentence for what it leaves out."""
 
     path: Path
     size: int
@@ -146,6 +135,6 @@ def write_report(
 
     file = Path(out)
     second = None if other is None else Run.of(other)
-    made = report_file(Run.of(run), second, baseline=baseline, margin=margin)
-    write_result(file, made.html)
-    return WrittenReport(file, len(made.html.encode()), made.left_out)
+    report = report_file(Run.of(run), second, baseline=baseline, margin=margin)
+    write_result(file, report.html)
+    return WrittenReport(file, len(report.html.encode()), report.left_out)

@@ -38,13 +38,7 @@ UNCHANGED = ("ids", "retrieval", "_fields")
 
 
 class ExampleRows:
-    """The examples of a run as rows, made when they are first asked for.
-
-    Args:
-        run: A finished run.
-        before: Its rows before somebody corrected a judgement; what no correction changes is taken
-            from there.
-    """
+    """The examples of a run as rows, made when they are first asked for."""
 
     def __init__(self, run: Run, before: "ExampleRows | None" = None) -> None:
         self.run = run
@@ -64,7 +58,7 @@ class ExampleRows:
         rows = self.run.examples(["id", "question_id", "system"]).with_row_index("place")
         for metric in self.metrics:
             # One metric at a time: all scores together take several times the memory.
-            own = self.run.scores([metric]).select(
+            scores = self.run.scores([metric]).select(
                 pl.col("example_id").alias("id"),
                 pl.col("value").alias(metric),
                 *(
@@ -72,7 +66,7 @@ class ExampleRows:
                     for name in ("status", "label", "reason")
                 ),
             )
-            rows = rows.join(own, on="id", how="left", maintain_order="left")
+            rows = rows.join(scores, on="id", how="left", maintain_order="left")
         return rows
 
     def prepare(self) -> bool:
@@ -88,8 +82,8 @@ class ExampleRows:
     @cached_property
     def stages(self) -> pl.DataFrame:
         """``id`` and ``stage``: where an answer that looks bad first went wrong."""
-        found = laid(self.retrieval, self.run.scores(METRICS))
-        return found.select("stage", id="example_id")
+        laid_out = laid(self.retrieval, self.run.scores(METRICS))
+        return laid_out.select("stage", id="example_id")
 
     @cached_property
     def retrieval(self) -> pl.DataFrame:
@@ -109,40 +103,38 @@ class ExampleRows:
     @cached_property
     def disputed(self) -> pl.Series:
         """The ids of examples of which a person said something else than the judge."""
-        corrected = [one.example for one in self.run.corrections() if one.undone is None]
-        found = pl.Series("id", corrected, pl.String)
+        corrected = [
+            correction.example for correction in self.run.corrections() if correction.undone is None
+        ]
+        ids = pl.Series("id", corrected, pl.String)
         carried = self.run.examples(["id", "labels"]).filter(pl.col("labels") != "{}")
         records = ({"id": id, "labels": json.loads(labels)} for id, labels in carried.iter_rows())
         try:
-            said = labels_of(records).counted.select(*KEYS, people="value")
+            labels_said = labels_of(records).counted.select(*KEYS, people="value")
         except InputError:
-            return found
-        if said.is_empty():
-            return found
-        some = self.run.excerpt(said["example_id"].unique())
-        both = judged_units(some).join(said, on=KEYS, how="inner", nulls_equal=True)
+            return ids
+        if labels_said.is_empty():
+            return ids
+        some = self.run.excerpt(labels_said["example_id"].unique())
+        both = judged_units(some).join(labels_said, on=KEYS, how="inner", nulls_equal=True)
         others = both.filter(pl.col("value") != pl.col("people"))["example_id"]
-        return pl.concat([found, others.alias("id")]).unique()
+        return pl.concat([ids, others.alias("id")]).unique()
 
     def field(self, name: str) -> pl.Series:
-        """Return the value of a field by which examples can be grouped, in the order of the rows.
-
-        Raises:
-            InputError: No example has the field.
-        """
+        """Return the values of a field by which examples can be grouped, in the order of rows."""
         if name not in self._fields:
             self._fields[name] = Scored(self.run, by=[name]).facets[f"by {name}"]
         return self._fields[name]
 
     def with_words(self, text: str) -> pl.Series:
         """Return the ids of examples with all these words in question or answer."""
-        found = pl.lit(value=True)
+        holds = pl.lit(value=True)
         for word in text.casefold().split():
-            found &= pl.any_horizontal(
+            holds &= pl.any_horizontal(
                 pl.col(name).str.to_lowercase().str.contains(word, literal=True)
                 for name in ("question", "answer")
             )
-        return self.run.examples(["id"], where=found)["id"]
+        return self.run.examples(["id"], where=holds)["id"]
 
 
 _kept: OrderedDict[str, tuple[tuple[object, ...], ExampleRows]] = OrderedDict()
@@ -151,15 +143,15 @@ _lock = Lock()
 
 def example_rows(run: Run) -> ExampleRows:
     """Return the rows of a run; those of the runs that were looked at last are kept."""
-    place, facts = str(run.path.resolve()), (run.path / RunEntry.MANIFEST).stat()
-    made = facts.st_mtime_ns, facts.st_size
-    key = (*made, Store(run.path).stamp())
+    path, facts = str(run.path.resolve()), (run.path / RunEntry.MANIFEST).stat()
+    version = facts.st_mtime_ns, facts.st_size
+    key = (*version, Store(run.path).stamp())
     with _lock:
-        held = _kept.pop(place, None)
+        held = _kept.pop(path, None)
         if held is None or held[0] != key:
-            same = held is not None and held[0][:2] == made
+            same = held is not None and held[0][:2] == version
             held = key, ExampleRows(run, held[1] if held and same else None)
-        _kept[place] = held
+        _kept[path] = held
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     return held[1]
@@ -181,13 +173,7 @@ class SavedFilter(BaseModel):
 
 
 class Marks(BaseModel):
-    """Notes of people: the pinned run, tags and filters.
-
-    Attributes:
-        pinned: The run that others are compared with; empty if none is.
-        tags: The tags of each run.
-        filters: Saved filters, by name.
-    """
+    """Notes of people: the pinned run, the tags of each run and saved filters."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -239,11 +225,7 @@ def _marks_to_change(folder: Path) -> Marks:
 
 
 def name_of(text: str) -> str:
-    """Return a tag or the name of a filter.
-
-    Raises:
-        InputError: It is empty or too long.
-    """
+    """Return a tag or the name of a filter."""
     name = " ".join(text.split())
     if not 0 < len(name) <= LONGEST_NAME:
         raise InputError(f"A name has 1 to {LONGEST_NAME} characters, got {len(name):,}.")

@@ -22,7 +22,7 @@ from ragstone.web.templating import said_metric, shown_moment
 
 from .background_cache import PATIENCE
 from .example_rows import OUTCOME, ExampleRows
-from .page_request import Asked, fields_of
+from .page_request import Asked, fields_of, whole_number
 from .runs_folder import RunsFolder
 
 MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "until")
@@ -39,12 +39,7 @@ class FilterToken:
 
 @dataclass(frozen=True, slots=True)
 class MonitorFilter:
-    """A filter of the answers of production.
-
-    Attributes:
-        where: As the store is asked.
-        tokens: Its conditions.
-    """
+    """A filter of the answers of production, as the store is asked and in words."""
 
     where: ListedWhere
     tokens: tuple[FilterToken, ...]
@@ -52,64 +47,58 @@ class MonitorFilter:
     @property
     def words(self) -> str:
         """All conditions in words."""
-        return " and ".join(one.words for one in self.tokens)
+        return " and ".join(token.words for token in self.tokens)
 
 
 def monitor_filter(
-    asked: Asked,
+    request: Asked,
     of_alarm: Callable[[int], tuple[ListedWhere, str]],
     *,
     now: Callable[[], float] = time.time,
 ) -> MonitorFilter:
-    """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm.
-
-    Args:
-        asked: The request.
-        of_alarm: Which answers an alarm is about, and what it is called.
-        now: Seconds since the epoch.
-
-    Raises:
-        InputError: A condition cannot be read.
-    """
-    found, tokens = ListedWhere(), []
-    if number_of := asked.one("alarm"):
-        found, words = of_alarm(_whole(number_of))
-        tokens.append(FilterToken(words, asked.but(alarm=None, page=None)))
-    for text in asked.all("where")[-1:]:
-        found, words = _with_range(found, text)
-        tokens.append(FilterToken(words, asked.but(where=None, page=None)))
-    for text in dict.fromkeys(asked.all("slice")):
+    """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm."""
+    where, tokens = ListedWhere(), []
+    if number_of := request.one("alarm"):
+        number = whole_number(number_of, 14)
+        if number is None:
+            raise InputError(f"There is no alarm {number_of!r}: they are numbered from 1.")
+        where, words = of_alarm(number)
+        tokens.append(FilterToken(words, request.but(alarm=None, page=None)))
+    for text in request.all("where")[-1:]:
+        where, words = _with_range(where, text)
+        tokens.append(FilterToken(words, request.but(where=None, page=None)))
+    for text in dict.fromkeys(request.all("slice")):
         name, colon, value = text.partition(":")
         if not (name and colon):
             raise InputError(f"A slice is written NAME:VALUE, got {text[:80]!r}.")
-        found = replace(found, facets=(*found.facets, (name, value)))
-        tokens.append(FilterToken(f"{name} is {value}", asked.but(("slice", text), page=None)))
-    if version := asked.one("version"):
-        found = replace(found, version=version)
-        tokens.append(FilterToken(f"version {version}", asked.but(version=None, page=None)))
-    if session := asked.one("session"):
-        found = replace(found, session=session)
-        tokens.append(FilterToken(f"conversation {session}", asked.but(session=None, page=None)))
-    if text := asked.one("since"):
+        where = replace(where, facets=(*where.facets, (name, value)))
+        tokens.append(FilterToken(f"{name} is {value}", request.but(("slice", text), page=None)))
+    if version := request.one("version"):
+        where = replace(where, version=version)
+        tokens.append(FilterToken(f"version {version}", request.but(version=None, page=None)))
+    if session := request.one("session"):
+        where = replace(where, session=session)
+        tokens.append(FilterToken(f"conversation {session}", request.but(session=None, page=None)))
+    if text := request.one("since"):
         since = read_moment(text, "since", now())
-        found = replace(found, since=max(since, found.since or since))
+        where = replace(where, since=max(since, where.since or since))
         words = f"from {shown_moment(since, now()).words}"
-        tokens.append(FilterToken(words, asked.but(since=None, page=None)))
-    if text := asked.one("until"):
+        tokens.append(FilterToken(words, request.but(since=None, page=None)))
+    if text := request.one("until"):
         until = read_moment(text, "until", now())
-        found = replace(found, until=min(until, found.until or until))
+        where = replace(where, until=min(until, where.until or until))
         words = f"before {shown_moment(until, now()).words}"
-        tokens.append(FilterToken(words, asked.but(until=None, page=None)))
-    return MonitorFilter(found, tuple(tokens))
+        tokens.append(FilterToken(words, request.but(until=None, page=None)))
+    return MonitorFilter(where, tuple(tokens))
 
 
-def _with_range(found: ListedWhere, text: str) -> tuple[ListedWhere, str]:
+def _with_range(where: ListedWhere, text: str) -> tuple[ListedWhere, str]:
     metric, colon, ends = text.rpartition(":")
     if not colon:
-        return replace(found, metric=text), f"with a score of {said_metric(text)}"
+        return replace(where, metric=text), f"with a score of {said_metric(text)}"
     low, dots, high = ends.partition("..")
     try:
-        least, most = (_value(one) for one in (low, high if dots else low))
+        least, most = (_value(text) for text in (low, high if dots else low))
     except ValueError as error:
         raise InputError(
             f"A condition on a metric is written METRIC:LOW..HIGH, such as faithfulness:0..0.5, "
@@ -126,7 +115,7 @@ def _with_range(found: ListedWhere, text: str) -> tuple[ListedWhere, str]:
         words = f"{name} failed"
     elif least is not None and least == most:
         words = f"{name} is {_written(least)}"
-    return replace(found, metric=metric, low=least, high=most), words
+    return replace(where, metric=metric, low=least, high=most), words
 
 
 def _value(text: str) -> float | None:
@@ -142,12 +131,6 @@ def _written(value: float | None) -> str:
     return "" if value is None else f"{value:g}" if value == round(value, 3) else number(value)
 
 
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 15):
-        raise InputError(f"There is no alarm {text!r}: they are numbered from 1.")
-    return int(text)
-
-
 @dataclass(frozen=True, slots=True)
 class TagSlice:
     """The answers with a tag, and those that people labelled without it, by the ids of examples."""
@@ -160,41 +143,41 @@ Tags = Mapping[str, TagSlice]
 TagLookup = Callable[[], Tags]
 
 
-def tags_of(place: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | None:
+def tags_of(folder: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | None:
     """Return the tags that answers of a run carry; None while they are being looked up.
 
     A store that cannot be used has none; the pages of its queues say what is wrong with it.
     """
     with suppress(RagstoneError):
-        with place.labels_to_read() as database:
+        with folder.labels_to_read() as database:
             known = store_tags(database) if database else {}
             version = tags_version(database) if database and known else ()
         if known:
-            key = ("tags", place.stamp(name), version)
-            return place.later.get(key, lambda: _of(place, place.run(name)), patience)
+            key = ("tags", folder.stamp(name), version)
+            return folder.later.get(key, lambda: _of(folder, folder.run(name)), patience)
     return {}
 
 
-def _of(place: RunsFolder, run: Run) -> Tags:
+def _of(folder: RunsFolder, run: Run) -> Tags:
     def texts(ids: list[str]) -> dict[str, dict[str, str]]:
-        there = run.examples(["id", "question", "answer"], where=pl.col("id").is_in(ids))
-        return {row.pop("id"): row for row in there.to_dicts()}
+        rows = run.examples(["id", "question", "answer"], where=pl.col("id").is_in(ids))
+        return {row.pop("id"): row for row in rows.to_dicts()}
 
     known: dict[str, str] = {}
     tagged: dict[str, set[str]] = {}
     labelled: dict[str, set[str]] = {}
-    with place.labels_to_read() as database:
+    with folder.labels_to_read() as database:
         if database is None:
             return {}
         for queue, names in store_tags(database).items():
-            found = QueueTags(database, Queue(database, queue)).examples(texts)
+            answers = QueueTags(database, Queue(database, queue)).examples(texts)
             for name in names:
                 tag = known.setdefault(name.casefold(), name)
-                tagged.setdefault(tag, set()).update(found.by_tag.get(name, ()))
-                labelled.setdefault(tag, set()).update(found.labelled)
+                tagged.setdefault(tag, set()).update(answers.by_tag.get(name, ()))
+                labelled.setdefault(tag, set()).update(answers.labelled)
     return {
         tag: TagSlice(frozenset(ids), frozenset(labelled[tag] - ids))
-        for tag, ids in sorted(tagged.items(), key=lambda one: one[0].casefold())
+        for tag, ids in sorted(tagged.items(), key=lambda pair: pair[0].casefold())
         if ids
     }
 
@@ -215,12 +198,7 @@ Baseline = Callable[[], tuple[str, ExampleRows] | None]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition.
-
-    Attributes:
-        field: Of the address.
-        value: As it is written there.
-    """
+    """One condition."""
 
     field: str
     value: str
@@ -295,29 +273,22 @@ class ExampleFilter:
     @property
     def query(self) -> list[tuple[str, str]]:
         """The fields of an address."""
-        fields = [(one.field, one.value) for one in self.conditions]
+        fields = [(condition.field, condition.value) for condition in self.conditions]
         return fields + ([(SORT, self.sort)] if self.sort else [])
 
     @property
     def words(self) -> str:
         """All conditions, joined."""
-        return " and ".join(one.words for one in self.conditions)
+        return " and ".join(condition.words for condition in self.conditions)
 
     def chosen(
-        self,
-        of: ExampleRows,
-        baseline: Baseline = lambda: None,
-        tags: TagLookup = lambda: {},
+        self, of: ExampleRows, baseline: Baseline = lambda: None, tags: TagLookup = lambda: {}
     ) -> pl.DataFrame:
-        """Return the rows of the examples that are meant, in order.
-
-        Raises:
-            InputError: The run has no such metric, field or tag, or a condition cannot be read.
-        """
+        """Return the rows of the examples that are meant, in order."""
         rows = of.rows
         by_field: dict[str, list[str]] = {}
-        for one in self.conditions:
-            by_field.setdefault(one.field, []).append(one.value)
+        for condition in self.conditions:
+            by_field.setdefault(condition.field, []).append(condition.value)
         for name, values in by_field.items():
             rows = rows.filter(_holds(of, name, values, baseline, tags))
         return _sorted(of, rows, self.sort)
@@ -328,15 +299,15 @@ def _holds(
 ) -> pl.Expr:
     match name:
         case "q":
-            return pl.all_horizontal(_among(of.with_words(one)) for one in values)
+            return pl.all_horizontal(_among(of.with_words(value)) for value in values)
         case "where":
-            return pl.all_horizontal(_in_range(of, one) for one in values)
+            return pl.all_horizontal(_in_range(of, value) for value in values)
         case "system":
             return pl.col("system").is_in(values)
         case "slice":
-            return pl.all_horizontal(_in_slice(of, *one) for one in _fields(values).items())
+            return pl.all_horizontal(_in_slice(of, *item) for item in _fields(values).items())
         case "status":
-            return pl.any_horizontal(_has_status(of, one) for one in values)
+            return pl.any_horizontal(_has_status(of, value) for value in values)
         case "outcome":
             if OUTCOME not in of.metrics:
                 raise InputError(f"This run has no {OUTCOME}, which tells outcomes.")
@@ -351,11 +322,11 @@ def _holds(
         case "labels":
             return _among(of.disputed)
         case "changed":
-            return pl.any_horizontal(_among(_changed(of, one, baseline)) for one in values)
+            return pl.any_horizontal(_among(_changed(of, value, baseline)) for value in values)
         case "tag":
-            return pl.any_horizontal(_among(_slice(tags(), one).tagged) for one in values)
+            return pl.any_horizontal(_among(_slice(tags(), value).tagged) for value in values)
         case "untagged":
-            return pl.all_horizontal(_among(_slice(tags(), one).others) for one in values)
+            return pl.all_horizontal(_among(_slice(tags(), value).others) for value in values)
     return pl.lit(value=True)
 
 
@@ -365,8 +336,8 @@ def _among(ids: pl.Series | Collection[str]) -> pl.Expr:
 
 def _slice(tags: Tags, name: str) -> TagSlice:
     if name not in tags:
-        there = f" There are: {', '.join(tags)}." if tags else ""
-        raise InputError(f"No answer of this run is tagged {name!r}.{there}")
+        known = f" There are: {', '.join(tags)}." if tags else ""
+        raise InputError(f"No answer of this run is tagged {name!r}.{known}")
     return tags[name]
 
 
@@ -385,21 +356,17 @@ def _in_range(of: ExampleRows, value: str) -> pl.Expr:
 
 
 def read_range(value: str) -> tuple[str, float | None, float | None]:
-    """Return the metric and the two ends of a range, None for an end that is open.
-
-    Raises:
-        InputError: It is no range.
-    """
+    """Return the metric and the two ends of a range, None for an end that is open."""
     metric, _, ends = value.rpartition(":")
     low, dots, high = ends.partition("..")
     try:
-        found = float(low) if low else None, float(high) if high else None
+        span = float(low) if low else None, float(high) if high else None
     except ValueError:
-        found = None, None
+        span = None, None
         dots = ""
     if not metric or not dots:
         raise InputError(f"where={value}: expected METRIC:LOW..HIGH, such as faithfulness:0..0.5.")
-    return metric, *found
+    return metric, *span
 
 
 def _range_words(value: str) -> str:
@@ -416,23 +383,24 @@ def _range_words(value: str) -> str:
 
 
 def _fields(values: Sequence[str]) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in values:
-        name, _, value = one.partition(":")
-        found.setdefault(name, []).append(value)
-    return found
+    by_name: dict[str, list[str]] = {}
+    for text in values:
+        name, _, value = text.partition(":")
+        by_name.setdefault(name, []).append(value)
+    return by_name
 
 
 def _in_slice(of: ExampleRows, name: str, values: Sequence[str]) -> pl.Expr:
-    there = of.field(name)
-    return _among(of.rows["id"].filter(there.is_in(values)))
+    column = of.field(name)
+    return _among(of.rows["id"].filter(column.is_in(values)))
 
 
 def _has_status(of: ExampleRows, value: str) -> pl.Expr:
     metric, _, status = value.rpartition(":")
     metrics = [_known(of, metric)] if metric else of.metrics
     return pl.any_horizontal(
-        pl.col(f"status {one}").cast(pl.String).eq(status).fill_null(value=False) for one in metrics
+        pl.col(f"status {metric}").cast(pl.String).eq(status).fill_null(value=False)
+        for metric in metrics
     )
 
 
@@ -444,10 +412,10 @@ def _at_stage(of: ExampleRows, values: Sequence[str]) -> pl.Series:
 
 
 def _changed(of: ExampleRows, metric: str, baseline: Baseline) -> pl.Series:
-    found = baseline()
-    if found is None:
+    pinned_rows = baseline()
+    if pinned_rows is None:
         raise InputError("No other run is pinned as the baseline: pin one on the page of the runs.")
-    pinned, rows = found
+    pinned, rows = pinned_rows
     run, _, system = pinned.partition("/")
     before = rows.rows
     if metric not in of.metrics or metric not in before.columns:

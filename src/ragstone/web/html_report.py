@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ragstone.analysis import compare, failures
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES, check_margin
-from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.comparison.comparison_result import Comparisons
 from ragstone.analysis.summaries.failure_stages import Failures
 from ragstone.analysis.summaries.run_summary import Summary, histograms, summarise, weight_shares
 from ragstone.core.errors import InputError
@@ -28,10 +28,9 @@ from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
 from ragstone.web.templating import View
 
-from .example_rows import PREFERRED
 from .parts.answers import answer_rows, any_cut, columns_of, worst_answer
 from .parts.conversation_tables import shown_conversations
-from .parts.drawn_charts import forest_of, shown_faults, systems_of, verdict_counts
+from .parts.drawn_charts import forest_of, lead_of, shown_faults, systems_of, verdict_counts
 from .parts.estimate_tables import shown_estimates, slice_tables
 from .templating import asset, drawn, render, style
 
@@ -71,13 +70,7 @@ ROOMS = (
 
 @dataclass(frozen=True, slots=True)
 class HtmlReport:
-    """A report.
-
-    Attributes:
-        html: The file.
-        policy: Its Content-Security-Policy, which is in the file too.
-        left_out: What the run has and the file has not, a sentence each.
-    """
+    """A report: its file, the policy in it, and a sentence for what it leaves out."""
 
     html: str
     policy: str
@@ -85,11 +78,7 @@ class HtmlReport:
 
 
 def report_file(
-    run: Run,
-    other: Run | None = None,
-    *,
-    baseline: str | None = None,
-    margin: float | None = None,
+    run: Run, other: Run | None = None, *, baseline: str | None = None, margin: float | None = None
 ) -> HtmlReport:
     """Return the report on a run, or on its comparison with another.
 
@@ -102,12 +91,12 @@ def report_file(
     Raises:
         InputError: There is no such system, or the two runs cannot be compared.
     """
-    shown = _shown(run, other, baseline, margin)
+    content = _shown(run, other, baseline, margin)
     for room in ROOMS:
-        made = _made(shown, room)
-        if len(made.html.encode()) <= LARGEST:
+        report = _made(content, room)
+        if len(report.html.encode()) <= LARGEST:
             break
-    return made
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +111,28 @@ class _Shown:
 
 def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | None) -> _Shown:
     groups = Groups(run.estimate_list)
-    summary, found = summarise(run), failures(run)
+    summary, faults = summarise(run), failures(run)
     ranking = ranked(run, limit=WORST)
-    known = dossiers(run, [one.example_id for one in ranking.examples])
+    known = dossiers(run, [example.example_id for example in ranking.examples])
     metrics = columns_of(run)
-    worst = [(one, known[one.example_id]) for one in ranking.examples]
-    named = {one.example_id for one in ranking.examples}
-    answers = list(answer_rows(run, found.answers, metrics, named, most=MOST_ANSWERS))
+    worst = [(example, known[example.example_id]) for example in ranking.examples]
+    worst_ids = {example.example_id for example in ranking.examples}
+    answers = list(answer_rows(run, faults.answers, metrics, worst_ids, most=MOST_ANSWERS))
     compared, why = _compared(run, other, baseline, margin)
     pairs = _pairs(compared, metrics) if compared else []
     several = other is not None
     small = [*method(run, groups)]
     small.append(Note("ranked", f"worst answers: {RULE}: {', '.join(ranking.metrics) or '–'}"))
-    runs = [_of_run(run, metrics, summary, found, named=several)]
+    runs = [_of_run(run, metrics, summary, faults, with_name=several)]
     if other is not None:
-        runs.append(_of_run(other, metrics, summarise(other), failures(other), named=True))
-    told = pairs[:VERDICTS_FIRST] if several or baseline or len(pairs) == 1 else []
+        runs.append(_of_run(other, metrics, summarise(other), failures(other), with_name=True))
+    first_pairs = pairs[:VERDICTS_FIRST] if several or baseline or len(pairs) == 1 else []
     always = {
         "title": run.path.name if other is None else f"{run.path.name} against {other.path.name}",
         "form": run.form,
         "systems": groups.systems,
-        "judges": [one for one in run.form.judges if one.kinds],
-        "verdicts": [one["said"] for one in told],
+        "judges": [judge for judge in run.form.judges if judge.kinds],
+        "verdicts": [pair["said"] for pair in first_pairs],
         "of": run.path.name if several else "",
         "sentences": summary_sentences(summary),
         "caution": parts(first_caution(run, summary)),
@@ -152,11 +141,11 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "not_compared": why,
         "tables": list(slice_tables(groups, summary.same, summary.themselves, run.form.suites)),
         "conversations": shown_conversations(summary.conversations, run.form.suites),
-        "columns": [(one, short_name(one)) for one in metrics],
+        "columns": [(metric, short_name(metric)) for metric in metrics],
         "stages": {code: NAMES[code] for code in NAMES if any(a["stage"] == code for a in answers)},
-        "any_missing": any(one["missing"] for one in answers),
-        "notes": list(dict.fromkeys(words(one) for one in run_notes(run))),
-        "method": [(one.name, plain(one.words)) for one in small],
+        "any_missing": any(answer["missing"] for answer in answers),
+        "notes": list(dict.fromkeys(words(note) for note in run_notes(run))),
+        "method": [(note.name, plain(note.words)) for note in small],
     }
     return _Shown(always, worst, answers, run, several, len(pairs))
 
@@ -177,55 +166,47 @@ def _compared(
         return None, error.text
 
 
-def _pairs(found: Comparisons, columns: Sequence[str]) -> list[View]:
+def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
     """Return each two systems, those last of which one is the reference."""
-    between = found.between()
-    notes = [Reason.read(note) for note in found.notes]
-    own = {note.facts["system"] for note in notes if note.code == ANSWERS_ARE_REFERENCES}
-    rivals = sorted(between, key=lambda pair: not own.isdisjoint(pair))
-    made = []
+    between = comparisons.between()
+    notes = [Reason.read(note) for note in comparisons.notes]
+    references = {note.facts["system"] for note in notes if note.code == ANSWERS_ARE_REFERENCES}
+    rivals = sorted(between, key=lambda pair: not references.isdisjoint(pair))
+    views = []
     for pair in rivals:
-        ones = [one for one in between[pair] if one.slice is None]
-        counts = {verdict: sum(one.verdict == verdict for one in ones) for verdict in VERDICTS}
-        forest = forest_of(ones, found, path=lambda one: _sorted_by(one.metric, columns))
-        made.append(
+        ones = [comparison for comparison in between[pair] if comparison.slice is None]
+        forest = forest_of(
+            ones, comparisons, path=lambda comparison: _sorted_by(comparison.metric, columns)
+        )
+        views.append(
             {
-                "said": [*comparison_sentences(ones, _lead(ones)), f" {not_paired(ones)}"],
-                "counts": verdict_counts(counts),
+                "said": [*comparison_sentences(ones, lead_of(ones)), f" {not_paired(ones)}"],
+                "counts": verdict_counts(ones),
                 "forest": forest,
             }
         )
-    return made
-
-
-VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
-
-
-def _lead(ones: Sequence[Comparison]) -> str:
-    tested = [one.metric for one in ones if one.verdict != "same" and one.n_pairs]
-    there = tested or [one.metric for one in ones]
-    return next((name for name in PREFERRED if name in there), there[0])
+    return views
 
 
 def _of_run(
-    run: Run, columns: Sequence[str], summary: Summary, found: Failures, *, named: bool
+    run: Run, columns: Sequence[str], summary: Summary, faults: Failures, *, with_name: bool
 ) -> View:
     groups, scores = Groups(run.estimate_list), run.scores()
-    shown = shown_estimates(
+    estimates = shown_estimates(
         groups.whole, path=lambda metric: _sorted_by(metric, columns), opens=lambda _: "#estimates",
-        opened={one.metric for one in groups.whole},
+        opened={estimate.metric for estimate in groups.whole},
         same=summary.same, themselves=summary.themselves,
         lie=histograms(scores), weights=weight_shares(scores), suites=run.form.suites,
         checked=summary.checked,
     )  # fmt: skip
-    names = systems_of(found)
+    names = systems_of(faults)
     shown_names = names[:LADDERS] if len(names) > 1 else [""]
-    ladders = [shown_faults(found, name, _stage_path(name)) for name in shown_names]
+    ladders = [shown_faults(faults, name, _stage_path(name)) for name in shown_names]
     return {
-        "run": run.path.name if named else "",
-        "shown": shown,
+        "run": run.path.name if with_name else "",
+        "shown": estimates,
         "bars": distributions(groups.whole),
-        "ladders": [one for one in ladders if one["judged"]],
+        "ladders": [ladder for ladder in ladders if ladder["judged"]],
     }
 
 
@@ -241,48 +222,48 @@ def _stage_path(system: str) -> Callable[[str], str]:
     return path
 
 
-def _made(shown: _Shown, room: Room) -> HtmlReport:
-    answers = [one for one in shown.answers if one["rank"] < room.answers]
-    worst = [worst_answer(one, found, answer=ANSWER, context=room.context)
-             for one, found in shown.worst[: room.worst]]  # fmt: skip
-    left_out = tuple(_left_out(shown, room, worst))
+def _made(content: _Shown, room: Room) -> HtmlReport:
+    answers = [answer for answer in content.answers if answer["rank"] < room.answers]
+    worst = [worst_answer(answer, dossier, answer=ANSWER, context=room.context)
+             for answer, dossier in content.worst[: room.worst]]  # fmt: skip
+    left_out = tuple(_left_out(content, room, worst))
     css, script = _css(), asset("report.js").decode()
     policy = _policy(css, script)
     html = render("report.html", {
-        **shown.always, "worst": worst, "answers": answers, "left_out": left_out,
-        "tables": shown.always["tables"] if room.slices else (),
+        **content.always, "worst": worst, "answers": answers, "left_out": left_out,
+        "tables": content.always["tables"] if room.slices else (),
         "css": drawn(css), "script": drawn(script), "policy": policy,
     })  # fmt: skip
     return HtmlReport(html, policy, left_out)
 
 
-def _left_out(shown: _Shown, room: Room, worst: Sequence[View]) -> Iterator[str]:
-    examples = shown.run.form.data.examples
-    most = min(room.answers, len(shown.answers))
+def _left_out(content: _Shown, room: Room, worst: Sequence[View]) -> Iterator[str]:
+    examples = content.run.form.data.examples
+    most = min(room.answers, len(content.answers))
     if most < examples:
         yield f"The table has the {most:,} worst of {counted(examples, 'answer')}."
     if len(worst) < examples:
         texts = "whole answers and contexts" if room.context else "whole answers"
         yield f"Of the {counted(len(worst), 'worst answer')} alone there are {texts}."
-    if not room.context and any(found.example.contexts for _, found in shown.worst):
+    if not room.context and any(dossier.example.contexts for _, dossier in content.worst):
         yield "There was no room for contexts."
     answers_cut, contexts_cut = any_cut(worst)
     if contexts_cut:
         yield f"Contexts are cut at {room.context:,} characters; words that a claim rests on stay."
     if answers_cut:
         yield f"Answers and references are cut at {ANSWER:,} characters."
-    if shown.always["tables"] and not room.slices:
+    if content.always["tables"] and not room.slices:
         yield "There was no room for slices."
-    if shown.pairs > PAIRS:
-        yield f"{PAIRS} of {counted(shown.pairs, 'pair')} of systems are compared."
-    if shown.two:
-        yield f"The answers are those of {shown.run.path.name}."
+    if content.pairs > PAIRS:
+        yield f"{PAIRS} of {counted(content.pairs, 'pair')} of systems are compared."
+    if content.two:
+        yield f"The answers are those of {content.run.path.name}."
 
 
 @cache
 def _css() -> str:
     css = "\n".join(filter(None, map(str.strip, without_comments(style()).splitlines())))
-    return re.sub(r'url\("(fonts/[^"]+)"\)', lambda found: f"url({_data_uri(found[1])})", css)
+    return re.sub(r'url\("(fonts/[^"]+)"\)', lambda match: f"url({_data_uri(match[1])})", css)
 
 
 def _data_uri(font: str) -> str:

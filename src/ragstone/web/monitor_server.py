@@ -104,16 +104,16 @@ def logged_to(say: Say) -> Iterator[None]:
     """Keep what is logged meanwhile in the store, and off the terminal."""
     handler = StoreLog(say)
     loggers = [logging.getLogger(name) for name in NAMES]
-    before = [one.propagate for one in loggers]
-    for one in loggers:
-        one.addHandler(handler)
-        one.propagate = False
+    before = [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
     try:
         yield
     finally:
-        for one, propagated in zip(loggers, before, strict=True):
-            one.removeHandler(handler)
-            one.propagate = propagated
+        for logger, propagated in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = propagated
 
 
 FIRST, LONGEST = 1.0, 60.0
@@ -131,14 +131,7 @@ LAST_WORDS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """An end of the worker that nobody asked for.
-
-    Attributes:
-        how: In words.
-        deaths: How often it did so, one after the other.
-        wait: Seconds until it is started again.
-        last_words: What it wrote last.
-    """
+    """An end of the worker that nobody asked for, one of so many in a row; it waits in seconds."""
 
     how: str
     deaths: int
@@ -147,13 +140,7 @@ class Death:
 
 
 class WorkerProcess:
-    """A child process that is kept running.
-
-    Args:
-        command: That starts it.
-        died: Told of every death, before it is started again.
-        first: Seconds until it is started again the first time; each time twice as long.
-    """
+    """A child process that is kept running."""
 
     def __init__(
         self, command: Sequence[str], died: Callable[[Death], None], *, first: float = FIRST
@@ -215,11 +202,7 @@ class WorkerProcess:
             # In a group of its own: Ctrl+C in a terminal ends the server, which ends it in turn.
             # Its input is a pipe of ours, which closes however we end.
             self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=words,
-                stderr=words,
-                process_group=0,
+                self._command, stdin=subprocess.PIPE, stdout=words, stderr=words, process_group=0
             )
             return self._process
 
@@ -315,7 +298,7 @@ def serve_monitor(
             tails=(*settings.tail, *tail),
         ),
     )
-    place = RunsFolder(
+    folder = RunsFolder(
         opened.folder,
         store if store.startswith(POSTGRES) else "",
         MonitorScreens(
@@ -327,17 +310,17 @@ def serve_monitor(
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
-    worker = WorkerProcess(command, lambda one: _died(opened, one))
+    worker = WorkerProcess(command, lambda death: _died(opened, death))
     alive = AliveWatch(opened, settings)
     with logged_to(intake.writer.say):
         _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
-        Timer(1, place.prepare).start()
+        Timer(1, folder.prepare).start()
         worker.start()
         alive.start()
         if current_thread() is main_thread():
             # The server raises the signal again when it has ended, for whoever waits for it here.
             signal.signal(signal.SIGTERM, lambda *_: None)
-        serve(MonitorApp(intake, make_app(place, access), access), listening.taken, listening.tls())
+        serve(MonitorApp(intake, make_app(folder, access), access), listening.taken, listening.tls())
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
         alive.stop()
@@ -356,27 +339,29 @@ def _checked(
     listens: Callable[[], Listening],
 ) -> tuple[MonitorSettings, Listening]:
     """Return the settings, and the port; nothing is made before all of it is right."""
-    read, taken = list[MonitorSettings](), list[Listening]()
+    read, ports = list[MonitorSettings](), list[Listening]()
     checks: list[Callable[[], object]] = [
         lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),
         lambda: check_start(_given((read or [DEFAULTS])[0], judge, sample)),
         lambda: None if sample is None else check_rate(sample),
-        *(partial(_check_tail, one) for one in tail),
+        *(partial(_check_tail, file) for file in tail),
         lambda: check_place(store, writes=True),
         lambda: SendTokens(file=send_tokens),
-        lambda: taken.append(listens()),
+        lambda: ports.append(listens()),
     ]
     try:
         each(checks)
     except InputError:
-        for one in taken:
-            one.taken.close()
+        for port in ports:
+            port.taken.close()
         raise
-    return _given(read[0], judge, sample), taken[0]
+    return _given(read[0], judge, sample), ports[0]
 
 
-def _given(found: MonitorSettings, judge: Sequence[str], sample: float | None) -> MonitorSettings:
-    return found.with_options(judges=tuple(judge), rate=sample)
+def _given(
+    settings: MonitorSettings, judge: Sequence[str], sample: float | None
+) -> MonitorSettings:
+    return settings.with_options(judges=tuple(judge), rate=sample)
 
 
 def _check_tail(file: Path) -> None:

@@ -22,15 +22,7 @@ MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """A page of a list.
-
-    Attributes:
-        number: From 1.
-        of: How many pages there are.
-        rows: What it shows of the list.
-        before: The address of the page before it; empty on the first.
-        after: That of the next; empty on the last.
-    """
+    """A page of a list: its number from 1, its rows, and the addresses of those beside it."""
 
     number: int
     of: int
@@ -98,9 +90,7 @@ class Asked:
 
     def number(self, name: str, otherwise: int) -> int:
         """Return a whole number from 1; what is no such number is taken for the default."""
-        text = self.one(name)
-        known = text.isascii() and text.isdigit() and len(text) < 10
-        return (int(text) if known else 0) or otherwise
+        return whole_number(self.one(name)) or otherwise
 
     def list_page(
         self, length: int, size: int, name: str = "page", **changed: str | None
@@ -109,8 +99,8 @@ class Asked:
         of = max(1, -(-length // size))
         number = min(self.number(name, 1), of)
         before, after = (
-            self.but(**{**changed, name: str(one)}) if 0 < one <= of else ""
-            for one in (number - 1, number + 1)
+            self.but(**{**changed, name: str(beside)}) if 0 < beside <= of else ""
+            for beside in (number - 1, number + 1)
         )
         return ListPage(number, of, slice((number - 1) * size, number * size), before, after)
 
@@ -118,20 +108,23 @@ class Asked:
         """Return this address with other values of some fields; None and empty values remove a
         field.
         """
-        kept = [(key, value) for key, value in self.query if key not in changed]
-        kept = [one for one in kept if one not in without]
+        fields = [(key, value) for key, value in self.query if key not in changed]
+        fields = [pair for pair in fields if pair not in without]
         for key, values in changed.items():
             several = [values] if isinstance(values, str) else values or ()
-            kept += [(key, value) for value in several if value]
-        return f"{self.path}{query(kept)}"
+            fields += [(key, value) for value in several if value]
+        return f"{self.path}{query(fields)}"
+
+
+def whole_number(text: object, digits: int = 9) -> int | None:
+    """Read a whole number of at most so many digits; None if it is none."""
+    written = str(text)
+    known = written.isascii() and written.isdigit() and len(written) <= digits
+    return int(written) if known else None
 
 
 def fields_of(text: str) -> list[tuple[str, str]]:
-    """Return the fields of a query.
-
-    Raises:
-        InputError: It is longer than what a page can carry in each of its links.
-    """
+    """Return the fields of a query."""
     if len(text) > LONGEST_QUERY or text.count("&") >= MOST_FIELDS:
         raise InputError(
             f"At most {LONGEST_QUERY:,} characters and {MOST_FIELDS} fields can be asked for at "
@@ -197,19 +190,17 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """A file instead of a page.
-
-    Attributes:
-        content: What is in it.
-        kind: Its media type.
-        headers: What goes with it.
-        cookies: As those of a page.
-    """
+    """A file instead of a page."""
 
     content: str
     kind: str
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def waits_page(request: Asked, title: str, here: str = "Runs") -> WebPage:
+    """Return a page that says that its content is being computed, and asks again."""
+    return WebPage("waits.html", title, {"again": request.but()}, here)
 
 
 class NotThere(InputError):

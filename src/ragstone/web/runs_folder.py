@@ -7,7 +7,7 @@ long as reading everything; every later page then reports any fault.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -65,17 +65,13 @@ class MonitorScreens:
     token: str = ""
     waiting: Callable[[], int] | None = None
 
-    @contextmanager
-    def reading(self) -> Iterator[Sql]:
-        """Yield the store as it is at one moment."""
-        with self.store.database.reading() as run:
-            yield run
+    def reading(self) -> AbstractContextManager[Sql]:
+        """Return the store as it is at one moment."""
+        return self.store.database.reading()
 
-    @contextmanager
-    def writing(self) -> Iterator[Sql]:
-        """Yield the store for a change."""
-        with self.store.database.transaction() as run:
-            yield run
+    def writing(self) -> AbstractContextManager[Sql]:
+        """Return the store for a change."""
+        return self.store.database.transaction()
 
 
 HELD = 4
@@ -87,13 +83,7 @@ _ONE_AT_A_TIME = Lock()
 
 
 class OpenRun:
-    """A run that is held open.
-
-    Attributes:
-        run: To be read by many threads.
-        checked: Set when every file has been read and compared with its checksum.
-        faults: What was found then.
-    """
+    """A run that is held open; ``checked`` is set once its files are compared with checksums."""
 
     def __init__(self, path: Path, calm: RequestGate) -> None:
         self._calm = calm
@@ -172,10 +162,6 @@ class RunsFolder:
 
     Raises:
         InputError: There is no such folder.
-
-    Attributes:
-        later: What takes a while, computed in the background.
-        calm: Whether something is made for a person.
     """
 
     def __init__(
@@ -213,26 +199,21 @@ class RunsFolder:
         ]
         return newest_first(self._read(file)[0] for file in files)
 
-    def estimates(self, one: FoundRun) -> Sequence[Estimate]:
+    def estimates(self, run: FoundRun) -> Sequence[Estimate]:
         """Return the estimates of a run; none if it is not finished, or damaged."""
-        return self._read(one.path / RunEntry.MANIFEST)[1]
+        return self._read(run.path / RunEntry.MANIFEST)[1]
 
     def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
         stamp = _glance(file)
-        kept = self._seen.get(file)
-        if kept is None or kept[0] != stamp:
-            found = found_run(file)
-            kept = stamp, found, _estimates(found)
-            self._seen[file] = kept
-        return kept[1], kept[2]
+        cached = self._seen.get(file)
+        if cached is None or cached[0] != stamp:
+            run = found_run(file)
+            cached = stamp, run, _estimates(run)
+            self._seen[file] = cached
+        return cached[1], cached[2]
 
     def path(self, name: str) -> Path:
-        """Return the folder of a run.
-
-        Raises:
-            NotThere: No run is called so.
-            InputError: It may not be read.
-        """
+        """Return the folder of a run."""
         folder = self.folder / name
         known = name not in ("", ".", "..") and "/" not in name and "\0" not in name
         # A name of more bytes than a file system knows is an error there, not merely absent.
@@ -251,12 +232,7 @@ class RunsFolder:
         return folder
 
     def run(self, name: str) -> Run:
-        """Return a finished run.
-
-        Raises:
-            NotThere: No run is called so.
-            InputError: It is not finished, or damaged.
-        """
+        """Return a finished run."""
         return self._opened.open(self.path(name)).run
 
     def stamp(self, *names: str) -> tuple[object, ...]:
@@ -272,18 +248,13 @@ class RunsFolder:
         change_marks(self.folder, change)
 
     def compared(
-        self,
-        run: str,
-        other: str = "",
-        *,
-        baseline: str | None = None,
-        margin: float | None = None,
+        self, run: str, other: str = "", *, baseline: str | None = None, margin: float | None = None
     ) -> Comparisons:
         """Return the comparison of a run's systems, or of two runs, computed once."""
-        found = self.comparing(run, other, baseline=baseline, margin=margin, patience=None)
-        if found is None:
+        comparisons = self.comparing(run, other, baseline=baseline, margin=margin, patience=None)
+        if comparisons is None:
             raise AssertionError("a result that is waited for without end")
-        return found
+        return comparisons
 
     def comparing(
         self,
@@ -297,7 +268,7 @@ class RunsFolder:
         patience: float | None = PATIENCE,
     ) -> Comparisons | None:
         """Compare as ``compared`` does; None while it is being computed."""
-        names = [one for one in (run, other) if one]
+        names = [name for name in (run, other) if name]
         chosen = None if metrics is None else tuple(metrics)
         key = ("compared", self.stamp(*names), baseline, chosen, margin, tuple(by))
 
@@ -306,27 +277,19 @@ class RunsFolder:
                 *map(self.run, names), baseline=baseline, metrics=chosen, margin=margin, by=by
             )
 
-        return self.later.get(key, lambda: self._once(key, Comparisons, make), patience)
+        return self._slow(key, Comparisons, make, patience)
 
     def summary(self, name: str, patience: float = PATIENCE) -> Summary | None:
         """Return the run in a few facts; None while they are being computed."""
         key = ("summary", self.stamp(name))
+        return self._slow(key, Summary, lambda: summarise(self.run(name)), patience)
 
-        def make() -> Summary:
-            return summarise(self.run(name))
-
-        return self.later.get(key, lambda: self._once(key, Summary, make), patience)
-
-    def failures(
-        self, name: str, by: Sequence[str] = (), patience: float = PATIENCE
-    ) -> FailureGroups | None:
+    def failures(self, name: str, patience: float = PATIENCE) -> FailureGroups | None:
         """Return how many answers look bad, by stage; None while that is being computed."""
-        key = ("failures", self.stamp(name), tuple(by))
-
-        def make() -> FailureGroups:
-            return failures(self.run(name), by=by).without_answers
-
-        return self.later.get(key, lambda: self._once(key, FailureGroups, make), patience)
+        key = ("failures", self.stamp(name), ())
+        return self._slow(
+            key, FailureGroups, lambda: failures(self.run(name)).without_answers, patience
+        )
 
     @property
     def has_labels(self) -> bool:
@@ -363,15 +326,15 @@ class RunsFolder:
         Each with what changes when they say more. A store that cannot be used has none; the pages
         of its queues say what is wrong with it.
         """
-        found = {}
+        versions = {}
         with suppress(RagstoneError), self.labels_to_read() as database:
             for form in queues(database) if database else ():
                 if database and self.run_of_queue(form) == name:
                     with database.transaction() as run:
                         version = queue_version(run, form.name)
                     if any(version[:2]):
-                        found[f"{self._address.place}#{form.name}"] = version
-        return found
+                        versions[f"{self._address.place}#{form.name}"] = version
+        return versions
 
     def run_of_queue(self, form: QueueForm) -> str:
         """Return the name of the run that a queue is of; empty if it is of none in the folder."""
@@ -382,12 +345,7 @@ class RunsFolder:
         return ""
 
     def queue(self, name: str) -> Queue:
-        """Return a queue of the store.
-
-        Raises:
-            NotThere: No queue is called so.
-            InputError: The store cannot be used.
-        """
+        """Return a queue of the store."""
         if self.has_labels:
             with suppress(UnknownName):
                 return Queue(self.labels(), name)
@@ -416,35 +374,42 @@ class RunsFolder:
 
     def person(self, token: str) -> SeatedPerson | None:
         """Return who has a token of their own; None if nobody has it, or it was revoked."""
-        found = person_of(self.labels(), token) if self.has_labels else None
-        return SeatedPerson(found[0], found[1].name, found[1].role) if found else None
+        seat = person_of(self.labels(), token) if self.has_labels else None
+        return SeatedPerson(seat[0], seat[1].name, seat[1].role) if seat else None
 
     def prepare(self) -> None:
         """Compute, in the background, what the pages of the newest runs show first."""
         Thread(target=self._prepare, daemon=True).start()
 
     def _prepare(self) -> None:
-        finished = [one for one in self.runs() if one.form and one.form.finished]
-        for one in finished[:PREPARED]:
-            name = one.path.name
+        finished = [run for run in self.runs() if run.form and run.form.finished]
+        for run in finished[:PREPARED]:
+            name = run.path.name
             with suppress(RagstoneError):
                 self.calm.wait()
                 self.summary(name)
                 self.failures(name)
 
-    def _once(self, key: Hashable, form: type[T], make: Callable[[], T]) -> T:
-        found = self._kept.read(key, form)
-        if found is None:
-            found = make()
-            self._kept.write(key, form, found)
-        return found
+    def _slow(
+        self, key: Hashable, form: type[T], make: Callable[[], T], patience: float | None
+    ) -> T | None:
+        """Return a result from the files that keep them, or made and kept."""
+
+        def once() -> T:
+            result = self._kept.read(key, form)
+            if result is None:
+                result = make()
+                self._kept.write(key, form, result)
+            return result
+
+        return self.later.get(key, once, patience)
 
 
-def _estimates(one: FoundRun) -> Sequence[Estimate]:
-    if one.form is None or not one.form.finished:
+def _estimates(run: FoundRun) -> Sequence[Estimate]:
+    if run.form is None or not run.form.finished:
         return ()
     try:
-        return Run(one.path).estimate_list
+        return Run(run.path).estimate_list
     except RagstoneError:
         return ()
 
@@ -452,9 +417,9 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
 def _run_version(file: Path) -> RunVersion:
     """Return what changes with a run's ``run.json``, which has the checksums of all its tables."""
     content = blake2b(digest_size=16)
-    for one in (file, file.parent / f"{PASSPORT}.json"):
+    for path in (file, file.parent / f"{PASSPORT}.json"):
         with suppress(OSError):
-            content.update(one.read_bytes())
+            content.update(path.read_bytes())
     with suppress(RagstoneError):
         return file.parent.name, content.hexdigest(), Store(file.parent).stamp()
     return file.parent.name, content.hexdigest()
@@ -462,13 +427,13 @@ def _run_version(file: Path) -> RunVersion:
 
 def _glance(file: Path) -> RunVersion:
     """Return what changes with a run as far as the system tells without reading anything."""
-    found: list[object] = []
-    for one in (
+    facts_of: list[object] = []
+    for path in (
         file,
         file.parent / RunEntry.CORRECTIONS,
         file.parent / f"{RunEntry.CORRECTIONS}-wal",
     ):
         with suppress(OSError):
-            facts = one.stat()
-            found += [facts.st_mtime_ns, facts.st_size]
-    return tuple(found)
+            facts = path.stat()
+            facts_of += [facts.st_mtime_ns, facts.st_size]
+    return tuple(facts_of)

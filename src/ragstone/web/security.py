@@ -67,11 +67,7 @@ class ServerAddress:
         return self.host in LOOPBACK and not self.url
 
     def check(self) -> None:
-        """See that the parts go together, and that the certificate is one.
-
-        Raises:
-            InputError: They do not, or it is none.
-        """
+        """See that the parts go together, and that the certificate is one."""
         if self.no_token and self.token:
             raise InputError(
                 f"{argument('no_token', True)} and a token ({argument('token')}, or "
@@ -96,7 +92,7 @@ class ServerAddress:
                 tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
                 tls.load_cert_chain(self.certfile, self.keyfile, password="")
             except OSError as error:
-                files = " with ".join(str(one) for one in (self.certfile, self.keyfile) if one)
+                files = " with ".join(str(file) for file in (self.certfile, self.keyfile) if file)
                 why = "no certificate in PEM with its key, which has no password"
                 if not isinstance(error, ssl.SSLError):
                     why = (error.strerror or str(error)).lower()
@@ -135,13 +131,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A port that is taken.
-
-    Attributes:
-        taken: The socket.
-        served: Where the app is.
-        token: The owner's; empty if none is asked for.
-    """
+    """A port that is taken, and the owner's token; empty if none is asked for."""
 
     taken: socket.socket
     served: Served
@@ -156,8 +146,8 @@ class Listening:
         if at.host in EVERY:
             return Access(_Any(), self.token, others=others, url=at.url, once=once)
         port = self.taken.getsockname()[1]
-        own = () if at.host in LOOPBACK else (socket.gethostname().lower(),)
-        hosts = {f"{name}:{port}" for name in (*NAMES, _called(at.host), *own)}
+        machine = () if at.host in LOOPBACK else (socket.gethostname().lower(),)
+        hosts = {f"{name}:{port}" for name in (*NAMES, _called(at.host), *machine)}
         if at.url:
             scheme, _, name = at.url.lower().partition("://")
             hosts |= {name, name.removesuffix(":443" if scheme == "https" else ":80")}
@@ -181,8 +171,8 @@ def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listeni
         InputError: The port is taken, there is no such address, or its parts do not go together.
     """
     at.check()
-    taken = _take(at.host, at.port)
-    port = taken.getsockname()[1]
+    port_socket = _take(at.host, at.port)
+    port = port_socket.getsockname()[1]
     every, here = at.host in EVERY, at.host in LOOPBACK
     secret = "" if at.no_token else at.token or secrets.token_urlsafe(18)
     once = secret and secrets.token_urlsafe(18)
@@ -190,14 +180,14 @@ def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listeni
     outside = _seen_by_others(at.host) if every else _called(at.host)
     others = at.url or f"{scheme}://{outside}:{port}"
     mine = "[::1]" if ":" in at.host else "127.0.0.1"
-    own = f"{scheme}://{mine}:{port}" if (every or here) and not at.url else others
+    owner_url = f"{scheme}://{mine}:{port}" if (every or here) and not at.url else others
 
     def opens(token: str) -> str:
-        return f"{own}{start}" + (f"?{urlencode({'token': token})}" if token else "")
+        return f"{owner_url}{start}" + (f"?{urlencode({'token': token})}" if token else "")
 
     encrypted = bool(at.certfile) or here
     served = Served(opens(secret), opens(once), others, at.is_alone, encrypted, send_token)
-    return Listening(taken, served, secret, at, once)
+    return Listening(port_socket, served, secret, at, once)
 
 
 def _called(host: str) -> str:
@@ -212,8 +202,8 @@ def _seen_by_others(host: str) -> str:
     # To connect with UDP sends nothing: it only chooses the address to send from.
     with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((outside, 9))
-        found = str(probe.getsockname()[0])
-        return f"[{found}]" if ":" in found else found
+        address = str(probe.getsockname()[0])
+        return f"[{address}]" if ":" in address else address
     return socket.gethostname().lower()
 
 
@@ -298,15 +288,12 @@ class Access:
         """Return whether a write carries the secret of the pages."""
         return hmac.compare_digest(self.secret.encode(), secret.encode())
 
-    def address(self, asked: URL) -> str:
+    def address(self, opened: URL) -> str:
         """Return what the addresses begin with that other people open, where the owner opened
         ``asked``.
-
-        Args:
-            asked: What the owner opened: a name that is not of this machine alone does for others.
         """
-        own = f"{asked.scheme}://{asked.netloc}"
-        return self.url or (self.others if self.others and is_alone(own) else own)
+        opened_url = f"{opened.scheme}://{opened.netloc}"
+        return self.url or (self.others if self.others and is_alone(opened_url) else opened_url)
 
 
 def is_alone(server: str) -> bool:

@@ -56,11 +56,6 @@ def static_page(html: str, link: Callable[[str], str], note: str) -> str:
 
     Forms and their controls are left out, but for a table that a form holds. What leads to a page
     that is not a file is text.
-
-    Args:
-        html: The page, as the app gives it.
-        link: The file for an address; empty if there is none.
-        note: What the page says first.
     """
     reader = _Rewriter(html, link, note)
     reader.feed(html)
@@ -143,13 +138,13 @@ class _Rewriter(HTMLParser):
         return raw, closed
 
     def _form(self, raw: str) -> tuple[str, str]:
-        place, self._forms = self._forms, self._forms + 1
-        if self._dialogs[place]:
+        index, self._forms = self._forms, self._forms + 1
+        if self._dialogs[index]:
             return raw, "</form>"
         self._in_form = True
         looks = CLASS.search(raw)
-        kept = "" if looks is None or "filters" in looks[0] else looks[0]
-        return (f"<div{kept}>", "</div>") if self._holds_table[place] else ("", "")
+        attribute = "" if looks is None or "filters" in looks[0] else looks[0]
+        return (f"<div{attribute}>", "</div>") if self._holds_table[index] else ("", "")
 
     def _as_it_is(self, text: str) -> None:
         if not self._left_out:
@@ -207,14 +202,7 @@ WAITS = ('id="waits"', 'hx-trigger="every 2s"')
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """An app that was written.
-
-    Attributes:
-        start: The file to open.
-        pages: How many pages there are.
-        size: Their bytes, with what they load.
-        left_out: What the app has and the files have not, a sentence each.
-    """
+    """An app that was written: the file to open, and a sentence for what it leaves out."""
 
     start: Path
     pages: int
@@ -255,10 +243,10 @@ def write_static(
     from .templating import STATIC, asset
     from .web_app import make_app
 
-    place = RunsFolder(folder)
-    examples, larger = _examples_of(place, most, worst)
-    start = run_path(place.alone.name) if place.alone else "/"
-    site = _Site(make_app(place, Access(frozenset({HOST}))), start, examples, larger)
+    runs_folder = RunsFolder(folder)
+    examples, larger = _examples_of(runs_folder, most, worst)
+    start = run_path(runs_folder.alone.name) if runs_folder.alone else "/"
+    site = _Site(make_app(runs_folder, Access(frozenset({HOST}))), start, examples, larger)
 
     def pages() -> tuple[int, int]:
         number = size = 0
@@ -272,7 +260,7 @@ def write_static(
     with ThreadPoolExecutor(1) as alone:
         number, size = alone.submit(pages).result()
     names = ["style.css", "app.js", "icon.svg"]
-    names += [f"fonts/{one.name}" for one in STATIC.joinpath("fonts").iterdir()]
+    names += [f"fonts/{font.name}" for font in STATIC.joinpath("fonts").iterdir()]
     size += sum(_written(out / "static" / name, asset(name)) for name in names)
     return WrittenFiles(out / STARTS, number, size, tuple(site.left_out()))
 
@@ -283,22 +271,22 @@ def _written(file: Path, content: bytes) -> int:
 
 
 def _examples_of(
-    place: "RunsFolder", most: int, worst: int
+    folder: "RunsFolder", most: int, worst: int
 ) -> tuple[dict[str, set[str]], dict[str, int]]:
     chosen: dict[str, set[str]] = {}
     larger: dict[str, int] = {}
-    for one in place.runs():
-        if one.form is None or not one.form.finished:
+    for entry in folder.runs():
+        if entry.form is None or not entry.form.finished:
             continue
         try:
-            run = place.run(one.path.name)
+            run = folder.run(entry.path.name)
         except RagstoneError:
             continue
         ids = run.examples(["id"])["id"]
         if len(ids) > most:
-            larger[one.path.name] = len(ids)
+            larger[entry.path.name] = len(ids)
             ids = shortfalls(run, limit=worst)["example_id"]
-        chosen[one.path.name] = set(ids.to_list())
+        chosen[entry.path.name] = set(ids.to_list())
     return chosen, larger
 
 
@@ -321,8 +309,6 @@ class _Site:
         return len(self._waiting) + self._unseen
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        pass
-
         with asyncio.Runner() as runner:
             while self._waiting:
                 address = self._waiting.popleft()
@@ -343,8 +329,8 @@ class _Site:
 
     def left_out(self) -> Iterator[str]:
         for name, number in self._larger.items():
-            shown = len(self._examples[name])
-            yield f"{name}: the {shown:,} worst of {counted(number, 'answer')} have a page."
+            number_shown = len(self._examples[name])
+            yield f"{name}: the {number_shown:,} worst of {counted(number, 'answer')} have a page."
         for name in self._dropped:
             yield f"{name}: it has {LISTS:,} of its lists of answers, by stage, metric and page."
         for address in self._failed:
@@ -355,7 +341,7 @@ class _Site:
         late = monotonic() + PATIENCE
         while True:
             status, html = runner.run(_asked(self._app, address))
-            if not any(one in html for one in WAITS) or monotonic() > late:
+            if not any(mark in html for mark in WAITS) or monotonic() > late:
                 self._failed += [address] if status >= FAILED else []
                 return html
             runner.run(asyncio.sleep(0.2))
@@ -379,10 +365,10 @@ class _Site:
         return f"{up}{name}{at}"
 
     def _address(self, path: str, query: str) -> str:
-        if found := EXAMPLE.fullmatch(path):
-            known = self._examples.get(unquote(found[1]), set())
-            return path if unquote(found[2]) in known and "part=" not in query else ""
-        fields = sorted(one for one in parse_qsl(query) if one != ("by", "system"))
+        if match := EXAMPLE.fullmatch(path):
+            known = self._examples.get(unquote(match[1]), set())
+            return path if unquote(match[2]) in known and "part=" not in query else ""
+        fields = sorted(field for field in parse_qsl(query) if field != ("by", "system"))
         for pattern, views in VIEWS:
             if pattern.fullmatch(path):
                 if tuple(name for name, _ in fields) not in views or _resorted(dict(fields)):

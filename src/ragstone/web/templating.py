@@ -57,8 +57,8 @@ def style() -> str:
 def assets() -> frozenset[str]:
     """Return the files that pages load; no other name is ever looked for on the disk."""
     fonts = STATIC.joinpath("fonts").iterdir()
-    here = (one.name for one in STATIC.iterdir() if one.is_file())
-    return frozenset([*here, *(f"fonts/{one.name}" for one in fonts)])
+    here = (file.name for file in STATIC.iterdir() if file.is_file())
+    return frozenset([*here, *(f"fonts/{font.name}" for font in fonts)])
 
 
 @cache
@@ -191,13 +191,7 @@ LAST = 253_402_300_799.0
 
 @dataclass(frozen=True, slots=True)
 class ShownMoment:
-    """A time.
-
-    Attributes:
-        iso: For programs.
-        words: For people, as short as the day allows.
-        full: With date and zone.
-    """
+    """A time for programs, for people as short as the day allows, and with date and zone."""
 
     iso: str
     words: str
@@ -247,7 +241,7 @@ def fact_in_words(name: str, value: object) -> str:
         # A version with its time, as deploys are kept, or several of anything.
         if len(value) == 2 and isinstance(value[0], str) and _is_moment("at", value[1]):
             return f"{value[0]}, {fact_in_words('at', value[1])}"
-        return ", ".join(fact_in_words(name, one) for one in value)
+        return ", ".join(fact_in_words(name, item) for item in value)
     if not isinstance(value, int | float) or not isfinite(value):
         return str(value)
     if _is_moment(name, value):
@@ -282,7 +276,7 @@ def _short_length(seconds: float) -> str:
 @cache
 def templates() -> Environment:
     """Return the templates with their filters; a name that is not given is an error."""
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("ragstone.web"),
         autoescape=True,
         finalize=shown,
@@ -290,11 +284,13 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "number": written,
         "signed": lambda value: minus(signed(value)),
         "ends": lambda low, high: minus(ends(low, high)),
-        "interval_of": lambda one, percent=False: minus(interval_of(one, percent=percent)),
+        "interval_of": lambda estimate, percent=False: minus(
+            interval_of(estimate, percent=percent)
+        ),
         "cost": cost,
         "counted": counted,
         "figure": figure,
@@ -314,13 +310,13 @@ def templates() -> Environment:
         "strip": strip_of,
         "bar": lambda bar: drawn(charts.bar(bar)),
     }
-    made.globals |= {
+    environment.globals |= {
         "asset": asset_path,
         "short_name": short_name,
         "SHARE": SHARE,
         "AROUND_CHANCE": AROUND_CHANCE,
     }
-    return made
+    return environment
 
 
 def render(template: str, shows: Mapping[str, Any]) -> str:

@@ -110,12 +110,12 @@ A_YEAR = "public, max-age=31536000, immutable"
 ONE_DAY = 86_400
 
 
-def make_app(place: RunsFolder, access: Access) -> ASGIApp:
+def make_app(folder: RunsFolder, access: Access) -> ASGIApp:
     """Return the app over the runs of a folder."""
 
     def reading(page: Reading) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
-            return _answer(place, access, request, lambda asked: page(place, asked))
+            return _answer(folder, access, request, lambda page_request: page(folder, page_request))
 
         return answer
 
@@ -124,56 +124,57 @@ def make_app(place: RunsFolder, access: Access) -> ASGIApp:
             async with request.form() as form:
                 fields = {key: value for key, value in form.items() if isinstance(value, str)}
             return await run_in_threadpool(
-                _answer, place, access, request, lambda asked: action(place, asked, fields)
+                _answer,
+                folder,
+                access,
+                request,
+                lambda page_request: action(folder, page_request, fields),
             )
 
         return answer
 
     routes = [Route("/static/{name:path}", _static)]
-    routes += [Route(path, writing(one), methods=["POST"]) for path, one in WRITE.items()]
-    routes += [Route(path, reading(one)) for path, one in READ.items()]
+    routes += [Route(path, writing(action), methods=["POST"]) for path, action in WRITE.items()]
+    routes += [Route(path, reading(page)) for path, page in READ.items()]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
         exception_handlers={
-            404: lambda request, _: _nothing(place, access, request),
-            405: lambda request, _: _nothing(place, access, request),
+            404: lambda request, _: _nothing(folder, access, request),
+            405: lambda request, _: _nothing(folder, access, request),
         },
     )
 
     def closed(scope: Scope, why: Refusal) -> Response:
-        return _closed(place, access, Asked.of(Request(scope)), why)
+        return _closed(folder, access, Asked.of(Request(scope)), why)
 
-    return SecurityHeaders(app, access, place.person, closed)
+    return SecurityHeaders(app, access, folder.person, closed)
 
 
 def _answer(
-    place: RunsFolder,
-    access: Access,
-    request: Request,
-    page: Callable[[Asked], Answer],
+    folder: RunsFolder, access: Access, request: Request, page: Callable[[Asked], Answer]
 ) -> Response:
-    asked = Asked.of(request, access.address(request.url))
-    found: Answer
+    page_request = Asked.of(request, access.address(request.url))
+    result: Answer
     try:
         # What a form does may ask a model, for which no page should wait.
         # Nor does who labels wait for the owner's pages.
-        alone = request.method == "GET" and asked.person is None
-        with place.calm.in_turn() if alone else place.calm.busy():
+        alone = request.method == "GET" and page_request.person is None
+        with folder.calm.in_turn() if alone else folder.calm.busy():
             fields_of(request.url.query)
-            found = page(asked)
-            answer = _answered(place, access, asked, found)
+            result = page(page_request)
+            answer = _answered(folder, access, page_request, result)
     except RagstoneError as error:
-        if isinstance(error, StoreAway) and not asked.owner:
-            return _closed(place, access, asked, away(error))
-        found = _refused(error)
-        answer = _answered(place, access, asked, found)
+        if isinstance(error, StoreAway) and not page_request.owner:
+            return _closed(folder, access, page_request, away(error))
+        result = _refused(error)
+        answer = _answered(folder, access, page_request, result)
     except Exception as error:
-        LOG.exception("%s %s", request.method, _logged(asked.path))
-        found = _broken(error)
-        answer = _answered(place, access, asked, found)
+        LOG.exception("%s %s", request.method, _logged(page_request.path))
+        result = _broken(error)
+        answer = _answered(folder, access, page_request, result)
     port, secure = with_port(request.headers), request.url.scheme == "https"
-    for name, (value, path) in found.cookies.items():
+    for name, (value, path) in result.cookies.items():
         # A link on a page elsewhere must not choose what our pages show; a person's is secret.
         if request.method in READING and name != PERSON and not from_own_page(request.headers):
             continue
@@ -189,21 +190,21 @@ def _answer(
     return answer
 
 
-def _answered(place: RunsFolder, access: Access, asked: Asked, page: Answer) -> Response:
+def _answered(folder: RunsFolder, access: Access, request: Asked, page: Answer) -> Response:
     if isinstance(page, Elsewhere):
         return RedirectResponse(page.path, 303)
     if isinstance(page, WebFile):
         return Response(page.content, 200, {"cache-control": "no-store", **page.headers}, page.kind)
     common = {
-        "asked": asked,
+        "asked": request,
         "title": page.title,
         "here": page.here,
-        "place": place,
+        "place": folder,
         "secret": access.secret,
         # Its body is not read, for who has a wrong link may send it too.
         "leave": f"{LEAVE}?{FIELD}={access.secret}",
         "queue_path": queue_path,
-        "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get(THEME, "")),
+        "theme": {"light": "light", "dark": "dark"}.get(request.cookies.get(THEME, "")),
         "alone": False,
     }
     headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})
@@ -224,9 +225,9 @@ def _broken(error: Exception) -> WebPage:
     return WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
 
 
-def _closed(place: RunsFolder, access: Access, asked: Asked, why: Refusal) -> Response:
+def _closed(folder: RunsFolder, access: Access, request: Asked, why: Refusal) -> Response:
     page = WebPage("closed.html", why.title, {"why": why}, status=why.status)
-    answer = _answered(place, access, asked, page)
+    answer = _answered(folder, access, request, page)
     answer.headers.update(why.headers)
     return answer
 
@@ -251,11 +252,11 @@ def _status_of(error: RagstoneError) -> int:
     return 500
 
 
-def _nothing(place: RunsFolder, access: Access, request: Request) -> Response:
+def _nothing(folder: RunsFolder, access: Access, request: Request) -> Response:
     def refuse(_: Asked) -> WebPage:
         raise NotThere("There is no such page.")
 
-    return _answer(place, access, request, refuse)
+    return _answer(folder, access, request, refuse)
 
 
 def _static(request: Request) -> Response:

@@ -14,7 +14,7 @@ from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveri
 from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
 from ragstone.report.number_format import counted, spoken
 from ragstone.run import Run
-from ragstone.web.page_request import Asked, NotThere, WebPage
+from ragstone.web.page_request import Asked, NotThere, WebPage, whole_number
 from ragstone.web.parts.answers import seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import band_drawn, base_of
@@ -33,16 +33,16 @@ AROUND = 6 * HOUR
 """Seconds that are drawn before an alarm, at least."""
 
 
-def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
+def alarm_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show an alarm."""
-    watching = place.watching()
-    alarm = alarm_of(watching, asked.names["number"])
+    watching = folder.watching()
+    alarm = alarm_of(watching, request.names["number"])
     where = _where(alarm)
     with watching.reading() as run:
-        told = deliveries_of(run, [alarm.number])
+        deliveries = deliveries_of(run, [alarm.number])
         about = count_listed(run, where)
         worst = listed(run, where, WORST)
-        scores = scores_listed(run, [one.id for one in worst])
+        scores = scores_listed(run, [example.id for example in worst])
     metric = metric_of(alarm)
     return WebPage(
         "monitor_alarm.html",
@@ -54,7 +54,7 @@ def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
             "metric": said_metric(metric) if metric else "",
             "drawn": _drawn(watching, alarm, metric, time.time()) if metric else "",
             "facts": _facts(alarm),
-            "told": [(delivery, _told_words(delivery)) for delivery in told],
+            "told": [(delivery, _told_words(delivery)) for delivery in deliveries],
             "about": about,
             "answers": f"/monitor/examples?alarm={alarm.number}",
             "send": f"/monitor/annotate?alarm={alarm.number}",
@@ -64,14 +64,14 @@ def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def alarm_of(watching: MonitorScreens, number: str) -> RaisedAlarm:
+def alarm_of(watching: MonitorScreens, text: str) -> RaisedAlarm:
     """Return the alarm of a number."""
-    known = number.isascii() and number.isdigit() and len(number) < 15
+    number = whole_number(text, 14)
     with watching.reading() as run:
-        found = raised_alarm(run, int(number)) if known else None
-    if found is None:
-        raise NotThere(f"There is no alarm {number[:20]}.")
-    return found
+        alarm = None if number is None else raised_alarm(run, number)
+    if alarm is None:
+        raise NotThere(f"There is no alarm {text[:20]}.")
+    return alarm
 
 
 def answers_of(watching: MonitorScreens, number: int) -> tuple[ListedWhere, str]:
@@ -82,8 +82,8 @@ def answers_of(watching: MonitorScreens, number: int) -> tuple[ListedWhere, str]
 
 def metric_of(alarm: RaisedAlarm) -> str:
     """Return the metric of its rule; empty if it is about none."""
-    found = alarm.facts.get("metric")
-    return found if isinstance(found, str) else ""
+    metric = alarm.facts.get("metric")
+    return metric if isinstance(metric, str) else ""
 
 
 def _where(alarm: RaisedAlarm) -> ListedWhere:
@@ -126,14 +126,15 @@ def _drawn(watching: MonitorScreens, alarm: RaisedAlarm, metric: str, now: float
         slice=Facet(name, value) if equals else None,
         metrics=[metric],
     )
-    for one in facts.metrics:
-        mine = [each for each in facts.alarms if each.number == alarm.number]
-        return band_drawn(one.series, mine, facts.deploys, bar=one.bar, base=base_of(one))
-    return Markup()
+    if not facts.metrics:
+        return Markup()
+    state = facts.metrics[0]
+    mine = [each for each in facts.alarms if each.number == alarm.number]
+    return band_drawn(state.series, mine, facts.deploys, bar=state.bar, base=base_of(state))
 
 
 def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
-    found = [
+    facts = [
         ("rule", alarm.rule),
         ("slice", alarm.slice.replace("=", ": ", 1) or "all traffic"),
         ("since", shown_moment(alarm.since).full),
@@ -141,10 +142,10 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
     ]
     if alarm.resolved_at is not None:
         lasted = length_in_words(alarm.resolved_at - alarm.fired_at)
-        found.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
+        facts.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
     known = ("metric", "rule", "slice", "better", "evidence")
     return [
-        *found,
+        *facts,
         *(
             (spoken(name), fact_in_words(name, value)[:200])
             for name, value in alarm.facts.items()
@@ -153,14 +154,18 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
     ]
 
 
-def _told_words(one: Delivery) -> str:
-    tries = counted(one.tries, "try").replace("trys", "tries")
-    return f"{one.event}: {one.state}" + (f" after {tries}: {one.error[:200]}" if one.error else "")
+def _told_words(delivery: Delivery) -> str:
+    tries = counted(delivery.tries, "try").replace("trys", "tries")
+    return f"{delivery.event}: {delivery.state}" + (
+        f" after {tries}: {delivery.error[:200]}" if delivery.error else ""
+    )
 
 
-def told_words(told: Sequence[Delivery]) -> str:
+def told_words(deliveries: Sequence[Delivery]) -> str:
     """Return which channels were told, in short."""
-    return ", ".join(dict.fromkeys(one.channel for one in told if one.state == "done"))
+    return ", ".join(
+        dict.fromkeys(delivery.channel for delivery in deliveries if delivery.state == "done")
+    )
 
 
 FEATURE_NAMES = {
@@ -174,18 +179,18 @@ FEATURE_NAMES = {
 }
 
 
-def drift_page(place: RunsFolder, asked: Asked) -> WebPage:  # noqa: ARG001
+def drift_page(folder: RunsFolder, request: Asked) -> WebPage:  # noqa: ARG001
     """Show what moved in the last whole day, and in what the judge says of its anchors."""
-    watching = place.watching()
-    found = drift(watching.store, time.time(), baseline=_baseline(watching))
+    watching = folder.watching()
+    moves = drift(watching.store, time.time(), baseline=_baseline(watching))
     judges = judge_drift(watching.store)
     return WebPage(
         "monitor_drift.html",
         "Drift in production",
         {
             "tabs": MONITOR_TABS,
-            "said": _said(found, judges),
-            "drift": found,
+            "said": _said(moves, judges),
+            "drift": moves,
             "names": FEATURE_NAMES,
             "judges": judges,
         },
@@ -198,18 +203,22 @@ def _baseline(watching: MonitorScreens) -> Run | None:
     return None if path is None else Run.open(path)
 
 
-def _said(found: Drift, judges: tuple[JudgeDrift, ...]) -> str:
-    moved = [FEATURE_NAMES[one.feature].split(",")[0] for one in found.features if one.moved]
-    about = [said_metric(one.metric) for one in judges if one.moved]
-    told = []
+def _said(moves: Drift, judges: tuple[JudgeDrift, ...]) -> str:
+    moved = [
+        FEATURE_NAMES[feature.feature].split(",")[0] for feature in moves.features if feature.moved
+    ]
+    about = [said_metric(judge.metric) for judge in judges if judge.moved]
+    sentences = []
     if moved:
-        told.append(f"What comes has changed: {', '.join(moved)}.")
-    elif found.features:
-        told.append("What comes shows no sign of change.")
+        sentences.append(f"What comes has changed: {', '.join(moved)}.")
+    elif moves.features:
+        sentences.append("What comes shows no sign of change.")
     else:
-        told.append("Of the last whole day too little is known to say whether what comes changed.")
+        sentences.append(
+            "Of the last whole day too little is known to say whether what comes changed."
+        )
     if about:
-        told.append(f"The judge has changed: {', '.join(about)}.")
+        sentences.append(f"The judge has changed: {', '.join(about)}.")
     elif judges:
-        told.append("The judge says of the same answers what it said at first.")
-    return " ".join(told)
+        sentences.append("The judge says of the same answers what it said at first.")
+    return " ".join(sentences)

@@ -30,7 +30,15 @@ from ragstone.monitor.store.stored_examples import (
 from ragstone.report.number_format import number
 from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
-from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query, queue_path
+from ragstone.web.page_request import (
+    Asked,
+    Elsewhere,
+    NotThere,
+    WebPage,
+    query,
+    queue_path,
+    whole_number,
+)
 from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers, value_of
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
@@ -50,84 +58,86 @@ PRESETS = (
 """Usual filters: a name and a condition."""
 
 
-def examples_page(place: RunsFolder, asked: Asked) -> WebPage:
+def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the answers, a page of them."""
-    watching = place.watching()
-    wanted = filter_of(watching, asked)
+    watching = folder.watching()
+    chosen = filter_of(watching, request)
     with watching.reading() as run:
-        matched = count_listed(run, wanted.where)
-        page = asked.list_page(matched, ANSWERS_A_PAGE)
-        found = listed(run, wanted.where, ANSWERS_A_PAGE, page.rows.start)
-        scores = scores_listed(run, [one.id for one in found])
+        matched = count_listed(run, chosen.where)
+        page = request.list_page(matched, ANSWERS_A_PAGE)
+        examples = listed(run, chosen.where, ANSWERS_A_PAGE, page.rows.start)
+        scores = scores_listed(run, [example.id for example in examples])
         facets = facet_values(run, MOST_SLICES)
         versions = versions_listed(run, MOST_VERSIONS)
-        everything = matched if wanted.where == ListedWhere() else count_listed(run, ListedWhere())
-    kept = [(name, value) for name, value in asked.query if name in MONITOR_FIELDS and value]
-    condition = asked.one("where")
+        everything = matched if chosen.where == ListedWhere() else count_listed(run, ListedWhere())
+    fields = [(name, value) for name, value in request.query if name in MONITOR_FIELDS and value]
+    condition = request.one("where")
     return WebPage(
         "monitor_examples.html",
         "Answers",
         {
             "tabs": MONITOR_TABS,
-            "tokens": wanted.tokens,
-            "words": wanted.words,
+            "tokens": chosen.tokens,
+            "words": chosen.words,
             "matched": matched,
             "all": everything,
-            "rows": seen_answers(found, scores, first=wanted.where.metric, within=urlencode(kept)),
+            "rows": seen_answers(
+                examples, scores, first=chosen.where.metric, within=urlencode(fields)
+            ),
             "page": page,
             "presets": [
-                (name, asked.but(where=where or None, page=None), where == condition)
+                (name, request.but(where=where or None, page=None), where == condition)
                 for name, where in PRESETS
             ],
             "slices": [(f"{name}:{value}", name, value) for name, value in facets],
             "versions": [version for version, _ in versions],
-            "kept": query(kept),
-            "hidden": [one for one in kept if one[0] not in ("version",)],
-            "sorted": said_metric(wanted.where.metric) if wanted.where.metric else "",
-            "version": wanted.where.version,
+            "kept": query(fields),
+            "hidden": [field for field in fields if field[0] not in ("version",)],
+            "sorted": said_metric(chosen.where.metric) if chosen.where.metric else "",
+            "version": chosen.where.version,
         },
         here=HERE,
     )
 
 
-def filter_of(watching: MonitorScreens, asked: Asked) -> MonitorFilter:
+def filter_of(watching: MonitorScreens, request: Asked) -> MonitorFilter:
     """Return the filter of an address."""
-    return monitor_filter(asked, lambda number: answers_of(watching, number))
+    return monitor_filter(request, lambda number: answers_of(watching, number))
 
 
 MOST = 200
 LONGEST = 3_000
 
 
-def session_page(place: RunsFolder, asked: Asked) -> WebPage:
+def session_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show a conversation."""
-    watching = place.watching()
-    name = asked.names["session"]
+    watching = folder.watching()
+    name = request.names["session"]
     with watching.reading() as run:
-        found = turns_of(run, name, MOST)
-        scores = scores_listed(run, [one.id for one in found])
-    if not found:
+        examples = turns_of(run, name, MOST)
+        scores = scores_listed(run, [turn.id for turn in examples])
+    if not examples:
         raise NotThere(f"There is no conversation called {name!r}, or no longer.")
     turns = []
     values: dict[str, list[float]] = {}
-    for one in found:
-        own = scores[one.id]
-        judged = [each for each in own if not each.metric.startswith(GUARD)]
+    for turn in examples:
+        of_turn = scores[turn.id]
+        judged = [each for each in of_turn if not each.metric.startswith(GUARD)]
         for each in judged:
             if each.value is not None:
                 values.setdefault(each.metric, []).append(each.value)
-        answer = one.record.get("answer") or ""
+        answer = turn.record.get("answer") or ""
         turns.append(
             {
-                "path": monitor_path("examples", one.id),
-                "at": one.at,
-                "question": (one.record.get("question") or "")[:LONGEST],
+                "path": monitor_path("examples", turn.id),
+                "at": turn.at,
+                "question": (turn.record.get("question") or "")[:LONGEST],
                 "answer": answer[:LONGEST],
                 "cut": len(answer) > LONGEST,
                 "scores": [
                     (said_metric(each.metric), each.label or value_of(each)) for each in judged
                 ],
-                "checks": checks_of(own),
+                "checks": checks_of(of_turn),
             }
         )
     return WebPage(
@@ -141,7 +151,9 @@ def session_page(place: RunsFolder, asked: Asked) -> WebPage:
                 (said_metric(metric), number(sum(ones) / len(ones)), number(min(ones)), len(ones))
                 for metric, ones in sorted(values.items())
             ],
-            "person": next((one.facts.get("user") for one in found if one.facts.get("user")), ""),
+            "person": next(
+                (turn.facts.get("user") for turn in examples if turn.facts.get("user")), ""
+            ),
             "send": f"/monitor/annotate{query([('session', name)])}",
         },
         here=HERE,
@@ -155,13 +167,13 @@ SHOWN_BYTES = 1_500
 LEVELS = {"error": ("wrong", "error"), "warning": ("missing", "warning")}
 
 
-def log_page(place: RunsFolder, asked: Asked) -> WebPage:
+def log_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the log, the newest line first."""
-    with place.watching().reading() as run:
+    with folder.watching().reading() as run:
         lines = last_lines(run, MOST_LINES)
-    grave = bool(asked.one("grave"))
-    chosen = [one for one in lines if not grave or one.level in LEVELS]
-    page = asked.list_page(len(chosen), LINES_A_PAGE)
+    grave = bool(request.one("grave"))
+    chosen = [line for line in lines if not grave or line.level in LEVELS]
+    page = request.list_page(len(chosen), LINES_A_PAGE)
     return WebPage(
         "monitor_log.html",
         "Log of the monitor",
@@ -178,26 +190,26 @@ def log_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def malformed_page(place: RunsFolder, asked: Asked) -> WebPage:
+def malformed_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show what could not be read of what came, the newest first."""
-    with place.watching().reading() as run:
-        found = last_malformed(run, MOST_MALFORMED)
-    page = asked.list_page(len(found), A_MALFORMED_PAGE)
+    with folder.watching().reading() as run:
+        bodies = last_malformed(run, MOST_MALFORMED)
+    page = request.list_page(len(bodies), A_MALFORMED_PAGE)
     return WebPage(
         "monitor_malformed.html",
         "What could not be read",
         {
             "rows": [
                 {
-                    "at": one.at,
-                    "why": words(one.why),
-                    "body": one.body[:SHOWN_BYTES].decode("utf-8", "backslashreplace"),
-                    "cut": len(one.body) > SHOWN_BYTES,
+                    "at": body.at,
+                    "why": words(body.why),
+                    "body": body.body[:SHOWN_BYTES].decode("utf-8", "backslashreplace"),
+                    "cut": len(body.body) > SHOWN_BYTES,
                 }
-                for one in found[page.rows]
+                for body in bodies[page.rows]
             ],
             "page": page,
-            "of": len(found),
+            "of": len(bodies),
             "most": MOST_MALFORMED,
         },
         here=HERE,
@@ -219,47 +231,47 @@ CHOSEN = "example "
 RANDOM = 50
 
 
-def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
+def send(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhere:
     """Send answers to a queue, and show it.
 
     ``take`` says which: ``chosen``, those with a box that is ticked; ``random``, so many of those
     that were judged, drawn by chance; else all that the address means.
     """
-    watching = place.watching()
+    watching = folder.watching()
     take = form.get("take", "")
     if take == "random":
-        return _sent(place, watching, *_drawn(place, watching, asked, form))
+        return _sent(folder, watching, *_drawn(folder, watching, request, form))
     words = ""
-    if one := asked.one("example"):
-        ids = [one]
+    if id := request.one("example"):
+        ids = [id]
     elif take == "chosen":
         ids = [name.removeprefix(CHOSEN) for name in form if name.startswith(CHOSEN)]
         if not ids:
             raise InputError("No answer is chosen: tick the boxes before the answers.")
     else:
-        wanted = filter_of(watching, asked)
-        words = wanted.words
+        matching = filter_of(watching, request)
+        words = matching.words
         with watching.reading() as run:
-            ids = listed_ids(run, wanted.where, MOST_SENT)
+            ids = listed_ids(run, matching.where, MOST_SENT)
     with watching.reading() as run:
-        found = listed_by_ids(run, ids[:MOST_SENT])
-    if not found:
+        examples = listed_by_ids(run, ids[:MOST_SENT])
+    if not examples:
         raise NotThere("There is no such answer, or no longer.")
-    return _sent(place, watching, found, None, words)
+    return _sent(folder, watching, examples, None, words)
 
 
 def _sent(
-    place: RunsFolder,
+    folder: RunsFolder,
     watching: MonitorScreens,
-    found: Sequence[ListedExample],
+    examples: Sequence[ListedExample],
     probabilities: Mapping[str, float] | None,
     chosen: str = "",
 ) -> Elsewhere:
     with watching.reading() as run:
-        judgements = judgements_of(run, [one.id for one in found])
+        judgements = judgements_of(run, [example.id for example in examples])
     sent = send_to_people(
-        place.labels(),
-        found,
+        folder.labels(),
+        examples,
         source=watching.store.database.name,
         metrics=metrics_judged(watching),
         judgements=judgements,
@@ -275,42 +287,42 @@ def metrics_judged(watching: MonitorScreens) -> tuple[str, ...]:
 
 
 def _drawn(
-    place: RunsFolder, watching: MonitorScreens, asked: Asked, form: Mapping[str, str]
+    folder: RunsFolder, watching: MonitorScreens, request: Asked, form: Mapping[str, str]
 ) -> tuple[list[ListedExample], dict[str, float]]:
-    text = form.get("n", "")
-    n = int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 else RANDOM
-    wanted = filter_of(watching, asked)
-    if wanted.where.metric:
+    n = whole_number(form.get("n", ""), 6)
+    n = RANDOM if n is None else n
+    matching = filter_of(watching, request)
+    if matching.where.metric:
         raise InputError(
             "Answers that are chosen by their scores are not drawn by chance: take the condition "
             "on a metric away, or send them all."
         )
-    n, metrics, labels = min(n, MOST_SENT), metrics_judged(watching), place.labels()
-    there, found = drawn_before(labels, metrics), list[ListedExample]()
+    n, metrics, labels = min(n, MOST_SENT), metrics_judged(watching), folder.labels()
+    before, examples = drawn_before(labels, metrics), list[ListedExample]()
     with watching.reading() as run:
-        judged = judged_probabilities(run, listed_ids(run, wanted.where, MOST_DRAWN))
+        judged = judged_probabilities(run, listed_ids(run, matching.where, MOST_DRAWN))
         if not judged:
             raise InputError("None of these answers was judged yet.")
-        order = by_lot(judged.keys() - there)
+        order = by_lot(judged.keys() - before)
         # What nobody can label is no part of what is drawn from: it would come in each draw again,
         # in the place of one that people can.
         for begin in range(0, len(order), READ):
             ids = order[begin : begin + READ]
             read = listed_by_ids(run, ids)
             can = can_be_labelled(labels, read, metrics, judgements_of(run, ids))
-            found += [one for one in read if one.id in can]
+            examples += [example for example in read if example.id in can]
             for id in set(ids) - can:
                 del judged[id]
             # The first that is not drawn says how far the draw reaches.
-            if len(found) > n:
+            if len(examples) > n:
                 break
-    if not found:
+    if not examples:
         raise InputError(
             "All judged answers of this time were sent to people before, but for those without a "
             "text: ragstone monitor doctor says whether traces come without texts."
             if order
             else "All judged answers of this time were sent to people before."
         )
-    drawn = drawn_for_people(judged, n, there)
-    found = [one for one in found if one.id in drawn]
-    return found, drawn
+    drawn = drawn_for_people(judged, n, before)
+    examples = [example for example in examples if example.id in drawn]
+    return examples, drawn

@@ -20,7 +20,7 @@ from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
 from ragstone.web.parts.answers import monitor_path
-from ragstone.web.parts.choices_and_tabs import HERE
+from ragstone.web.parts.choices_and_tabs import HERE, walk
 from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
 from ragstone.web.parts.highlight import (
     AT_ONCE,
@@ -32,12 +32,7 @@ from ragstone.web.parts.highlight import (
     together,
 )
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import (
-    GUARD,
-    View,
-    fact_in_words,
-    length_in_words,
-)
+from ragstone.web.templating import GUARD, View, fact_in_words, length_in_words
 
 from .answer_list import filter_of
 
@@ -56,13 +51,13 @@ CHECKED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
+def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
     """One answer."""
-    watching = place.watching()
-    id = asked.names["id"]
+    watching = folder.watching()
+    id = request.names["id"]
     with watching.reading() as run:
-        one = one_listed(run, id)
-        if one is None:
+        example = one_listed(run, id)
+        if example is None:
             raise NotThere(
                 "There is no such answer. It may have been deleted, or was older than what is kept."
             )
@@ -71,25 +66,25 @@ def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
         judged = judgements_listed(run, id)
         facets = facets_listed(run, id)
         drawn = draw_listed(run, id)
-        turns = turns_of(run, one.session, TURNS) if one.session else []
-    want = ShownPart.of(asked)
+        turns = turns_of(run, example.session, TURNS) if example.session else []
+    want = ShownPart.of(request)
     claims = assessed.get("judged") or ()
-    common = {"asked": asked, "more": more_of(asked)}
-    question = one.record.get("question") or ""
+    common = {"asked": request, "more": more_of(request)}
+    question = example.record.get("question") or ""
     title = shortened(question or id, 60)
-    if asked.part and want.part:
-        piece = _piece(one, claims, want)
+    if request.part and want.part:
+        piece = _piece(example, claims, want)
         shows = {**common, "piece": "text", "part": want.part, "pieces": piece}
         return WebPage("example_piece.html", title, shows, here=HERE)
-    answer = one.record.get("answer")
+    answer = example.record.get("answer")
     return WebPage(
         "monitor_example.html",
         title,
         {
             **common,
-            "one": one,
-            "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - one.at)),
-            "walk": _walk(place, asked),
+            "one": example,
+            "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - example.at)),
+            "walk": _walk(folder, request),
             "question": answer_pieces(question, (), want.first("question"), QUESTION),
             "has_question": bool(question),
             "answer": answer,
@@ -98,83 +93,72 @@ def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
             ),
             "history": [
                 (str(turn.get("role", "")), str(turn.get("text", ""))[:1_500])
-                for turn in (one.record.get("history") or ())[-TURNS:]
+                for turn in (example.record.get("history") or ())[-TURNS:]
                 if isinstance(turn, Mapping)
             ],
-            "claims": _claims(claims, one.record.get("contexts") or ()),
+            "claims": _claims(claims, example.record.get("contexts") or ()),
             "claims_of": len(claims),
-            "contexts": _contexts(one, claims, want),
+            "contexts": _contexts(example, claims, want),
             "retrieved": None
-            if one.record.get("contexts") is None
-            else len(one.record["contexts"]),
+            if example.record.get("contexts") is None
+            else len(example.record["contexts"]),
             "checks": assessed.get("checks") or (),
             "checked": CHECKED,
             "scores": [score for score in scores if not score.metric.startswith(GUARD)],
             "drawn": _drawn(drawn),
             "judgements": _judgements(judged),
-            "facts": _facts(one, facets),
+            "facts": _facts(example, facets),
             "turns": turns,
             "monitor_path": monitor_path,
-            "session_path": monitor_path("sessions", one.session) if one.session else "",
+            "session_path": monitor_path("sessions", example.session) if example.session else "",
             "send": f"/monitor/annotate{query([('example', id)])}",
         },
         here=HERE,
     )
 
 
-def _walk(place: RunsFolder, asked: Asked) -> View:
-    kept = [(name, value) for name, value in asked.query if name in MONITOR_FIELDS and value]
-    up = f"/monitor/examples{query(kept)}"
-    if not kept:
-        return {"place": 0, "of": 0, "words": "", "before": "", "after": "", "up": up}
-    watching = place.watching()
-    wanted = filter_of(watching, Asked("/monitor/examples", query=tuple(kept)))
+def _walk(folder: RunsFolder, request: Asked) -> View:
+    fields = [(name, value) for name, value in request.query if name in MONITOR_FIELDS and value]
+    up = f"/monitor/examples{query(fields)}"
+    if not fields:
+        return walk((), None, str, "", up)
+    watching = folder.watching()
+    matching = filter_of(watching, Asked("/monitor/examples", query=tuple(fields)))
     with watching.reading() as run:
-        ids = listed_ids(run, wanted.where, WALKED)
-    id = asked.names["id"]
-    at = ids.index(id) if id in ids else -1
-
-    def path(there: int) -> str:
-        inside = at >= 0 and 0 <= there < len(ids)
-        return monitor_path("examples", ids[there]) + query(kept) if inside else ""
-
-    return {
-        "place": at + 1,
-        "of": len(ids),
-        "words": wanted.words,
-        "before": path(at - 1),
-        "after": path(at + 1),
-        "up": up,
-    }
+        ids = listed_ids(run, matching.where, WALKED)
+    id = request.names["id"]
+    at = ids.index(id) if id in ids else None
+    here = query(fields)
+    return walk(ids, at, lambda id: monitor_path("examples", id) + here, matching.words, up)
 
 
 def _piece(
-    one: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+    example: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
 ) -> list[MarkedPiece]:
     if want.part == "question":
-        text, spans = one.record.get("question") or "", []
+        text, spans = example.record.get("question") or "", []
     elif want.part == "answer":
-        text = one.record.get("answer") or ""
+        text = example.record.get("answer") or ""
         spans = _spans(claims, text)
     else:
-        text, spans = _context_text(one, want.part), []
+        text, spans = _context_text(example, want.part), []
     return answer_pieces(text, spans, min(want.start, len(text)), 3 * AT_ONCE)
 
 
-def _context_text(one: ListedExample, part: str) -> str:
-    for context in one.record.get("contexts") or ():
+def _context_text(example: ListedExample, part: str) -> str:
+    for context in example.record.get("contexts") or ():
         if part == f"ctx-{context.get('rank')}":
             return str(context.get("text") or "")
     return ""
 
 
 def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
-    found = []
-    for at, one in enumerate(claims, 1):
-        span = one["span"]
+    spans = []
+    for at, claim in enumerate(claims, 1):
+        span = claim["span"]
         if answer[span["start"] : span["end"]] == span["text"]:
-            found.append(Span(span["start"], span["end"], str(at), one["verdict"] or ""))
-    return found
+            spans.append(Span(span["start"], span["end"], str(at), claim["verdict"] or ""))
+    return spans
 
 
 def _claims(
@@ -183,28 +167,28 @@ def _claims(
     ranks: dict[str, list[str]] = {}
     for context in contexts:
         ranks.setdefault(str(context.get("id")), []).append(str(context.get("rank")))
-    found = []
-    for at, one in enumerate(claims[:CLAIMS], 1):
-        verdict = one["verdict"] or ""
-        on = [rank for id in one.get("evidence") or () for rank in ranks.get(str(id), ())]
-        found.append(
+    rows = []
+    for at, claim in enumerate(claims[:CLAIMS], 1):
+        verdict = claim["verdict"] or ""
+        on = [rank for id in claim.get("evidence") or () for rank in ranks.get(str(id), ())]
+        rows.append(
             {
                 "key": str(at),
-                "text": shortened(one["span"]["text"], LONGEST_CLAIM),
+                "text": shortened(claim["span"]["text"], LONGEST_CLAIM),
                 "verdict": (verdict or "missing", spoken(verdict) if verdict else "not judged"),
-                "chance": "" if one["probability"] is None else number(one["probability"]),
+                "chance": "" if claim["probability"] is None else number(claim["probability"]),
                 "on": together(on),
-                "why": words(one.get("reason") or ""),
+                "why": words(claim.get("reason") or ""),
             }
         )
-    return found
+    return rows
 
 
 def _contexts(
-    one: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+    example: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
 ) -> list[View]:
-    found = []
-    for context in (one.record.get("contexts") or ())[:CONTEXTS]:
+    passages = []
+    for context in (example.record.get("contexts") or ())[:CONTEXTS]:
         rank, text = int(context.get("rank") or 0), context.get("text")
         uses: list[str] = []
         spans: list[Span] = []
@@ -230,7 +214,7 @@ def _contexts(
             else []
         )
         score = context.get("score")
-        found.append(
+        passages.append(
             {
                 "rank": rank,
                 "id": str(context.get("id") or ""),
@@ -239,7 +223,7 @@ def _contexts(
                 "pieces": pieces,
             }
         )
-    return found
+    return passages
 
 
 def _drawn(drawn: tuple[float, str] | None) -> str:
@@ -258,13 +242,13 @@ def _drawn(drawn: tuple[float, str] | None) -> str:
 
 
 def _judgements(judged: Any) -> list[tuple[str, list[str]]]:
-    found = []
+    by_kind = []
     rows = judged.items() if isinstance(judged, Mapping) else ()
     for kind, several in rows:
         lines = [_line(row) for row in several if isinstance(row, Mapping)]
         if lines:
-            found.append((spoken(str(kind)), lines[:CLAIMS]))
-    return found
+            by_kind.append((spoken(str(kind)), lines[:CLAIMS]))
+    return by_kind
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -277,14 +261,14 @@ def _line(row: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _facts(one: ListedExample, facets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    found = [("id", one.id), ("trace", one.trace), ("span", one.span)]
-    found += [("version", one.version)] if one.version else []
-    found += [(name, value) for name, value in facets if (name, value) not in found]
-    told = {name for name, _ in found}
-    found += [
+def _facts(example: ListedExample, facets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    pairs = [("id", example.id), ("trace", example.trace), ("span", example.span)]
+    pairs += [("version", example.version)] if example.version else []
+    pairs += [(name, value) for name, value in facets if (name, value) not in pairs]
+    names = {name for name, _ in pairs}
+    pairs += [
         (spoken(str(name)), fact_in_words(name, value))
-        for name, value in one.facts.items()
-        if value not in (None, "", [], {}) and name not in told
+        for name, value in example.facts.items()
+        if value not in (None, "", [], {}) and name not in names
     ]
-    return [(name, shortened(value, LONGEST_FACT)) for name, value in found][:FACTS]
+    return [(name, shortened(value, LONGEST_FACT)) for name, value in pairs][:FACTS]

@@ -47,31 +47,31 @@ COUNTED_FOR = 60.0
 """Seconds for which figures of conversations stand, which take long where there are many."""
 
 
-def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
+def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the first screen."""
-    watching = place.watching()
-    last = asked.one("last", USUAL)
+    watching = folder.watching()
+    last = request.one("last", USUAL)
     last = last if last in LASTS else USUAL
-    slice, metric, now = facet_of(asked.one("slice")), asked.one("metric"), time.time()
+    slice, metric, now = facet_of(request.one("slice")), request.one("metric"), time.time()
     span = LASTS[last][1]
     with watching.reading() as run:
         status = monitor_status(run, now)
         answers = count_window(run, now - span, slice)
         day = counted(run, now - DAY)
         raised = raised_alarms(run, MOST_ALARMS)
-        told = deliveries_of(run, [one.number for one in raised])
+        deliveries = deliveries_of(run, [alarm.number for alarm in raised])
     settings = watching.settings or DEFAULTS
     facts = monitored(watching.store, settings, now, last=span, slice=slice)
     if metric:
-        shown, checks = [one for one in facts.metrics if one.metric == metric], []
+        bands, checks = [each for each in facts.metrics if each.metric == metric], []
     else:
         apart = _apart(facts, settings)
-        shown = [one for one in facts.metrics if one.metric not in apart]
-        checks = [one for one in facts.metrics if one.metric in apart]
-    shown.sort(key=lambda one: one.window is None)
+        bands = [metric for metric in facts.metrics if metric.metric not in apart]
+        checks = [metric for metric in facts.metrics if metric.metric in apart]
+    bands.sort(key=lambda band: band.window is None)
     conversations: View = {"conversations": None, "conversations_at": "", "counting": False}
-    if metric and shown:
-        conversations |= _conversations(place, facts, metric, span)
+    if metric and bands:
+        conversations |= _conversations(folder, facts, metric, span)
     return WebPage(
         "monitor.html",
         "Monitor",
@@ -80,36 +80,38 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
             "facts": _first_line(status, answers, facts, settings, last),
             "empty": status.last_trace_at is None and not answers.given,
             "takes": watching.takes,
-            "endpoint": asked.server,
+            "endpoint": request.server,
             "token": watching.token,
             "working": _working(status),
             "last": last,
-            "lasts": [(name, asked.but(last=key), key == last) for key, (name, _) in LASTS.items()],
+            "lasts": [
+                (name, request.but(last=key), key == last) for key, (name, _) in LASTS.items()
+            ],
             "slices": [
-                (one.name, value, f"{one.name}:{value}")
-                for one in facts.slices
-                for value in one.values
+                (slice.name, value, f"{slice.name}:{value}")
+                for slice in facts.slices
+                for value in slice.values
             ][:MOST_SLICES],
-            "slice": asked.one("slice"),
-            "metrics": [(one.metric, said_metric(one.metric)) for one in facts.metrics],
+            "slice": request.one("slice"),
+            "metrics": [(metric.metric, said_metric(metric.metric)) for metric in facts.metrics],
             "metric": metric,
             "content": _content(status),
             "bands": [
-                metric_band(one, facts.deploys, _answers_path(one.metric, last, slice))
-                for one in shown[:MOST_BANDS]
+                metric_band(band, facts.deploys, _answers_path(band.metric, last, slice))
+                for band in bands[:MOST_BANDS]
             ],
             "checks": checks,
             "state_of": state_of,
-            "people": people_corrections(place, settings.judging.metrics, shown),
+            "people": people_corrections(folder, settings.judging.metrics, bands),
             "people_of": query(_time_and_slice(last, slice)),
             **conversations,
-            "hidden_bands": max(0, len(shown) - MOST_BANDS),
-            "caption": caption([one.series for one in shown]),
+            "hidden_bands": max(0, len(bands) - MOST_BANDS),
+            "caption": caption([band.series for band in bands]),
             "alarms": [alarm for alarm in raised if alarm.firing][:FIRST_ALARMS],
             "alarm_words": alarm_words,
             "alarm_state": alarm_state,
             "monitor_path": monitor_path,
-            "alarm_rows": [_row(alarm, told) for alarm in raised],
+            "alarm_rows": [_row(alarm, deliveries) for alarm in raised],
             "now": now,
             "health": list(_health(day, status, watching)),
             "malformed": bool(day.get("malformed") or day.get("unreadable")),
@@ -118,11 +120,11 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def _conversations(place: RunsFolder, facts: MonitorPageFacts, metric: str, span: float) -> View:
+def _conversations(folder: RunsFolder, facts: MonitorPageFacts, metric: str, span: float) -> View:
     """Return those of the last ``span`` seconds; what is shown begins at a step before that."""
-    store = place.watching().store
+    store = folder.watching().store
     until = facts.now // COUNTED_FOR * COUNTED_FOR + COUNTED_FOR
-    figures = place.later.newest(
+    figures = folder.later.newest(
         ("conversations", metric, facts.slice, span),
         until,
         lambda: conversation_facts(store, metric, until - COUNTED_FOR - span, until, facts.slice),
@@ -155,9 +157,11 @@ def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:
 def _apart(facts: MonitorPageFacts, settings: MonitorSettings) -> set[str]:
     ruled = {rule.metric for rule in settings.rules}
     return {
-        one.metric
-        for one in facts.metrics
-        if one.metric.startswith(GUARD) and one.metric != f"{GUARD}ok" and one.metric not in ruled
+        metric.metric
+        for metric in facts.metrics
+        if metric.metric.startswith(GUARD)
+        and metric.metric != f"{GUARD}ok"
+        and metric.metric not in ruled
     }
 
 
@@ -169,13 +173,13 @@ def _first_line(
     last: str,
 ) -> list[list[Phrase]]:
     if status.last_trace_at is None:
-        found = [[strong("no trace"), Phrase(" yet")]]
+        line = [[strong("no trace"), Phrase(" yet")]]
     else:
         ago = length_in_words(facts.now - status.last_trace_at)
-        found = [[Phrase("last trace "), strong(ago), Phrase(" ago")]]
+        line = [[Phrase("last trace "), strong(ago), Phrase(" ago")]]
     words = "answer" if answers.given == 1 else "answers"
     share = percent(answers.judged / answers.given, 0) if answers.given else "0 %"
-    found.append(
+    line.append(
         [
             strong(f"{answers.given:,}"),
             Phrase(f" {words} in {LASTS[last][0]}, "),
@@ -184,10 +188,10 @@ def _first_line(
         ]
     )
     aside = f"{status.malformed:,} malformed kept aside" if status.malformed else "none malformed"
-    found.append([Phrase(f"none lost, {aside}")])
+    line.append([Phrase(f"none lost, {aside}")])
     if facts.baseline:
-        found.append([Phrase("baseline: "), strong(facts.baseline)])
-    return found
+        line.append([Phrase("baseline: "), strong(facts.baseline)])
+    return line
 
 
 def _drawn(settings: MonitorSettings) -> str:
@@ -197,26 +201,26 @@ def _drawn(settings: MonitorSettings) -> str:
 
 
 def _working(status: MonitorStatus) -> list[list[Phrase]]:
-    found = [
+    line = [
         [
             strong(f"{status.judged_last_hour:,}"),
             Phrase(f" judged of {status.due_last_hour:,} due in the last hour"),
         ]
     ]
     if status.waiting_to_be_judged:
-        found.append([Phrase(f"{counted_words(status.waiting_to_be_judged, 'answer')} due now")])
+        line.append([Phrase(f"{counted_words(status.waiting_to_be_judged, 'answer')} due now")])
     if status.worker_at is None:
-        found.append([strong("the worker has not begun", "bad")])
+        line.append([strong("the worker has not begun", "bad")])
     elif status.worker == "alive":
-        found.append([Phrase("the worker is alive")])
+        line.append([Phrase("the worker is alive")])
     else:
         since = length_in_words(max(0.0, time.time() - status.worker_at))
         tone: Tone = "bad" if status.worker == "dead" else "caution"
-        said = f"the worker is {status.worker}: no sign of life for {since}"
-        found.append([strong(said, tone)])
+        words = f"the worker is {status.worker}: no sign of life for {since}"
+        line.append([strong(words, tone)])
     if status.waiting_to_assess or status.waiting_to_fold:
         lag = length_in_words(status.lag)
-        found.append(
+        line.append(
             [
                 Phrase("the guard is "),
                 strong(lag),
@@ -224,8 +228,8 @@ def _working(status: MonitorStatus) -> list[list[Phrase]]:
             ]
         )
     else:
-        found.append([Phrase("the guard has looked at all")])
-    return found
+        line.append([Phrase("the guard has looked at all")])
+    return line
 
 
 def _content(status: MonitorStatus) -> tuple[str, str, str] | None:
@@ -247,13 +251,13 @@ def _content(status: MonitorStatus) -> tuple[str, str, str] | None:
     return None
 
 
-def _row(alarm: RaisedAlarm, told: Sequence[Delivery]) -> tuple[RaisedAlarm, str, str]:
+def _row(alarm: RaisedAlarm, deliveries: Sequence[Delivery]) -> tuple[RaisedAlarm, str, str]:
     """Return an alarm, after how much it was seen, and who was told."""
     answers = alarm.facts.get("answers")
     after = [length_in_words(alarm.fired_at - alarm.since)]
     what = "conversation" if alarm.facts.get("of") == "sessions" else "answer"
     after += [counted_words(answers, what)] if isinstance(answers, int) else []
-    done = told_words([delivery for delivery in told if delivery.alarm == alarm.number])
+    done = told_words([delivery for delivery in deliveries if delivery.alarm == alarm.number])
     return alarm, ", ".join(after), done
 
 
@@ -284,5 +288,5 @@ def _health(
         bool(lost),
     )
     if status.content:
-        there = status.content.get("there", 0.0)
-        yield "traces with their texts", percent(there, 0), "", there < HALF
+        share = status.content.get("there", 0.0)
+        yield "traces with their texts", percent(share, 0), "", share < HALF

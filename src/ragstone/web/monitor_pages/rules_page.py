@@ -54,14 +54,6 @@ def rule_delay(
 ) -> Delay:
     """Return after how many judged answers a rule notices a fall.
 
-    Args:
-        rule: What is watched.
-        bar: On the metric's own scale.
-        fall: Of the mean.
-        promise: On false alarms.
-        shares: Among how many detectors it is divided.
-        rate: With which every answer is drawn to be judged.
-
     Raises:
         InputError: A number is out of its range, or the mean does not get worse.
     """
@@ -85,17 +77,17 @@ def in_words(
     delay: Delay, fall: FallOfMean, answers_an_hour: float, *, of: str = "judged answers"
 ) -> str:
     """Return a delay as a sentence."""
-    told = f"{number(fall.before)} → {number(fall.after)}"
+    change = f"{number(fall.before)} → {number(fall.after)}"
     if delay.median is None:
         return (
-            f"{told}: noticed within {delay.most:,} {of} in only "
+            f"{change}: noticed within {delay.most:,} {of} in only "
             f"{100 * delay.noticed:.0f} of 100 falls"
         )
     later = f"9 of 10 after {delay.p90:,}" if delay.p90 else "and some much later"
     if answers_an_hour:
         hours = length_in_words(delay.median / answers_an_hour * HOUR)
-        return f"{told}: half noticed after {delay.median:,} {of} ({hours} now), {later}"
-    return f"{told}: half noticed after {delay.median:,} {of}, {later}"
+        return f"{change}: half noticed after {delay.median:,} {of} ({hours} now), {later}"
+    return f"{change}: half noticed after {delay.median:,} {of}, {later}"
 
 
 PATIENCE = 0.5
@@ -112,41 +104,43 @@ ASSUMED = 0.8
 to the worst is one."""
 
 
-def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
+def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the rules."""
-    watching = place.watching()
+    watching = folder.watching()
     settings = watching.settings or DEFAULTS
     now = time.time()
     with watching.reading() as run:
         silenced = silenced_until(run, now)
-        alarms = [one for one in raised_alarms(run, MOST_ALARMS) if one.firing]
+        alarms = [alarm for alarm in raised_alarms(run, MOST_ALARMS) if alarm.firing]
         together = answers_together(run)
         bars = {
-            one.name: settled_bar(run, settings, one, one.slice)
-            for one in settings.rules
-            if not _is_of_run(settings, one)
+            rule.name: settled_bar(run, settings, rule, rule.slice)
+            for rule in settings.rules
+            if not _is_of_run(settings, rule)
         }
     firing: dict[str, list[tuple[int, str]]] = {}
-    for one in alarms:
-        firing.setdefault(one.rule, []).append((one.number, monitor_path("alarms", one.number)))
+    for alarm in alarms:
+        firing.setdefault(alarm.rule, []).append(
+            (alarm.number, monitor_path("alarms", alarm.number))
+        )
     rules = [
         _shown(
-            place,
+            folder,
             settings,
-            one,
-            _of_run(place, settings, one) if _is_of_run(settings, one) else (bars[one.name],),
+            rule,
+            _of_run(folder, settings, rule) if _is_of_run(settings, rule) else (bars[rule.name],),
             firing,
             silenced,
-            together.get(one.name),
+            together.get(rule.name),
         )
-        for one in settings.rules
+        for rule in settings.rules
     ]
     rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
-    given = {name: asked.one(name, usual) for name, usual in TYPED.items()}
+    typed = {name: request.one(name, usual) for name, usual in TYPED.items()}
     tried, trouble, waits = None, "", False
-    if asked.one("metric"):
+    if request.one("metric"):
         try:
-            tried = _tried(place, given)
+            tried = _tried(folder, typed)
             waits = tried is None
         except RagstoneError as error:
             trouble = error.text
@@ -159,22 +153,22 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
             "known": watching.settings is not None,
             "file": str(settings.file) if settings.file else "",
             "silences": [(key, words) for key, (words, _) in SILENCES.items() if key != "0"],
-            "given": given,
+            "given": typed,
             "tried": tried,
             "trouble": trouble,
-            "waits": waits or any(one["delay"] is None for one in rules),
-            "again": asked.but(),
+            "waits": waits or any(rule["delay"] is None for rule in rules),
+            "again": request.but(),
             "metrics": list(dict.fromkeys([*settings.judging.metrics, "guard_ok"])),
         },
         here=HERE,
     )
 
 
-def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
+def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhere:
     """Silence a rule, or tell again."""
-    watching = place.watching()
+    watching = folder.watching()
     rule, length = form.get("rule", ""), form.get("silence", "")
-    names = [one.name for one in (watching.settings or DEFAULTS).rules]
+    names = [rule.name for rule in (watching.settings or DEFAULTS).rules]
     if rule not in (*names, *OWN_RULES):
         raise NotThere(f"There is no rule called {single_line(rule)[:80]!r}.")
     if length not in SILENCES:
@@ -183,20 +177,20 @@ def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewher
     now = time.time()
     with watching.writing() as run:
         silence(run, rule, now + SILENCES[length][1], person or "somebody")
-    return Elsewhere(asked.path)
+    return Elsewhere(request.path)
 
 
 def _shown(
-    place: RunsFolder,
+    folder: RunsFolder,
     settings: MonitorSettings,
     rule: AlarmRule,
-    found: tuple[AlarmBar | None] | None,
+    settled_bar: tuple[AlarmBar | None] | None,
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
     together: float | None,
 ) -> View:
     """Return a rule; ``found`` is its bar, which may not be settled, or None while that is read."""
-    settled = None if found is None or found[0] is None else found[0].value
+    settled = None if settled_bar is None or settled_bar[0] is None else settled_bar[0].value
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
     bar = _assumed(rule) if settled is None else settled
@@ -204,17 +198,17 @@ def _shown(
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
     key = ("rule delay", rule, bar, promise, shares, rate)
     delay = None
-    if found is not None:
-        delay = place.later.get(
+    if settled_bar is not None:
+        delay = folder.later.get(
             key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
         )
     if delay is None:
-        said = None
+        delay_words = None
     elif isinstance(delay, str):
-        said = delay
+        delay_words = delay
     else:
-        said = in_words(delay, fall, 0, of=judged_of(rule))
-        said += f", were the bar {number(bar)}" if settled is None else ""
+        delay_words = in_words(delay, fall, 0, of=judged_of(rule))
+        delay_words += f", were the bar {number(bar)}" if settled is None else ""
     return {
         "name": rule.name,
         "what": said_metric(rule.metric)
@@ -226,7 +220,7 @@ def _shown(
         )
         + slices_in_words(rule),
         "no_data": "an alarm too" if rule.no_data == "alarm" else "ignored",
-        "delay": said,
+        "delay": delay_words,
         "firing": list(firing.get(rule.name, ())),
         "silenced": _silence_words(silenced.get(rule.name)),
         "doubt": ""
@@ -250,7 +244,7 @@ def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
 
 
 def _of_run(
-    place: RunsFolder, settings: MonitorSettings, rule: AlarmRule
+    folder: RunsFolder, settings: MonitorSettings, rule: AlarmRule
 ) -> tuple[AlarmBar | None] | None:
     """Return the bar by the baseline run, which may have none; None while the run is read."""
 
@@ -260,7 +254,7 @@ def _of_run(
         except InputError:
             return (None,)
 
-    return place.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
+    return folder.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
 
 
 def _assumed(rule: AlarmRule) -> float:
@@ -276,10 +270,9 @@ def _own(
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
 ) -> View:
-    what = {
-        "traffic": "whether anything comes",
-        "judging": "whether what is due is judged",
-    }.get(name, name)
+    what = {"traffic": "whether anything comes", "judging": "whether what is due is judged"}.get(
+        name, name
+    )
     no_data = settings.no_data
     wait = f"nothing for {no_data.after / 60:.0f} min, or {no_data.times:g} times the usual gap"
     return {
@@ -331,18 +324,18 @@ def slices_in_words(rule: AlarmRule) -> str:
     return f"; of it the k-th {rule.facet} that comes has 1/(k(k+1))" if several else ""
 
 
-def _silence_words(found: tuple[float, str] | None) -> str:
-    return f"until {shown_moment(found[0]).words}, by {found[1]}" if found else ""
+def _silence_words(silence: tuple[float, str] | None) -> str:
+    return f"until {shown_moment(silence[0]).words}, by {silence[1]}" if silence else ""
 
 
-def _tried(place: RunsFolder, given: Mapping[str, str]) -> View | None:
-    metric = given["metric"].strip()
+def _tried(folder: RunsFolder, typed: Mapping[str, str]) -> View | None:
+    metric = typed["metric"].strip()
     scale = metric_range(metric)
     if not (isfinite(scale.low) and isfinite(scale.high)):
         raise InputError(f"{metric} has no least and greatest value; no alarm can watch it.")
     better = "-" if scale.better == "-" else "+"
     rule = AlarmRule(metric, metric, better=better)  # type: ignore[arg-type]
-    bar, before, after = (_number(given, name) for name in ("bar", "before", "after"))
+    bar, before, after = (_number(typed, name) for name in ("bar", "before", "after"))
     for name, value in (("bar", bar), ("before", before), ("after", after)):
         if not scale.low < value < scale.high:
             raise InputError(
@@ -350,8 +343,8 @@ def _tried(place: RunsFolder, given: Mapping[str, str]) -> View | None:
             )
     if share_of(rule, before) < share_of(rule, bar):
         raise InputError("The mean before the fall is worse than the bar: it would be an alarm.")
-    share, answers = _number(given, "false_alarms"), _number(given, "answers")
-    rules, rate = _number(given, "rules"), _number(given, "rate")
+    share, answers = _number(typed, "false_alarms"), _number(typed, "answers")
+    rules, rate = _number(typed, "rules"), _number(typed, "rate")
     if not (0 < share < 1 and 1 <= answers <= 1e9 and 1 <= rules <= 10_000 and 0.05 <= rate <= 1):
         raise InputError(
             "False alarms are a share between 0 and 1, answers and rules with their slices 1 or "
@@ -360,12 +353,12 @@ def _tried(place: RunsFolder, given: Mapping[str, str]) -> View | None:
     promise, fall = AlarmPromise(share, int(answers)), FallOfMean(before, after)
     rule = replace(rule, bar=bar, drop=abs(before - after))
     key = ("tried rule", rule, promise, fall, int(rules), rate)
-    found = place.later.get(
+    delay = folder.later.get(
         key, lambda: rule_delay(rule, bar, fall, promise, int(rules), rate), PATIENCE
     )
-    if found is None:
+    if delay is None:
         return None
-    words = in_words(found, fall, 0)
+    words = in_words(delay, fall, 0)
     lines = ["[[rule]]", f'metric = "{rule.metric}"', f"bar = {bar:g}", f"drop = {rule.drop:g}"]
     if rules == 1:
         lines += ["", "[rule.promise]", f"false_alarms = {share:g}", f"answers = {answers:.0f}"]
@@ -386,11 +379,11 @@ _SAID = {
 }
 
 
-def _number(given: Mapping[str, str], name: str) -> float:
+def _number(typed: Mapping[str, str], name: str) -> float:
     try:
-        value = float(given[name])
+        value = float(typed[name])
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise InputError(f"{_SAID[name]}: a number is expected, got {given[name][:40]!r}.")
+        raise InputError(f"{_SAID[name]}: a number is expected, got {typed[name][:40]!r}.")
     return value

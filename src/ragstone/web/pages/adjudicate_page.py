@@ -23,6 +23,7 @@ from ragstone.web.page_request import (
     WebPage,
     query,
     queue_path,
+    whole_number,
 )
 from ragstone.web.parts.annotation_form import (
     USUAL,
@@ -39,7 +40,16 @@ from ragstone.web.parts.queue_tables import sides_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
 
-from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE, guideline_in
+from .annotate_page import (
+    HERE,
+    ITEM,
+    ITEMS,
+    LANGUAGE,
+    MORE,
+    check_person,
+    guideline_in,
+    more_of_text,
+)
 
 A_PAGE = 50
 """Items on a page of the list."""
@@ -58,24 +68,24 @@ all labels on the sheet; open ones or decided ones."""
 class Bench:
     """The place of who decides at a queue, for one request."""
 
-    def __init__(self, asked: Asked, queue: Queue) -> None:
-        person = asked.person
+    def __init__(self, request: Asked, queue: Queue) -> None:
+        person = request.person
         if person is not None and (person.role != "adjudicator" or person.queue != queue.name):
             raise NotThere("This page is for those who decide where people differ.")
-        self.asked, self.queue = asked, queue
+        self.asked, self.queue = request, queue
         self.is_owner = person is None
-        self.name = author_of(asked) if person is None else person.name
-        self.label = asked.one(LABEL)
+        self.name = author_of(request) if person is None else person.name
+        self.label = request.one(LABEL)
         self.items = [
-            one
-            for one in divided_items(queue)
-            if not self.label or any(each.label == self.label for each in one.labels)
+            item
+            for item in divided_items(queue)
+            if not self.label or any(each.label == self.label for each in item.labels)
         ]
 
     @property
     def open(self) -> list[DisputedItem]:
         """The items that are not decided."""
-        return [one for one in self.items if one.is_open]
+        return [item for item in self.items if item.is_open]
 
     @property
     def in_part(self) -> bool:
@@ -84,66 +94,67 @@ class Bench:
 
     def path(self, item: int | None = None, field: str = "") -> str:
         """Return the address of an item, or of the list, that keeps what it was chosen by."""
-        kept = {LABEL: self.label, field: "1" if field else ""}
-        more = () if item is None else (item,)
-        here = queue_path(self.queue.name, "adjudicate", *more)
-        return f"{here}{query([(name, value) for name, value in kept.items() if value])}"
+        fields = {LABEL: self.label, field: "1" if field else ""}
+        here = self.address(*([] if item is None else [item]))
+        return f"{here}{query([(name, value) for name, value in fields.items() if value])}"
+
+    def address(self, *item: int) -> str:
+        """Return the address of an item, or of the list, alone."""
+        return queue_path(self.queue.name, "adjudicate", *item)
 
     def after(self, item: int | None) -> DisputedItem | None:
         """Return the next that is open, behind this one or else from the start."""
-        numbers = [one.item for one in self.items]
+        numbers = [item.item for item in self.items]
         at = numbers.index(item) + 1 if item in numbers else 0
         following = [*self.items[at:], *self.items[:at]]
-        return next((one for one in following if one.is_open and one.item != item), None)
+        return next((each for each in following if each.is_open and each.item != item), None)
 
 
-def list_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def list_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show the items that divide people, the most divided first; or the next one to decide."""
-    with place.queue_to_read(asked.names["queue"]) as (_, queue):
-        bench = Bench(asked, queue)
-        if asked.part == ITEMS:
+    with folder.queue_to_read(request.names["queue"]) as (_, queue):
+        bench = Bench(request, queue)
+        if request.part == ITEMS:
             return _offered(bench)
-        if asked.one(NEXT) or asked.part == ITEM:
+        if request.one(NEXT) or request.part == ITEM:
             following = bench.after(None)
             item = None if following is None else bench.queue.item(following.item)
             return _shown(bench, item, following)
         return _listed(bench)
 
 
-def item_page(place: RunsFolder, asked: Asked) -> WebPage:
+def item_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show an item with what people said of it, and the sheet to decide it."""
-    with place.queue_to_read(asked.names["queue"]) as (_, queue):
-        bench = Bench(asked, queue)
-        divided, item = _item(bench, asked.names["item"])
-        if asked.part == MORE:
-            name, start = asked.one("part"), asked.number("from", 0)
+    with folder.queue_to_read(request.names["queue"]) as (_, queue):
+        bench = Bench(request, queue)
+        divided, item = _item(bench, request.names["item"])
+        if request.part == MORE:
+            name, start = request.one("part"), request.number("from", 0)
             shows = {"pieces": piece_of(item, name, start), "name": name}
             return WebPage(
-                "annotate_piece.html", bench.queue.name, {**shows, "more": _more(bench, item)}
+                "annotate_piece.html",
+                bench.queue.name,
+                {**shows, "more": more_of_text(bench.address(item.item))},
             )
         return _shown(bench, item, divided)
 
 
 def decide(
-    place: RunsFolder, asked: Asked, fields: Mapping[str, str]
+    folder: RunsFolder, request: Asked, fields: Mapping[str, str]
 ) -> WebPage | Elsewhere | WebFile:
     """Keep a decision, take one back, or go on without; the next item follows.
 
     The item again, with 422, where it cannot be decided so.
     """
-    bench = Bench(asked, place.queue(asked.names["queue"]))
-    if not bench.is_owner and fields.get("person", bench.name) != bench.name:
-        raise InputError(
-            f"This page is {fields['person']}'s, but {bench.name}'s link was opened in this "
-            f"browser since. What is on the page is not saved: open the link of {fields['person']} "
-            "again, and repeat."
-        )
+    bench = Bench(request, folder.queue(request.names["queue"]))
+    if not bench.is_owner:
+        check_person(fields, bench.name)
     action = fields.get("action")
     if action == "hold":
         return WebFile("", "text/plain")
     if action == "undo":
         return _undone(bench)
-    divided, item = _item(bench, asked.names.get("item", fields.get("item", "")))
+    divided, item = _item(bench, request.names.get("item", fields.get("item", "")))
     if action == "skip":
         return _next(bench, item.item)
     if action not in ("save", "discard"):
@@ -163,29 +174,38 @@ def _saved(
 ) -> WebPage | Elsewhere:
     form = bench.queue.form
     answers = answers_of(fields, form, item)
-    kept = answers
+    decision = answers
     if discards:
-        kept = ItemAnswers(note=answers.note, discarded=reason_of(fields))
-    said = []
+        decision = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+    problems = []
     if not bench.name:
-        said = ["Say who decides: your name."]
-    elif kept.is_empty:
-        said = ["Say why nothing can be said of it." if discards else "Decide something first."]
-    faults = decision_faults(form, item, divided, kept)
-    warned = not said and all(one.severity == "warn" for one in faults)
-    if said or (faults and not (warned and fields.get("keep"))):
-        said += [fault_words(one, form, item) for one in faults]
+        problems = ["Say who decides: your name."]
+    elif decision.is_empty:
+        problems = ["Say why nothing can be said of it." if discards else "Decide something first."]
+    faults = decision_faults(form, item, divided, decision)
+    warned = not problems and all(fault.severity == "warn" for fault in faults)
+    if problems or (faults and not (warned and fields.get("keep"))):
+        problems += [fault_words(fault, form, item) for fault in faults]
         return _shown(
-            bench, item, divided, answers, faults=said, warned=warned, discards=discards, status=422
+            bench,
+            item,
+            divided,
+            answers,
+            faults=problems,
+            warned=warned,
+            discards=discards,
+            status=422,
         )
     once = fields.get("once") or token_urlsafe(12)
-    bench.queue.decide(bench.name, item.item, kept, once)
+    bench.queue.decide(bench.name, item.item, decision, once)
     return _next(Bench(bench.asked, bench.queue), item.item, bench)
 
 
 def _undone(bench: Bench) -> WebPage | Elsewhere:
     mine = [
-        one for one in bench.queue.said() if one.role == "adjudicator" and one.person == bench.name
+        decision
+        for decision in bench.queue.said()
+        if decision.role == "adjudicator" and decision.person == bench.name
     ]
     if not mine:
         following = bench.after(None)
@@ -202,23 +222,23 @@ def _undone(bench: Bench) -> WebPage | Elsewhere:
 
 def _next(bench: Bench, item: int, before: Bench | None = None) -> WebPage | Elsewhere:
     """Show the next open item; ``before`` is who decided, whose name the browser keeps."""
-    named = before is not None and before.is_owner
-    cookies = author_cookie(before.name) if before is not None and named else {}
+    is_owner = before is not None and before.is_owner
+    cookies = author_cookie(before.name) if before is not None and is_owner else {}
     following = bench.after(item)
     if not bench.in_part:
         address = bench.path(field=NEXT) if following is None else bench.path(following.item)
         return Elsewhere(address, cookies)
-    found = None if following is None else bench.queue.item(following.item)
-    page = _shown(bench, found, following)
+    queue_item = None if following is None else bench.queue.item(following.item)
+    page = _shown(bench, queue_item, following)
     return replace(page, cookies={**page.cookies, **cookies})
 
 
 def _item(bench: Bench, number: object) -> tuple[DisputedItem, QueueItem]:
-    text = str(number)
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UnknownName("item", text, ())
-    known = next((one for one in bench.items if one.item == int(text)), None)
-    return known or divided_item(bench.queue, int(text)), bench.queue.item(int(text))
+    at = whole_number(number)
+    if at is None:
+        raise UnknownName("item", str(number), ())
+    known = next((item for item in bench.items if item.item == at), None)
+    return known or divided_item(bench.queue, at), bench.queue.item(at)
 
 
 def _shown(
@@ -233,8 +253,8 @@ def _shown(
     discards: bool = False,
     status: int = 200,
 ) -> WebPage:
-    asked, form = bench.asked, bench.queue.form
-    guideline = guideline_in(form, asked.one("language", asked.cookies.get(LANGUAGE, "")))
+    request, form = bench.asked, bench.queue.form
+    guideline = guideline_in(form, request.one("language", request.cookies.get(LANGUAGE, "")))
     shows: dict[str, Any] = {
         "queue": form.name,
         "person": bench.name,
@@ -244,17 +264,17 @@ def _shown(
         "saved": len(bench.items) - len(bench.open),
         "all": len(bench.items),
         "guideline": guideline,
-        "guideline_open": bool(asked.one("guideline")),
+        "guideline_open": bool(request.one("guideline")),
         "notice": notice,
         "desk": None,
     }
     if item is not None and divided is not None:
         mine = divided.decision_of(bench.name)
-        whole = bool(asked.one(ALL)) or not divided.labels
+        whole = bool(request.one(ALL)) or not divided.labels
         shows |= {
             "desk": _desk(bench, item, divided, mine if tried is None else tried, whole=whole),
             "sides": sides_of(form, item, divided),
-            "more": _more(bench, item),
+            "more": more_of_text(bench.address(item.item)),
             "item_path": bench.path(item.item, ALL if whole else ""),
             "with_all": "" if whole else bench.path(item.item, ALL),
             "once": token_urlsafe(12),
@@ -272,13 +292,13 @@ def _shown(
 def _desk(
     bench: Bench, item: QueueItem, divided: DisputedItem, answers: ItemAnswers, *, whole: bool
 ) -> View:
-    asked, open_labels = bench.asked, {(label.part, label.label) for label in divided.labels}
+    request, open_labels = bench.asked, {(label.part, label.label) for label in divided.labels}
     desk = desk_of(
         bench.queue.form,
         item,
         answers,
-        part=asked.one("part"),
-        start=asked.number("from", 0),
+        part=request.one("part"),
+        start=request.number("from", 0),
         only=None if whole else open_labels,
     )
     for part in desk["parts"]:
@@ -291,17 +311,17 @@ def _desk(
 
 
 def _listed(bench: Bench) -> WebPage:
-    asked, form = bench.asked, bench.queue.form
+    request, form = bench.asked, bench.queue.form
     left = bench.open
-    state = asked.one(STATE, "open" if left else "")
-    chosen = {"open": left, "decided": [one for one in bench.items if not one.is_open]}.get(
+    state = request.one(STATE, "open" if left else "")
+    chosen = {"open": left, "decided": [item for item in bench.items if not item.is_open]}.get(
         state, bench.items
     )
-    page = asked.list_page(len(chosen), A_PAGE)
-    questions = {one.item: _question(bench, one) for one in chosen[page.rows]}
+    page = request.list_page(len(chosen), A_PAGE)
+    questions = {item.item: _question(bench, item) for item in chosen[page.rows]}
     following = bench.after(None)
     every = divided_items(bench.queue) if bench.label else bench.items
-    labels = {each.label: label_title(each.label) for one in every for each in one.labels}
+    labels = {each.label: label_title(each.label) for item in every for each in item.labels}
     counts = (len(left), len(bench.items) - len(left), len(bench.items))
     return WebPage(
         "adjudicate_list.html",
@@ -311,23 +331,18 @@ def _listed(bench: Bench) -> WebPage:
             "person": bench.name,
             "is_owner": bench.is_owner,
             "tabs": queue_tabs(form),
-            "items": [_row(bench, one, questions[one.item]) for one in chosen[page.rows]],
+            "items": [_row(bench, item, questions[item.item]) for item in chosen[page.rows]],
             "page": page,
             "first": None if following is None else bench.path(following.item),
             "counts": counts,
             "states": [
-                (name, count, asked.but(**{STATE: value, "page": None}), value == state)
+                (name, count, request.but(**{STATE: value, "page": None}), value == state)
                 for (name, value), count in zip(
                     (("open", "open"), ("decided", "decided"), ("all", "all")), counts, strict=True
                 )
             ],
             "ways": choice(
-                asked,
-                LABEL,
-                "Label",
-                [("", "any label"), *labels.items()],
-                bench.label,
-                "items",
+                request, LABEL, "Label", [("", "any label"), *labels.items()], bench.label, "items"
             )
             if len(labels) > 1
             else None,
@@ -337,16 +352,16 @@ def _listed(bench: Bench) -> WebPage:
 
 
 def _offered(bench: Bench) -> WebPage:
-    rows = [_row(bench, one, _question(bench, one)) for one in bench.items[:MOST_OFFERED]]
+    rows = [_row(bench, item, _question(bench, item)) for item in bench.items[:MOST_OFFERED]]
     return WebPage("adjudicate_items.html", bench.queue.name, {"items": rows})
 
 
-def _question(bench: Bench, one: DisputedItem) -> str:
-    return str(bench.queue.item(one.item).shown.get("question") or one.id)[:SHORT]
+def _question(bench: Bench, item: DisputedItem) -> str:
+    return str(bench.queue.item(item.item).shown.get("question") or item.id)[:SHORT]
 
 
-def _row(bench: Bench, one: DisputedItem, text: str) -> View:
-    shown = one.labels[:3]
+def _row(bench: Bench, item: DisputedItem, text: str) -> View:
+    first = item.labels[:3]
     votes = [
         (
             label_title(each.label),
@@ -355,23 +370,14 @@ def _row(bench: Bench, one: DisputedItem, text: str) -> View:
                 for value in dict.fromkeys(each.said.values())
             ),
         )
-        for each in shown
+        for each in first
     ]
-    who = ", ".join(dict.fromkeys(each.person for each in one.decisions))
+    who = ", ".join(dict.fromkeys(each.person for each in item.decisions))
     return {
-        "item": one.item,
-        "path": bench.path(one.item),
+        "item": item.item,
+        "path": bench.path(item.item),
         "text": text,
         "labels": votes,
-        "more": len(one.labels) - len(shown),
-        "decided": "" if one.is_open else who,
+        "more": len(item.labels) - len(first),
+        "decided": "" if item.is_open else who,
     }
-
-
-def _more(bench: Bench, item: QueueItem) -> object:
-
-    def address(name: str, start: int) -> str:
-        here = queue_path(bench.queue.name, "adjudicate", item.item)
-        return f"{here}{query([('part', name), ('from', str(start))])}"
-
-    return address

@@ -1,6 +1,6 @@
 """Annotate pages: a person labels their queue by its guideline; queues, links and all labels."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_urlsafe
@@ -24,6 +24,7 @@ from ragstone.web.page_request import (
     WebPage,
     query,
     queue_path,
+    whole_number,
 )
 from ragstone.web.parts.annotation_form import (
     USUAL,
@@ -49,11 +50,11 @@ HINT = 160
 class Seat:
     """A person at a queue, for one request."""
 
-    def __init__(self, place: RunsFolder, asked: Asked, person: SeatedPerson) -> None:
-        self.asked = asked
+    def __init__(self, folder: RunsFolder, request: Asked, person: SeatedPerson) -> None:
+        self.asked = request
         self.person = person.name
-        self.queue = place.queue(person.queue)
-        self.own = MyWork(place.labels(), self.queue, person.name)
+        self.queue = folder.queue(person.queue)
+        self.own = MyWork(folder.labels(), self.queue, person.name)
         self.path = queue_path(person.queue)
 
     @property
@@ -62,49 +63,48 @@ class Seat:
         return self.asked.part == ITEM
 
 
-def next_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def next_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show the item that a person has to label now; an owner sees how far the queue is."""
-    seat = _seat(place, asked)
+    seat = _seat(folder, request)
     if isinstance(seat, Elsewhere):
         return seat
-    if asked.part == ITEMS or asked.one(ITEMS):
+    if request.part == ITEMS or request.one(ITEMS):
         return _items(seat)
     return _shown(seat, seat.queue.next(seat.person))
 
 
-def item_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def item_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show an item that a person was given, with what they said of it."""
-    seat = _seat(place, asked)
+    seat = _seat(folder, request)
     if isinstance(seat, Elsewhere):
         return seat
-    item = _given(seat, asked.names["item"])
-    if asked.part == MORE:
-        name, start = asked.one("part"), asked.number("from", 0)
-        shows = {"pieces": piece_of(item, name, start), "name": name, "more": _more(seat, item)}
+    item = _given(seat, request.names["item"])
+    if request.part == MORE:
+        name, start = request.one("part"), request.number("from", 0)
+        shows = {
+            "pieces": piece_of(item, name, start),
+            "name": name,
+            "more": more_of_text(queue_path(seat.queue.name, item.item)),
+        }
         return WebPage("annotate_piece.html", seat.queue.name, shows)
     return _shown(seat, item)
 
 
 def act(
-    place: RunsFolder, asked: Asked, fields: Mapping[str, str]
+    folder: RunsFolder, request: Asked, fields: Mapping[str, str]
 ) -> WebPage | Elsewhere | WebFile:
     """Save, skip or discard an item, or take the last one back; the next one follows.
 
     The item again, with 409 or 422, where it cannot be saved so. Who is still at an item holds it.
     """
-    seat = _seat(place, asked)
+    seat = _seat(folder, request)
     if isinstance(seat, Elsewhere):
         return seat
-    if fields.get("person", seat.person) != seat.person:
-        raise InputError(
-            f"This page is {fields['person']}'s, but {seat.person}'s link was opened in this "
-            f"browser since. What is on the page is not saved: open the link of {fields['person']} "
-            "again, and repeat."
-        )
+    check_person(fields, seat.person)
     action = fields.get("action")
     if action == "undo":
         return _undone(seat)
-    item = _given(seat, asked.names.get("item", fields.get("item", "")))
+    item = _given(seat, request.names.get("item", fields.get("item", "")))
     if action == "hold":
         seat.queue.hold(seat.person, item.item)
         return WebFile("", "text/plain")
@@ -120,25 +120,23 @@ def _saved(
 ) -> WebPage | Elsewhere:
     form = seat.queue.form
     answers = answers_of(fields, form, item)
-    kept = answers
+    saved = answers
     if discards:
-        kept = ItemAnswers(note=answers.note, discarded=reason_of(fields))
-        if not kept.discarded:
+        saved = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+        if not saved.discarded:
             why = "Say why nothing can be said of it."
             return _shown(seat, item, answers, faults=[why], discards=True, status=422)
-    faults = answer_faults(form, item, kept)
-    warned = all(one.severity == "warn" for one in faults)
+    faults = answer_faults(form, item, saved)
+    warned = all(fault.severity == "warn" for fault in faults)
     if faults and not (warned and fields.get("keep")):
-        said = [fault_words(one, form, item) for one in faults]
-        return _shown(seat, item, answers, faults=said, warned=warned, status=422)
+        problems = [fault_words(fault, form, item) for fault in faults]
+        return _shown(seat, item, answers, faults=problems, warned=warned, status=422)
     once = fields.get("once") or token_urlsafe(12)
     seen = fields.get("seen", "")
     try:
-        following = seat.queue.save(
-            seat.person, item.item, kept, once, int(seen) if _whole(seen) else None
-        )
+        following = seat.queue.save(seat.person, item.item, saved, once, whole_number(seen))
     except LabelConflict:
-        return _shown(seat, item, answers, notice=_conflict(seat, item, kept), status=409)
+        return _shown(seat, item, answers, notice=_conflict(seat, item, saved), status=409)
     return _next(seat, following)
 
 
@@ -146,7 +144,7 @@ def _conflict(seat: Seat, item: QueueItem, answers: ItemAnswers) -> str:
     word = seat.own.word(item.item)
     earlier = word.answers if word and word.answers else ItemAnswers()
     if earlier.discarded:
-        said = f"discarded it: {earlier.discarded}"
+        words = f"discarded it: {earlier.discarded}"
     else:
         differing = [
             f"{label_title(label)} {value}"
@@ -154,9 +152,9 @@ def _conflict(seat: Seat, item: QueueItem, answers: ItemAnswers) -> str:
             for label, value in labels.items()
             if answers.labels.get(part, {}).get(label) != value
         ]
-        said = f"said {', '.join(differing)}" if differing else "noted something else"
+        words = f"said {', '.join(differing)}" if differing else "noted something else"
     return (
-        f"You saved this item in another window after you opened it here, and {said}. That is "
+        f"You saved this item in another window after you opened it here, and {words}. That is "
         "kept. Save again to say what stands here instead, or go on to the next item."
     )
 
@@ -173,25 +171,21 @@ def _next(seat: Seat, item: QueueItem | None) -> WebPage | Elsewhere:
     return _shown(seat, item) if seat.in_part else Elsewhere(seat.path)
 
 
-def _seat(place: RunsFolder, asked: Asked) -> Seat | Elsewhere:
+def _seat(folder: RunsFolder, request: Asked) -> Seat | Elsewhere:
     """Return who asks, or where to send an owner and an adjudicator, who have other pages."""
-    person = asked.person
+    person = request.person
     if person is None:
-        return Elsewhere(queue_path(asked.names["queue"], "progress"))
+        return Elsewhere(queue_path(request.names["queue"], "progress"))
     if person.role == "adjudicator":
         return Elsewhere(queue_path(person.queue, "adjudicate"))
-    return Seat(place, asked, person)
+    return Seat(folder, request, person)
 
 
 def _given(seat: Seat, number: object) -> QueueItem:
-    text = str(number)
-    if not _whole(text) or seat.own.word(int(text)) is None:
+    item = whole_number(number)
+    if item is None or seat.own.word(item) is None:
         raise NotThere("This item is not one of yours.")
-    return seat.queue.item(int(text))
-
-
-def _whole(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10
+    return seat.queue.item(item)
 
 
 def _shown(
@@ -205,15 +199,15 @@ def _shown(
     discards: bool = False,
     status: int = 200,
 ) -> WebPage:
-    asked, form = seat.asked, seat.queue.form
-    language = asked.one("language", asked.cookies.get(LANGUAGE, ""))
+    request, form = seat.asked, seat.queue.form
+    language = request.one("language", request.cookies.get(LANGUAGE, ""))
     shows: dict[str, Any] = {
         "queue": seat.queue.name,
         "person": seat.person,
         "path": seat.path,
         "progress": seat.own.progress(),
         "guideline": guideline_in(form, language),
-        "guideline_open": bool(asked.one("guideline")),
+        "guideline_open": bool(request.one("guideline")),
         "notice": notice,
         "closed": False,
         "desk": None,
@@ -222,8 +216,8 @@ def _shown(
         shows |= _nothing_left(seat)
     else:
         word = seat.own.word(item.item)
-        said = word.answers if word else None
-        discarded = said.discarded if said else ""
+        earlier = word.answers if word else None
+        discarded = earlier.discarded if earlier else ""
         state = word.state if word else ""
         if discarded and not notice:
             shows["notice"] = f"You discarded this item: {discarded}. Save it to say something."
@@ -231,11 +225,11 @@ def _shown(
             "desk": desk_of(
                 form,
                 item,
-                tried if tried is not None else said or ItemAnswers(),
-                part=asked.one("part"),
-                start=asked.number("from", 0),
+                tried if tried is not None else earlier or ItemAnswers(),
+                part=request.one("part"),
+                start=request.number("from", 0),
             ),
-            "more": _more(seat, item),
+            "more": more_of_text(queue_path(seat.queue.name, item.item)),
             "item_path": queue_path(seat.queue.name, item.item),
             "seen": word.version if word else 0,
             "state": state,
@@ -247,8 +241,8 @@ def _shown(
             "usual": USUAL,
             "hint": _hint(form.instructions),
         }
-    chosen = asked.one("language") in form.guidelines
-    cookies = {LANGUAGE: (asked.one("language"), "/annotate")} if chosen else {}
+    chosen = request.one("language") in form.guidelines
+    cookies = {LANGUAGE: (request.one("language"), "/annotate")} if chosen else {}
     template = "annotate_item.html" if seat.in_part else "annotate.html"
     return WebPage(template, seat.queue.name, shows, "Annotate", cookies, status=status)
 
@@ -290,13 +284,19 @@ def _items(seat: Seat) -> WebPage:
     return WebPage(template, "My items", shows, "Annotate")
 
 
-def _more(seat: Seat, item: QueueItem) -> object:
+def more_of_text(here: str) -> Callable[[str, int], str]:
+    """Return a function that gives the address of the rest of a text of an item."""
+    return lambda name, start: f"{here}{query([('part', name), ('from', str(start))])}"
 
-    def address(name: str, start: int) -> str:
-        here = queue_path(seat.queue.name, item.item)
-        return f"{here}{query([('part', name), ('from', str(start))])}"
 
-    return address
+def check_person(fields: Mapping[str, str], person: str) -> None:
+    """See that a form is of the person whose link the browser has."""
+    other = fields.get("person", person)
+    if other != person:
+        raise InputError(
+            f"This page is {other}'s, but {person}'s link was opened in this browser since. What "
+            f"is on the page is not saved: open the link of {other} again, and repeat."
+        )
 
 
 PARSER = MarkdownIt("commonmark", {"html": False}).disable(
@@ -328,24 +328,24 @@ def rendered(markdown: str) -> Markup:
     """Write Markdown as HTML that loads nothing and leads nowhere, from the third level of
     headings.
     """
-    made = PARSER.parse(visible(markdown))
-    for token in made:
+    tokens = PARSER.parse(visible(markdown))
+    for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
-    return Markup(PARSER.renderer.render(made, PARSER.options, {}))
+    return Markup(PARSER.renderer.render(tokens, PARSER.options, {}))
 
 
 QUEUES_A_PAGE = 20
 HERE = "Annotate"
 
 
-def queues_page(place: RunsFolder, asked: Asked) -> WebPage:
+def queues_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show every queue of the store, the newest first."""
-    with place.labels_to_read() as database:
-        names = [one.name for one in queues(database)][::-1] if database else []
-        page = asked.list_page(len(names), QUEUES_A_PAGE)
+    with folder.labels_to_read() as database:
+        names = [queue.name for queue in queues(database)][::-1] if database else []
+        page = request.list_page(len(names), QUEUES_A_PAGE)
         works = [queue_work(database, name) for name in names[page.rows]] if database else []
-    runs = [one.path.name for one in place.runs()[:1]]
+    runs = [run.path.name for run in folder.runs()[:1]]
     return WebPage(
         "queues.html",
         "Queues",
@@ -358,16 +358,16 @@ def queues_page(place: RunsFolder, asked: Asked) -> WebPage:
             "count": len(names),
             "page": page,
             "said": queues_sentence(works) if len(works) == len(names) else [],
-            "example": f"{place.folder / runs[0]}" if runs else "DATA.jsonl",
+            "example": f"{folder.folder / runs[0]}" if runs else "DATA.jsonl",
         },
         HERE,
     )
 
 
-def come(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def come(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Keep a person's token in their browser, and show what they label; say so if nobody has it."""
-    token = asked.names["token"]
-    person = place.person(token)
+    token = request.names["token"]
+    person = folder.person(token)
     if person is None:
         lines = [
             "It was taken back, replaced by a newer one, or not copied whole.",
@@ -386,21 +386,21 @@ def leave(_place: RunsFolder, _asked: Asked, _form: Mapping[str, str]) -> WebPag
 ANSWERS_A_PAGE = 50
 
 
-def said_page(place: RunsFolder, asked: Asked) -> WebPage:
+def said_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show what everybody said, the newest first."""
-    name = asked.names["queue"]
-    with place.queue_to_read(name) as (_, queue):
+    name = request.names["queue"]
+    with folder.queue_to_read(name) as (_, queue):
         if not queue.form.opened:
             raise InputError(f"Who said what in {name!r} is closed. Open it on its page first.")
-        said = sorted(queue.said(), key=lambda one: one.at, reverse=True)
-    page = asked.list_page(len(said), ANSWERS_A_PAGE)
+        answers = sorted(queue.said(), key=lambda answer: answer.at, reverse=True)
+    page = request.list_page(len(answers), ANSWERS_A_PAGE)
     return WebPage(
         "queue_said.html",
         f"Who said what in {name}",
         {
             "queue": name,
-            "said": said[page.rows],
-            "count": len(said),
+            "said": answers[page.rows],
+            "count": len(answers),
             "page": page,
             "tabs": queue_tabs(queue.form),
         },

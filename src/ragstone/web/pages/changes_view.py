@@ -33,39 +33,41 @@ NOTHING = "-"
 
 
 def questions_of(
-    place: RunsFolder, asked: Asked, runs: Sequence[str], pair: tuple[str, str], metric: str
+    folder: RunsFolder, request: Asked, runs: Sequence[str], pair: tuple[str, str], metric: str
 ) -> View | None:
     """Return the questions that match; None while they are being computed."""
-    opened = [place.run(name) for name in runs]
-    key = ("changes", place.stamp(*runs), pair, metric)
-    made = place.later.get(
+    opened = [folder.run(name) for name in runs]
+    key = ("changes", folder.stamp(*runs), pair, metric)
+    changes = folder.later.get(
         key, lambda: question_changes(*opened, a=pair[0], b=pair[1], metric=metric), SOON
     )
-    if made is None:
+    if changes is None:
         return None
-    counts = Counter[str](made["outcome"].to_list())
+    counts = Counter[str](changes["outcome"].to_list())
     counts["changed"] = counts["worse"] + counts["better"]
-    show = asked.one("show")
+    show = request.one("show")
     show = show if show in SHOWN else "changed" if counts["changed"] else "same"
-    kept = made.filter(pl.col("outcome").is_in(_outcomes(show)))
-    search = asked.one("q").strip()
+    matching = changes.filter(pl.col("outcome").is_in(_outcomes(show)))
+    search = request.one("q").strip()
     texts = _Texts(opened, pair)
     if search:
-        kept = kept.filter(pl.col("question_id").is_in(texts.with_words(search).implode()))
-    page = asked.list_page(len(kept), A_PAGE, open=None)
-    rows = kept[page.rows]
-    open_ = asked.one("open") or (rows["question_id"][0] if len(rows) else "")
-    alone = made.filter(pl.col("question_id") == open_)
+        matching = matching.filter(pl.col("question_id").is_in(texts.with_words(search).implode()))
+    page = request.list_page(len(matching), A_PAGE, open=None)
+    rows = matching[page.rows]
+    open_ = request.one("open") or (rows["question_id"][0] if len(rows) else "")
+    alone = changes.filter(pl.col("question_id") == open_)
     alone = alone if open_ not in rows["question_id"] else alone[:0]
-    here = _Here(asked, pair, metric, open_, texts)
-    shown = here.rows(pl.concat([rows, alone]))
+    here = _Here(request, pair, metric, open_, texts)
+    views = here.rows(pl.concat([rows, alone]))
     return {
-        "rows": shown[: len(rows)],
-        "apart": shown[-1] if len(alone) else None,
-        "tabs": [(one, asked.but(show=one, page=None, open=None), counts[one]) for one in SHOWN],
+        "rows": views[: len(rows)],
+        "apart": views[-1] if len(alone) else None,
+        "tabs": [
+            (code, request.but(show=code, page=None, open=None), counts[code]) for code in SHOWN
+        ],
         "show": show,
         "search": search,
-        "found": len(kept),
+        "found": len(matching),
         "page": page,
     }
 
@@ -79,26 +81,26 @@ class _Texts:
         self._sides = list(zip((runs[0], runs[-1]), _systems(runs, pair), strict=True))
 
     def of(self, questions: Sequence[str]) -> list[dict[str, list[dict[str, str | None]]]]:
-        found = []
+        by_side = []
         for run, system in self._sides:
             mine = (pl.col("system") == system) & pl.col("question_id").is_in(list(questions))
             rows = run.examples(COLUMNS, where=mine)
             by_question: dict[str, list[dict[str, str | None]]] = {}
             for row in rows.iter_rows(named=True):
                 by_question.setdefault(row["question_id"], []).append(row)
-            found.append(by_question)
-        return found
+            by_side.append(by_question)
+        return by_side
 
     def with_words(self, search: str) -> pl.Series:
         text = pl.concat_str("question", "answer", separator=" ", ignore_nulls=True)
         text = text.str.to_lowercase()
         every = [text.str.contains(word, literal=True) for word in search.lower().split()]
-        told = pl.all_horizontal(pl.lit(value=True), *every)
-        sides = [
-            run.examples(["question_id"], where=(pl.col("system") == system) & told)
+        holds = pl.all_horizontal(pl.lit(value=True), *every)
+        found_ids = [
+            run.examples(["question_id"], where=(pl.col("system") == system) & holds)
             for run, system in self._sides
         ]
-        return pl.concat(sides)["question_id"].unique()
+        return pl.concat(found_ids)["question_id"].unique()
 
     def path(self, side: int, example: str) -> str:
         return run_path(self._sides[side][0].path.name, "examples", example)
@@ -119,15 +121,15 @@ class _Here:
     open: str
     texts: _Texts
 
-    def rows(self, made: pl.DataFrame) -> tuple[View, ...]:
-        of_a, of_b = self.texts.of(made["question_id"].to_list())
-        found = []
-        for row in made.iter_rows(named=True):
+    def rows(self, questions: pl.DataFrame) -> tuple[View, ...]:
+        of_a, of_b = self.texts.of(questions["question_id"].to_list())
+        views = []
+        for row in questions.iter_rows(named=True):
             name = row["question_id"]
-            own, other = of_a.get(name, []), of_b.get(name, [])
-            text = next((one["question"] for one in (*other, *own) if one["question"]), None)
+            mine, other = of_a.get(name, []), of_b.get(name, [])
+            text = next((row["question"] for row in (*other, *mine) if row["question"]), None)
             opened = name == self.open
-            found.append(
+            views.append(
                 {
                     "id": name,
                     "text": (text or name)[:QUESTION],
@@ -137,10 +139,10 @@ class _Here:
                     "outcome": row["outcome"],
                     "picture": self._picture(row),
                     "path": self.asked.but(open=NOTHING if opened else name),
-                    "sides": self._opened(own, other) if opened else (),
+                    "sides": self._opened(mine, other) if opened else (),
                 }
             )
-        return tuple(found)
+        return tuple(views)
 
     def _picture(self, row: Mapping[str, Any]) -> Markup | str:
         scale = scale_for(self.metric)
@@ -151,20 +153,20 @@ class _Here:
         return drawn(charts.change(row["b"], row["a"], scale, tone, title))
 
     def _opened(
-        self, own: Sequence[Mapping[str, str | None]], other: Sequence[Mapping[str, str | None]]
+        self, mine: Sequence[Mapping[str, str | None]], other: Sequence[Mapping[str, str | None]]
     ) -> tuple[View, ...]:
-        answers = [(ones[0]["answer"] or "") if ones else "" for ones in (own, other)]
+        answers = [(ones[0]["answer"] or "") if ones else "" for ones in (mine, other)]
         left, right = word_diff(answers[1], answers[0])
-        sides = ((1, other, left), (0, own, right))
+        columns = ((1, other, left), (0, mine, right))
         return tuple(
             {
-                "system": self.pair[place],
-                "path": self.texts.path(place, ones[0]["id"] or ""),
+                "system": self.pair[index],
+                "path": self.texts.path(index, ones[0]["id"] or ""),
                 "answer": answer,
-                "length": len(answers[place]) if len(answers[place]) > LONGEST else 0,
+                "length": len(answers[index]) if len(answers[index]) > LONGEST else 0,
                 "more": len(ones) - 1,
             }
-            for place, ones, answer in sides
+            for index, ones, answer in columns
             if ones
         )
 

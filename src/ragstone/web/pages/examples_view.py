@@ -67,135 +67,139 @@ class ExamplesTable:
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable | Elsewhere:
+def examples_table(folder: RunsFolder, request: Asked, run: Run) -> ExamplesTable | Elsewhere:
     """Return the examples of a run as the address asks for them.
 
     Elsewhere where a field of the form is to become a condition, or where the filter that was used
     last comes back.
     """
-    name = asked.names["run"]
-    if address := _as_condition(asked):
+    name = request.names["run"]
+    if address := _as_condition(request):
         return Elsewhere(address)
     here = run_path(name)
-    if asked.one("clear"):
+    if request.one("clear"):
         return Elsewhere(f"{here}{PLACE}", {COOKIE: ("", here)})
-    if not asked.query and (kept := ExampleFilter.read(asked.cookies.get(COOKIE, ""))).query:
-        return Elsewhere(f"{here}{query(kept.query)}")
-    wanted = ExampleFilter.of(asked.query)
+    if not request.query and (last := ExampleFilter.read(request.cookies.get(COOKIE, ""))).query:
+        return Elsewhere(f"{here}{query(last.query)}")
+    matching = ExampleFilter.of(request.query)
     rows = example_rows(run)
-    if place.later.get(("rows", place.stamp(name)), rows.prepare, PATIENCE) is None:
+    if folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE) is None:
         return ExamplesTable({"prepared": False})
-    marks = place.marks()
-    trouble, waits = "", not ready(place, name, rows, wanted)
+    marks = folder.marks()
+    trouble, waits = "", not ready(folder, name, rows, matching)
     chosen = rows.rows.clear()
     try:
         if not waits:
-            chosen = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))
+            chosen = matching.chosen(rows, baseline_of(folder, name), tag_lookup(folder, name))
     except InputError as error:
         trouble = error.text
-    tags = tags_of(place, name, SOON) or {}
-    shows = _shows(asked, name, rows, wanted, chosen, marks, tags)
-    remembered = query(wanted.query).removeprefix("?")
-    cookies = {COOKIE: (remembered, here)} if wanted.query or COOKIE in asked.cookies else {}
+    tags = tags_of(folder, name, SOON) or {}
+    shows = _shows(request, name, rows, matching, chosen, marks, tags)
+    remembered = query(matching.query).removeprefix("?")
+    cookies = {COOKIE: (remembered, here)} if matching.query or COOKIE in request.cookies else {}
     return ExamplesTable({**shows, "prepared": True, "trouble": trouble, "waits": waits}, cookies)
 
 
-def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
+def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhere:
     """Save the filter under a name, or delete one."""
-    name = asked.names["run"]
-    place.path(name)
-    kept = ExampleFilter.read(form.get("query", "").removeprefix("?"))
+    name = request.names["run"]
+    folder.path(name)
+    matching = ExampleFilter.read(form.get("query", "").removeprefix("?"))
     if "save" in form:
         called = name_of(form["save"])
-        if not kept.query:
+        if not matching.query:
             raise InputError("There is no filter to be saved: choose something first.")
-        one = SavedFilter(name=called, query=query(kept.query).removeprefix("?"))
-        place.mark(lambda marks: _with(marks, called, [one]))
+        saved = SavedFilter(name=called, query=query(matching.query).removeprefix("?"))
+        folder.mark(lambda marks: _with(marks, called, [saved]))
     elif "delete" in form:
-        place.mark(lambda marks: _with(marks, form["delete"], []))
+        folder.mark(lambda marks: _with(marks, form["delete"], []))
     else:
         raise InputError("Choose what is to be noted.")
-    return Elsewhere(f"{run_path(name)}{query(kept.query)}{PLACE}")
+    return Elsewhere(f"{run_path(name)}{query(matching.query)}{PLACE}")
 
 
 def _with(marks: Marks, name: str, ones: list[SavedFilter]) -> Marks:
-    rest = [one for one in marks.filters if one.name != name]
+    rest = [filter for filter in marks.filters if filter.name != name]
     return marks.model_copy(update={"filters": [*rest, *ones]})
 
 
-def _as_condition(asked: Asked) -> str:
+def _as_condition(request: Asked) -> str:
     """Return the address in which the form's fields are conditions; empty if they are already."""
-    metric, low, high, add = (asked.one(key) for key in ("m", "low", "high", "add"))
-    names = {key for key, _ in asked.query}
+    metric, low, high, add = (request.one(key) for key in ("m", "low", "high", "add"))
+    names = {key for key, _ in request.query}
     if not names & {"m", "low", "high", "add"}:
         return ""
     extra: dict[str, list[str]] = {}
     if metric and (low or high):
-        extra["where"] = [*asked.all("where"), f"{metric}:{low}..{high}"]
+        extra["where"] = [*request.all("where"), f"{metric}:{low}..{high}"]
     key, _, value = add.partition("=")
     if key in FIELDS and value:
-        extra[key] = [*asked.all(key), value]
-    if not asked.one("q"):
+        extra[key] = [*request.all(key), value]
+    if not request.one("q"):
         extra["q"] = []
-    address = asked.but(m=None, low=None, high=None, add=None, page=None, **extra)
+    address = request.but(m=None, low=None, high=None, add=None, page=None, **extra)
     return f"{address}{PLACE}"
 
 
-def ready(place: RunsFolder, name: str, rows: ExampleRows, wanted: ExampleFilter) -> bool:
+def ready(folder: RunsFolder, name: str, rows: ExampleRows, matching: ExampleFilter) -> bool:
     """Return whether the filter can be answered at once; if not, what it needs is computed."""
-    fields = {one.field for one in wanted.conditions}
-    if fields & {"tag", "untagged"} and tags_of(place, name) is None:
+    fields = {condition.field for condition in matching.conditions}
+    if fields & {"tag", "untagged"} and tags_of(folder, name) is None:
         return False
     if "labels" not in fields:
         return True
     # All judgements are compared with all labels.
-    return place.later.get(("disputed", place.stamp(name)), lambda: rows.disputed) is not None
+    return folder.later.get(("disputed", folder.stamp(name)), lambda: rows.disputed) is not None
 
 
-def tag_lookup(place: RunsFolder, name: str) -> TagLookup:
+def tag_lookup(folder: RunsFolder, name: str) -> TagLookup:
     """Return a function that finds a run's tags; it finds none while they are looked up."""
-    return lambda: tags_of(place, name) or {}
+    return lambda: tags_of(folder, name) or {}
 
 
-def baseline_of(place: RunsFolder, name: str) -> Baseline:
+def baseline_of(folder: RunsFolder, name: str) -> Baseline:
     """Return a function that finds the pinned run, unless it is this one."""
 
     def baseline() -> tuple[str, ExampleRows] | None:
-        pinned = place.marks().pinned
+        pinned = folder.marks().pinned
         run = pinned.partition("/")[0]
         if not run or run == name:
             return None
         try:
-            return pinned, example_rows(place.run(run))
+            return pinned, example_rows(folder.run(run))
         except RagstoneError:
             return None
 
     return baseline
 
 
-def shown_metrics(metrics: Sequence[str], asked: Asked, wanted: ExampleFilter) -> list[str]:
+def shown_metrics(metrics: Sequence[str], request: Asked, matching: ExampleFilter) -> list[str]:
     """Return the metrics with a column: those asked for, filtered or sorted by, then the usual."""
-    ranged = [one.value.rpartition(":")[0] for one in wanted.conditions if one.field == "where"]
+    ranged = [
+        condition.value.rpartition(":")[0]
+        for condition in matching.conditions
+        if condition.field == "where"
+    ]
     usual = [*PREFERRED, *metrics]
-    wished = [*asked.all("metric"), wanted.sort.removeprefix("-"), *ranged, *usual]
-    there = [one for one in dict.fromkeys(wished) if one in metrics and one != OUTCOME]
-    return there[: max(SHOWN_METRICS, len(set(ranged)))][: 2 * SHOWN_METRICS]
+    wished = [*request.all("metric"), matching.sort.removeprefix("-"), *ranged, *usual]
+    known = [metric for metric in dict.fromkeys(wished) if metric in metrics and metric != OUTCOME]
+    return known[: max(SHOWN_METRICS, len(set(ranged)))][: 2 * SHOWN_METRICS]
 
 
 def _shows(
-    asked: Asked,
+    request: Asked,
     name: str,
     of: ExampleRows,
-    wanted: ExampleFilter,
+    matching: ExampleFilter,
     chosen: pl.DataFrame,
     marks: Marks,
     tags: Tags,
 ) -> Mapping[str, object]:
-    metrics = shown_metrics(of.metrics, asked, wanted)
+    metrics = shown_metrics(of.metrics, request, matching)
     grouped = _grouped(of, chosen)
-    page = asked.list_page(grouped.height, ROWS)
+    page = request.list_page(grouped.height, ROWS)
     at = grouped[page.rows]
-    within = query([("within", query(wanted.query).removeprefix("?"))]) if wanted.query else ""
+    within = query([("within", query(matching.query).removeprefix("?"))]) if matching.query else ""
     rows = _rows(of, name, at, metrics, within)
     return {
         "run": name,
@@ -212,75 +216,79 @@ def _shows(
         "page": page,
         "first": page.rows.start + 1,
         "last": page.rows.start + at.height,
-        "columns": [_column(asked, metric, wanted.sort) for metric in metrics],
+        "columns": [_column(request, metric, matching.sort) for metric in metrics],
         "tokens": [
-            {"words": one.words, "without": _without(asked, name, (one.field, one.value))}
-            for one in wanted.conditions
+            {
+                "words": condition.words,
+                "without": _without(request, name, (condition.field, condition.value)),
+            }
+            for condition in matching.conditions
         ],
-        "wanted": wanted,
+        "wanted": matching,
         "clear": f"{run_path(name)}?clear=1",
-        "presets": _presets(asked, of, wanted, marks, name),
+        "presets": _presets(request, of, matching, marks, name),
         "saved": [
             {
-                "name": one.name,
-                "path": f"{run_path(name)}?{one.query}{PLACE}",
-                "on": one.query == _written(wanted),
+                "name": filter.name,
+                "path": f"{run_path(name)}?{filter.query}{PLACE}",
+                "on": filter.query == _written(matching),
             }
-            for one in marks.filters
+            for filter in marks.filters
         ],
-        "now": query(wanted.query),
+        "now": query(matching.query),
         "metric_choices": of.metrics,
         "choices": _choices(of, tags),
-        "search": next((one.value for one in wanted.conditions if one.field == "q"), ""),
+        "search": next(
+            (condition.value for condition in matching.conditions if condition.field == "q"), ""
+        ),
         "hidden_fields": [
             (key, value)
-            for key, value in asked.query
+            for key, value in request.query
             if key not in ("q", "page", "m", "low", "high", "add", "clear")
         ],
-        "short_name": short_name,
     }
 
 
-def _without(asked: Asked, name: str, condition: tuple[str, str]) -> str:
+def _without(request: Asked, name: str, condition: tuple[str, str]) -> str:
     """Return the address without a condition, or one that brings no remembered filter back."""
-    address = asked.but(condition, page=None)
+    address = request.but(condition, page=None)
     return f"{address if '?' in address else f'{run_path(name)}?clear=1'}{PLACE}"
 
 
-def _written(wanted: ExampleFilter) -> str:
-    return query(wanted.query).removeprefix("?")
+def _written(matching: ExampleFilter) -> str:
+    return query(matching.query).removeprefix("?")
 
 
-def _column(asked: Asked, metric: str, sort: str) -> View:
+def _column(request: Asked, metric: str, sort: str) -> View:
     # A first click sorts the lowest first, a second one the highest.
     other = f"-{metric}" if sort == metric else metric
     now = {metric: "ascending", f"-{metric}": "descending"}.get(sort, "")
-    path = f"{asked.but(sort=other, page=None)}{PLACE}"
+    path = f"{request.but(sort=other, page=None)}{PLACE}"
     title = short_name(metric).replace("_", " ")
     return {"name": metric, "title": title, "path": path, "sorted": now}
 
 
 def _presets(
-    asked: Asked, of: ExampleRows, wanted: ExampleFilter, marks: Marks, name: str
+    request: Asked, of: ExampleRows, matching: ExampleFilter, marks: Marks, name: str
 ) -> list[View]:
     run = marks.pinned.partition("/")[0]
-    main = next((one for one in PREFERRED if one in of.metrics), "")
-    given: list[tuple[str, list[tuple[str, str]]]] = [
+    main = next((metric for metric in PREFERRED if metric in of.metrics), "")
+    presets: list[tuple[str, list[tuple[str, str]]]] = [
         ("failed", [("stage", BAD)]),
         ("missing", [("status", "missing")]),
         ("judge ≠ person", [("labels", DIFFER)]),
         ("worst", [(SORT, WORST)]),
     ]
     if run and run != name and main:
-        given.insert(3, ("changed", [("changed", main)]))
-    here = [(key, value) for key, value in asked.query if key in ("by", "metric")]
+        presets.insert(3, ("changed", [("changed", main)]))
+    here = [(key, value) for key, value in request.query if key in ("by", "metric")]
     return [
         {
             "name": title,
-            "path": f"{asked.path}{query([*here, *fields])}{PLACE}",
-            "on": fields == wanted.query,
+            "path": f"{request.path}{query([*here, *fields])}{PLACE}",
+            "on": fields == matching.query,
         }
-        for title, fields in given
+        for title, fields in presets
     ]
 
 
@@ -288,24 +296,28 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
     groups: list[tuple[str, list[Condition]]] = []
     systems = of.rows["system"].unique(maintain_order=True).to_list()
     if len(systems) > 1:
-        groups.append(("System", [Condition("system", one) for one in systems[:MOST_CHOICES]]))
+        groups.append(
+            ("System", [Condition("system", system) for system in systems[:MOST_CHOICES]])
+        )
     if OUTCOME in of.metrics:
         labels = of.rows[f"label {OUTCOME}"].cast(pl.String).drop_nulls().unique().sort()
-        groups.append(("Outcome", [Condition("outcome", one) for one in labels]))
+        groups.append(("Outcome", [Condition("outcome", label) for label in labels]))
     stages = [code for code in NAMES if code != NO_FAULT]
-    groups.append(("First fault", [Condition("stage", one) for one in [BAD, *stages, NO_FAULT]]))
-    statuses = [Condition("status", one) for one in ("missing", "undefined")]
-    groups.append(("No score", [*statuses, *(Condition("reason", one) for one in _reasons(of))]))
-    for one in of.run.form.by:
+    groups.append(("First fault", [Condition("stage", code) for code in [BAD, *stages, NO_FAULT]]))
+    statuses = [Condition("status", status) for status in ("missing", "undefined")]
+    groups.append(
+        ("No score", [*statuses, *(Condition("reason", reason) for reason in _reasons(of))])
+    )
+    for facet in of.run.form.by:
         try:
-            values = of.field(one).unique().sort().to_list()
+            values = of.field(facet).unique().sort().to_list()
         except InputError:
             continue
         values = [value for value in values if len(str(value)) <= LONGEST_VALUE][:MOST_CHOICES]
-        groups.append((one, [Condition("slice", f"{one}:{value}") for value in values]))
-    groups.append(("Tag", [Condition("tag", one) for one in list(tags)[:MOST_CHOICES]]))
+        groups.append((facet, [Condition("slice", f"{facet}:{value}") for value in values]))
+    groups.append(("Tag", [Condition("tag", tag) for tag in list(tags)[:MOST_CHOICES]]))
     return [
-        (title, [(f"{one.field}={one.value}", one.words) for one in ones])
+        (title, [(f"{condition.field}={condition.value}", condition.words) for condition in ones])
         for title, ones in groups
         if ones
     ]
@@ -314,10 +326,10 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
 def _reasons(of: ExampleRows) -> list[str]:
     codes: dict[str, None] = {}
     for metric in of.metrics:
-        given = of.rows[f"reason {metric}"].filter(of.rows[metric].is_null())
-        for reason in given.cast(pl.String).drop_nulls().unique().sort():
+        reasons = of.rows[f"reason {metric}"].filter(of.rows[metric].is_null())
+        for reason in reasons.cast(pl.String).drop_nulls().unique().sort():
             codes[reason.partition("?")[0]] = None
-    return [one for one in codes if one.isidentifier()][:MOST_CHOICES]
+    return [code for code in codes if code.isidentifier()][:MOST_CHOICES]
 
 
 def _grouped(of: ExampleRows, chosen: pl.DataFrame) -> pl.DataFrame:
@@ -343,13 +355,13 @@ def _rows(
         for row in of.repeats.filter(pl.col("question_id").is_in(at["question_id"].implode()))
         .to_dicts()
     }  # fmt: skip
-    found = []
+    views = []
     for row in at.to_dicts():
-        id, own = row["id"], scores[row["id"]]
+        id, score_row = row["id"], scores[row["id"]]
         several = repeats.get((row["question_id"], row["system"]))
-        label = own.get(f"label {OUTCOME}") or ""
+        label = score_row.get(f"label {OUTCOME}") or ""
         stage = stages.get(id)
-        found.append(
+        views.append(
             {
                 "id": id,
                 "path": f"{run_path(name, 'examples', id)}{within}",
@@ -357,17 +369,19 @@ def _rows(
                 "system": row["system"],
                 "outcome": (SHAPES.get(label, "other"), spoken(label)) if label else ("", ""),
                 "code": codes.get(id, ""),
-                "cells": [_cell(own, several, metric) for metric in metrics],
+                "cells": [_cell(score_row, several, metric) for metric in metrics],
                 "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
                 "repeats": _repeated(several, row["matching"]),
             }
         )
-    return found
+    return views
 
 
-def _cell(own: Mapping[str, object], several: Mapping[str, object] | None, metric: str) -> View:
-    status, reason = own[f"status {metric}"], own[f"reason {metric}"]
-    value: object = own[metric]
+def _cell(
+    score_row: Mapping[str, object], several: Mapping[str, object] | None, metric: str
+) -> View:
+    status, reason = score_row[f"status {metric}"], score_row[f"reason {metric}"]
+    value: object = score_row[metric]
     spread = ""
     if several and several[f"mean {metric}"] is not None:
         value, status = several[f"mean {metric}"], "value"
@@ -392,18 +406,18 @@ def _repeated(several: Mapping[str, object] | None, matching: int) -> str:
         return ""
     n, flips = several["n"], several["flips"]
     assert isinstance(n, int)
-    said = counted(n, "answer") if matching == n else f"{matching} of {counted(n, 'answer')}"
-    return said if flips is None else f"{said}, flip rate {percent(float(str(flips)), 0)}"
+    words = counted(n, "answer") if matching == n else f"{matching} of {counted(n, 'answer')}"
+    return words if flips is None else f"{words}, flip rate {percent(float(str(flips)), 0)}"
 
 
 def _codes(some: Excerpted) -> dict[str, Markup]:
     rows = some.judgements(Support.name).filter(pl.col("origin").cast(pl.String) == "claim")
     tones = Support.columns["verdict"].tones
-    found = {}
-    for (id,), own in rows.sort("index").group_by(["example_id"], maintain_order=True):
-        verdicts = own["verdict"].cast(pl.String).to_list()
-        marks: list[Tone] = [tones.get(one, "missing") for one in verdicts]
-        counts = [(one, verdicts.count(one)) for one in Support.columns["verdict"].values]
-        title = ", ".join(f"{n} {one}" for one, n in counts if n)
-        found[str(id)] = drawn(charts.barcode(marks, title))
-    return found
+    codes = {}
+    for (id,), judgements in rows.sort("index").group_by(["example_id"], maintain_order=True):
+        verdicts = judgements["verdict"].cast(pl.String).to_list()
+        marks: list[Tone] = [tones.get(verdict, "missing") for verdict in verdicts]
+        counts = [(value, verdicts.count(value)) for value in Support.columns["verdict"].values]
+        title = ", ".join(f"{n} {verdict}" for verdict, n in counts if n)
+        codes[str(id)] = drawn(charts.barcode(marks, title))
+    return codes

@@ -26,7 +26,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 from ragstone.run import Run
 from ragstone.stats.agreement.ratings import AgreementCoefficient
-from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
+from ragstone.web.page_request import Asked, NotThere, WebPage, run_path, waits_page
 from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
@@ -57,15 +57,7 @@ FIRST_ITEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """The facts that people's labels tell of a run.
-
-    Attributes:
-        judge: Beside people; None if no label is about what it judged.
-        why: Why not, in the words of the library.
-        people: Among themselves, label by label.
-        questions: The question of each example.
-        where: Where the labels are, in words.
-    """
+    """The facts that people's labels tell of a run, or why there is no judge beside them."""
 
     judge: Calibration | None
     why: str
@@ -74,32 +66,32 @@ class Believed:
     where: str
 
 
-def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
+def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show whether the judge can be believed."""
-    name = asked.names["run"]
-    run = place.run(name)
+    name = request.names["run"]
+    run = folder.run(name)
     passport, changed = _passport(run)
-    found = _believed(place, name)
-    if found is None:
-        return _waits(asked, name)
-    calibration = found.judge
+    people = _believed(folder, name)
+    if people is None:
+        return _waits(request, name)
+    calibration = people.judge
     record = calibration.to_dict() if calibration else passport.to_dict() if passport else {}
-    checks = [one for one in record.get("agreement", ()) if one["n"]]
-    labels = [f"{one['kind']}.{one['column']}" for one in checks]
-    label = asked.one("label", labels[0] if labels else "")
+    checks = [check for check in record.get("agreement", ()) if check["n"]]
+    labels = [f"{check['kind']}.{check['column']}" for check in checks]
+    label = request.one("label", labels[0] if labels else "")
     if labels and label not in labels:
         raise NotThere(f"People's labels are not of {label!r}. There are: {', '.join(labels)}.")
     check = checks[labels.index(label)] if labels else None
     items = calibration.units[label] if calibration and check else None
-    cell = asked.one("cell")
+    cell = request.one("cell")
     return WebPage(
         "judge.html",
         f"Can the judge of {name} be believed?",
         {
             **_common(run, name),
             "said": calibration_sentences(calibration) if calibration else [],
-            "why": found.why,
-            "where": found.where,
+            "why": people.why,
+            "where": people.where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
             "changed": changed,
@@ -107,61 +99,63 @@ def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
             "corrected": _corrected(record.get("estimates", ())),
             "axis": drawn(charts.axis(SHARE, quarters=True)),
             "methods": _methods(record.get("estimates", ())),
-            "labels": [(one, _label(one), asked.but(label=one, cell=None)) for one in labels],
+            "labels": [
+                (label, _label(label), request.but(label=label, cell=None)) for label in labels
+            ],
             "label": label,
             "label_name": _label(label),
             "check": check,
-            "matrix": _matrix(asked, calibration, label, check, cell) if check else None,
+            "matrix": _matrix(request, calibration, label, check, cell) if check else None,
             "measures": _measures(check) if check else (),
             "measures_axis": _axis(check),
             "reliability": _reliability(calibration, label),
             "biases": _biases(check) if check else (),
             "cell": cell,
             "items": _items(run, items, cell),
-            "people": [one for one in found.people if one.n_shared],
+            "people": [column for column in people.people if column.n_shared],
             "coefficients": COEFFICIENTS,
         },
     )
 
 
-def people_page(place: RunsFolder, asked: Asked) -> WebPage:
+def people_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show how far people agree among themselves, and what divides them."""
-    name = asked.names["run"]
-    run = place.run(name)
-    found = _believed(place, name)
-    if found is None:
-        return _waits(asked, name)
-    shared = [one for one in found.people if one.n_shared]
-    names = [one.name for one in shared]
-    label = asked.one("label", names[0] if names else "")
+    name = request.names["run"]
+    run = folder.run(name)
+    people = _believed(folder, name)
+    if people is None:
+        return _waits(request, name)
+    shared = [column for column in people.people if column.n_shared]
+    names = [column.name for column in shared]
+    label = request.one("label", names[0] if names else "")
     if names and label not in names:
         raise NotThere(f"Nobody labelled {label!r}. There are: {', '.join(names)}.")
-    one = shared[names.index(label)] if names else None
-    divided = one.dividing if one and asked.one("divided") else ()
-    page = asked.list_page(len(divided), ITEMS)
+    column = shared[names.index(label)] if names else None
+    divided = column.dividing if column and request.one("divided") else ()
+    page = request.list_page(len(divided), ITEMS)
     return WebPage(
         "people.html",
         f"People on {name}",
         {
             **_common(run, name),
-            "why": found.why,
+            "why": people.why,
             "said": people_sentences(shared),
             "columns": [(each, _three(each)) for each in shared],
             "axis": drawn(charts.axis(AROUND_CHANCE)),
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
-            "one": one,
-            "measures": _of_people(one) if one else (),
-            "who": one.annotators if one else (),
-            "alone": [each.name for each in found.people if not each.n_shared],
+            "one": column,
+            "measures": _of_people(column) if column else (),
+            "who": column.annotators if column else (),
+            "alone": [each.name for each in people.people if not each.n_shared],
             "divided": divided[page.rows],
             "page": page,
-            "questions": found.questions,
+            "questions": people.questions,
         },
     )
 
 
 def _common(run: Run, name: str) -> dict[str, Any]:
-    judges = [one for one in run.form.judges if one.kinds]
+    judges = [judge for judge in run.form.judges if judge.kinds]
     return {
         "run": name,
         "folder": quote(str(run.path)),
@@ -172,14 +166,14 @@ def _common(run: Run, name: str) -> dict[str, Any]:
     }
 
 
-def _waits(asked: Asked, name: str) -> WebPage:
-    return WebPage("waits.html", f"The judge of {name} beside people", {"again": asked.but()})
+def _waits(request: Asked, name: str) -> WebPage:
+    return waits_page(request, f"The judge of {name} beside people")
 
 
-def _believed(place: RunsFolder, name: str) -> Believed | None:
-    queues = place.queues_of(name)
-    key = ("believed", place.stamp(name), tuple(queues.items()))
-    return place.later.get(key, lambda: believed(place.run(name), tuple(queues)))
+def _believed(folder: RunsFolder, name: str) -> Believed | None:
+    queues = folder.queues_of(name)
+    key = ("believed", folder.stamp(name), tuple(queues.items()))
+    return folder.later.get(key, lambda: believed(folder.run(name), tuple(queues)))
 
 
 def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
@@ -187,15 +181,15 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
     run = run.without_corrections()
     labelled = pl.col("labels") != NO_LABELS
     if queues:
-        there = read_label_table(queues)
-        labelled = pl.col("id").is_in(there.used["example_id"].unique().to_list())
+        table = read_label_table(queues)
+        labelled = pl.col("id").is_in(table.used["example_id"].unique().to_list())
     rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
     where = "in the queues of this run" if queues else "in the data of the run"
     if len(rows) > MOST_LABELLED:
         return Believed(None, _too_many(len(rows)), (), questions, where)
     try:
-        labels = there if queues else labels_for((), run, None)
+        labels = table if queues else labels_for((), run, None)
     except InputError as error:
         return Believed(None, error.text, (), questions, where)
     clusters = dict(Scored(run).facets.select("example_id", "cluster").iter_rows())
@@ -222,40 +216,40 @@ def _passport(run: Run) -> tuple[Passport | None, Sequence[str]]:
 
 
 def _corrected(estimates: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[View]]]:
-    found: dict[str, list[View]] = {}
-    for one in estimates:
-        found.setdefault(one["metric"], []).append(_ways(one))
-    return [(short_name(metric), rows) for metric, rows in found.items()]
+    by_metric: dict[str, list[View]] = {}
+    for estimate in estimates:
+        by_metric.setdefault(estimate["metric"], []).append(_ways(estimate))
+    return [(short_name(metric), rows) for metric, rows in by_metric.items()]
 
 
-def _ways(one: Mapping[str, Any]) -> View:
-    ways = one["judge"], one["labels"], one["corrected"]
-    scale = scale_for(one["metric"])
+def _ways(estimate: Mapping[str, Any]) -> View:
+    ways = estimate["judge"], estimate["labels"], estimate["corrected"]
+    scale = scale_for(estimate["metric"])
     tones: tuple[Tone, ...] = ("quiet", "", "good")
     cells = [
         IntervalCell(way["value"], way["low"], way["high"], scale, tone=tone)
         for way, tone in zip(ways, tones, strict=True)
     ]
-    said = [
+    parts = [
         f"{word} {way['value']:.3f}"
         for word, way in zip(("judge", "labels", "corrected"), ways, strict=True)
         if way["value"] is not None
     ]
-    worth = one["corrected"]["effective_labels"]
-    why = one["corrected"]["reason"] or one["labels"]["reason"] or ""
+    worth = estimate["corrected"]["effective_labels"]
+    why = estimate["corrected"]["reason"] or estimate["labels"]["reason"] or ""
     return {
-        "metric": short_name(one["metric"]),
-        "group": ", ".join(one["group"].values()),
+        "metric": short_name(estimate["metric"]),
+        "group": ", ".join(estimate["group"].values()),
         "ways": ways,
-        "figure": drawn(charts.together(cells, ", ".join(said), HEIGHT)),
+        "figure": drawn(charts.together(cells, ", ".join(parts), HEIGHT)),
         "worth": f"{worth:,.0f}" if worth is not None and isfinite(worth) else "",
-        "labels": one["corrected"]["n_labels"],
+        "labels": estimate["corrected"]["n_labels"],
         "why": why.replace("_", " "),
     }
 
 
 def _methods(estimates: Sequence[Mapping[str, Any]]) -> str:
-    used = dict.fromkeys(one["corrected"]["method"] for one in estimates)
+    used = dict.fromkeys(estimate["corrected"]["method"] for estimate in estimates)
     return ", ".join(METHODS[name][0] for name in used if name in METHODS)
 
 
@@ -266,19 +260,17 @@ def _label(label: str) -> str:
 
 
 def _matrix(
-    asked: Asked,
-    calibration: Calibration | None,
-    label: str,
-    check: Mapping[str, Any],
-    cell: str,
+    request: Asked, calibration: Calibration | None, label: str, check: Mapping[str, Any], cell: str
 ) -> View | None:
     table = check["confusion"]
     if calibration is not None and table is None:
-        live = next(one for one in calibration.checks if f"{one.kind}.{one.column}" == label)
+        live = next(
+            check for check in calibration.checks if f"{check.kind}.{check.column}" == label
+        )
         if live.yes is None:
             return None
         table = {
-            "labels": [str(one) for one in live.yes.labels],
+            "labels": [str(label) for label in live.yes.labels],
             "people_by_judge": live.yes.counts,
         }
     if table is None:
@@ -290,7 +282,7 @@ def _matrix(
             {
                 "count": count,
                 "share": percent(count / sum(counts), 0) if sum(counts) else "",
-                "path": asked.but(label=label, cell=f"{people}-{judge}") if calibration else "",
+                "path": request.but(label=label, cell=f"{people}-{judge}") if calibration else "",
                 "agrees": people == judge,
                 "chosen": cell == f"{people}-{judge}",
             }
@@ -345,20 +337,20 @@ def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
 
 def _biases(check: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [
-        one
-        for one in check["bias"]
-        if one["low"] is not None and not one["low"] <= 0 <= one["high"]
+        bias
+        for bias in check["bias"]
+        if bias["low"] is not None and not bias["low"] <= 0 <= bias["high"]
     ]
 
 
-def in_cell(place: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
+def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
     """Return the examples of which people and the judge say this; None while it is computed."""
-    found = _believed(place, name)
-    if found is None:
+    people = _believed(folder, name)
+    if people is None:
         return None
-    if found.judge is None or label not in found.judge.units:
+    if people.judge is None or label not in people.judge.units:
         raise NotThere(f"The judge of {name} is not beside people on {label!r}.")
-    units = found.judge.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)
+    units = people.judge.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)
     return list(dict.fromkeys(units["example_id"]))
 
 

@@ -8,7 +8,15 @@ from ragstone.analysis.label_sampling.make_queue import annotate
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.web.example_rows import example_rows
 from ragstone.web.filters import ExampleFilter
-from ragstone.web.page_request import Asked, Elsewhere, WebPage, queue_path, run_path
+from ragstone.web.page_request import (
+    Asked,
+    Elsewhere,
+    WebPage,
+    queue_path,
+    run_path,
+    waits_page,
+    whole_number,
+)
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
 
@@ -25,13 +33,7 @@ PATIENCE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ChosenExamples:
-    """The examples that are going to be labelled.
-
-    Attributes:
-        ids: None: all of the run.
-        how: By what they were chosen, in words; empty for all.
-        count: How many they are.
-    """
+    """The examples that are going to be labelled, and how they were chosen; None: all."""
 
     ids: Sequence[str] | None
     how: str
@@ -39,22 +41,21 @@ class ChosenExamples:
 
 
 def new_queue_page(
-    place: RunsFolder,
-    asked: Asked,
+    folder: RunsFolder,
+    request: Asked,
     trouble: Sequence[str] = (),
     form: Mapping[str, str] | None = None,
 ) -> WebPage:
     """Show what is asked of which examples, before the queue is made."""
-    name = asked.one("run")
+    name = request.one("run")
     if not name:
-        finished = [one.path.name for one in place.runs() if one.form and one.form.finished]
+        finished = [run.path.name for run in folder.runs() if run.form and run.form.finished]
         shows = {"finished": finished, "run": "", "trouble": trouble}
         return WebPage("new_queue.html", "New queue", shows, here="Annotate")
-    chosen = _chosen(place, asked, name)
+    chosen = _chosen(folder, request, name)
     if chosen is None:
-        shows = {"again": asked.but()}
-        return WebPage("waits.html", "New queue", shows, here="Annotate")
-    given = {**dict.fromkeys(TYPED, ""), **(form or {})}
+        return waits_page(request, "New queue", "Annotate")
+    typed = {**dict.fromkeys(TYPED, ""), **(form or {})}
     return WebPage(
         "new_queue.html",
         "New queue",
@@ -62,8 +63,8 @@ def new_queue_page(
             "run": name,
             "run_path": run_path(name),
             "chosen": chosen,
-            "tasks": _tasks(given),
-            "given": given,
+            "tasks": _tasks(typed),
+            "given": typed,
             "trouble": trouble,
         },
         here="Annotate",
@@ -71,19 +72,19 @@ def new_queue_page(
     )
 
 
-def make(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
+def make(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
     """Make the queue; the page again, with all that is wrong, if it cannot be made."""
-    name = asked.one("run")
-    chosen = _chosen(place, asked, name)
+    name = request.one("run")
+    chosen = _chosen(folder, request, name)
     if chosen is None:
-        return new_queue_page(place, asked, (), form)
+        return new_queue_page(folder, request, (), form)
     try:
         queue = annotate(
-            place.path(name),
-            place.labels(),
+            folder.path(name),
+            folder.labels(),
             name=form.get("name", "").strip(),
-            tasks=[one for one in tasks_known() if f"task {one}" in form],
-            asked=[one.strip() for one in form.get("labels", "").split(",") if one.strip()],
+            tasks=[task for task in tasks_known() if f"task {task}" in form],
+            asked=[label.strip() for label in form.get("labels", "").split(",") if label.strip()],
             n=_number(form, "n", "How many examples"),
             examples=chosen.ids,
             chosen=chosen.how,
@@ -93,27 +94,27 @@ def make(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | 
             instructions=form.get("instructions", "").strip(),
         )
     except RagstoneError as error:
-        return new_queue_page(place, asked, error.text.splitlines(), form)
+        return new_queue_page(folder, request, error.text.splitlines(), form)
     return Elsewhere(queue_path(queue.name, "progress"))
 
 
-def _chosen(place: RunsFolder, asked: Asked, name: str) -> ChosenExamples | None:
+def _chosen(folder: RunsFolder, request: Asked, name: str) -> ChosenExamples | None:
     """Return the examples that the address means; None while they are being found."""
-    run = place.run(name)
-    if cell := asked.one("cell"):
-        label = asked.one("label")
-        ids = in_cell(place, name, label, cell)
+    run = folder.run(name)
+    if cell := request.one("cell"):
+        label = request.one("label")
+        ids = in_cell(folder, name, label, cell)
         how = f"people and the judge say {cell} of {label}"
         return None if ids is None else _found(ids, how, name)
-    wanted = ExampleFilter.read(asked.one("within"))
-    if not wanted.conditions:
+    matching = ExampleFilter.read(request.one("within"))
+    if not matching.conditions:
         return ChosenExamples(None, "", run.form.data.examples)
     rows = example_rows(run)
-    made = place.later.get(("rows", place.stamp(name)), rows.prepare, PATIENCE)
-    if made is None or not ready(place, name, rows, wanted):
+    prepared = folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE)
+    if prepared is None or not ready(folder, name, rows, matching):
         return None
-    chosen = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))
-    return _found(chosen["id"].to_list(), wanted.words, name)
+    chosen = matching.chosen(rows, baseline_of(folder, name), tag_lookup(folder, name))
+    return _found(chosen["id"].to_list(), matching.words, name)
 
 
 def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:
@@ -124,12 +125,12 @@ def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:
 
 def _tasks(form: Mapping[str, str]) -> list[View]:
     seen: set[tuple[str, str]] = set()
-    found = []
+    tasks = []
     for name, labels in tasks_known().items():
-        named = {(one.label, one.unit) for one in labels}
-        if not named <= seen:
-            names = [one.label for one in labels]
-            found.append(
+        pairs = {(label.label, label.unit) for label in labels}
+        if not pairs <= seen:
+            names = [label.label for label in labels]
+            tasks.append(
                 {
                     "name": name,
                     "labels": names,
@@ -137,17 +138,16 @@ def _tasks(form: Mapping[str, str]) -> list[View]:
                     "chosen": f"task {name}" in form,
                 }
             )
-            seen |= named
-    return found
+            seen |= pairs
+    return tasks
 
 
 def _number(form: Mapping[str, str], name: str, what: str) -> int | None:
     text = form.get(name, "").strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 10):
+    number = whole_number(text)
+    if text and not number:
         raise InputError(f"{what}: a whole number from 1 is expected, got {text!r}.")
-    return int(text)
+    return number
 
 
 def _share(form: Mapping[str, str]) -> float | None:

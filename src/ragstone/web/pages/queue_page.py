@@ -31,6 +31,7 @@ from ragstone.web.page_request import (
     query,
     queue_path,
     run_path,
+    whole_number,
 )
 from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.parts.judgement_view import author_of
@@ -56,16 +57,16 @@ YES, NO = "true", "false"
 ROLES: Mapping[str, Role] = {"annotator": "annotator", "adjudicator": "adjudicator"}
 
 
-def progress_page(place: RunsFolder, asked: Asked, link: View | None = None) -> WebPage:
+def progress_page(folder: RunsFolder, request: Asked, link: View | None = None) -> WebPage:
     """Show how far a queue is, with a link that was made now."""
-    name = asked.names["queue"]
-    with place.queue_to_read(name) as (database, queue):
+    name = request.names["queue"]
+    with folder.queue_to_read(name) as (database, queue):
         work = queue_work(database, name)
         log = queue.events()[::-1]
-    numbers = queue_numbers(place, work)
-    every = bool(asked.one("every"))
-    shown = [one for one in log if every or one.what not in OF_WORK]
-    page = asked.list_page(len(shown), LOGGED, "log")
+    numbers = queue_numbers(folder, work)
+    every = bool(request.one("every"))
+    events = [event for event in log if every or event.what not in OF_WORK]
+    page = request.list_page(len(events), LOGGED, "log")
     labels = [label for label in numbers.labels if label.n_shared] if numbers else []
     form = work.form
     means = list(_means(numbers.labels, choice_ends(form))) if numbers else []
@@ -79,7 +80,9 @@ def progress_page(place: RunsFolder, asked: Asked, link: View | None = None) -> 
             "facts": (asked_in_words(form), people_in_words(form), order_in_words(form)),
             "said": queue_sentence(work),
             "lacking": lacking_sentence(work) if work.people else "",
-            "decides": any(one.role == "adjudicator" or one.decided for one in work.people),
+            "decides": any(
+                worker.role == "adjudicator" or worker.decided for worker in work.people
+            ),
             "numbers": numbers,
             "labels": labels,
             "cautions": _cautions(
@@ -94,10 +97,10 @@ def progress_page(place: RunsFolder, asked: Asked, link: View | None = None) -> 
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "half_width": HALF_WIDTH,
             "link": link,
-            "log": [(one, EVENTS.get(one.what, one.what)) for one in shown[page.rows]],
+            "log": [(event, EVENTS.get(event.what, event.what)) for event in events[page.rows]],
             "page": page,
-            "left_out": len(log) - len(shown),
-            "every": asked.but(every="1", log=None),
+            "left_out": len(log) - len(events),
+            "every": request.but(every="1", log=None),
             "waits": queue_path(name, "progress"),
             "tabs": queue_tabs(form),
         },
@@ -105,25 +108,27 @@ def progress_page(place: RunsFolder, asked: Asked, link: View | None = None) -> 
     )
 
 
-def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
+def change_queue(
+    folder: RunsFolder, request: Asked, form: Mapping[str, str]
+) -> WebPage | Elsewhere:
     """Give somebody a link, take one back, or open who said what."""
-    queue = place.queue(asked.names["queue"])
+    queue = folder.queue(request.names["queue"])
     person = form.get("person", "").strip()
     match form.get("action"):
         case "invite":
             role = ROLES.get(form.get("role", ""))
             if role is None:
                 raise InputError("People are annotators or adjudicators. Choose one.")
-            again = any(one.name == person for one in queue.people())
+            again = any(known.name == person for known in queue.people())
             token = queue.invite(person, role)
-            address = f"{asked.server}{SEATS}{token}"
+            address = f"{request.server}{SEATS}{token}"
             link = {
                 "person": person,
                 "address": address,
-                "alone": is_alone(asked.server),
+                "alone": is_alone(request.server),
                 "again": again,
             }
-            return progress_page(place, asked, link)
+            return progress_page(folder, request, link)
         case "revoke":
             queue.revoke(person)
         case "open":
@@ -191,16 +196,16 @@ ENDS = (0.25, 0.5, 1.0)
 """Where the axis of the shares may end."""
 
 
-def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 200) -> WebPage:
+def tags_page(folder: RunsFolder, request: Asked, trouble: str = "", status: int = 200) -> WebPage:
     """Show the notes of a queue and its tags."""
-    name = asked.names["queue"]
-    with place.queue_to_read(name) as (database, queue):
+    name = request.names["queue"]
+    with folder.queue_to_read(name) as (database, queue):
         tags = QueueTags(database, queue)
         notes, counts, chances = tags.notes(), tags.counts(), queue.inclusion() or {}
-    chosen = _chosen(notes, asked)
-    page = asked.list_page(len(chosen), ITEMS)
+    chosen = _chosen(notes, request)
+    page = request.list_page(len(chosen), ITEMS)
     scale = Scale(0, _end(counts))
-    run = place.run_of_queue(queue.form)
+    run = folder.run_of_queue(queue.form)
     return WebPage(
         "failure_tags.html",
         f"Failure tags of {queue.name}",
@@ -208,31 +213,31 @@ def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 
             "queue": queue.name,
             "items": chosen[page.rows],
             "page": page,
-            "views": _views(notes, asked),
-            "tag": asked.one(TAG),
+            "views": _views(notes, request),
+            "tag": request.one(TAG),
             "all": len(notes),
             "tags": counts,
             "scale": scale,
-            "notes_of": lambda tag: asked.but(**NEW | {TAG: tag}),
+            "notes_of": lambda tag: request.but(**NEW | {TAG: tag}),
             "in_run": lambda tag: f"{run_path(run)}{query([(TAG, tag)])}#examples" if run else "",
-            "why": next((words(one.why) for one in counts if one.why), ""),
+            "why": next((words(count.why) for count in counts if count.why), ""),
             "labelled": counts[0].labelled if counts else 0,
             "weighted": len({*chances.values()}) > 1,
             "tabs": queue_tabs(queue.form),
             "axis": drawn(charts.axis(scale)),
             "trouble": trouble,
-            "post": asked.but(at=None),
-            "at": asked.one("at"),
+            "post": request.but(at=None),
+            "at": request.one("at"),
         },
         HERE,
         status=status,
     )
 
 
-def change_tags(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
+def change_tags(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
     """Tag an item, or change a tag; the page again, with 422, where that cannot be."""
-    queue = place.queue(asked.names["queue"])
-    tags, by = QueueTags(place.labels(), queue), author_of(asked)
+    queue = folder.queue(request.names["queue"])
+    tags, by = QueueTags(folder.labels(), queue), author_of(request)
     name, item = form.get("tag", ""), form.get("item", "")
     try:
         match form.get("action"):
@@ -249,37 +254,38 @@ def change_tags(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Web
             case action:
                 raise InputError(f"There is no action {action!r}.")
     except InputError as error:
-        return tags_page(place, asked, error.text, 422)
-    kept = {} if asked.one(TAG) in tags.names() else {TAG: None}
+        return tags_page(folder, request, error.text, 422)
+    fields = {} if request.one(TAG) in tags.names() else {TAG: None}
     at = f"#item-{item}" if item else ""
-    return Elsewhere(f"{asked.but(**kept, at=item)}{at}")
+    return Elsewhere(f"{request.but(**fields, at=item)}{at}")
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    number = whole_number(text)
+    if number is None:
         raise InputError(f"{text!r} is no item.")
-    return int(text)
+    return number
 
 
-def _chosen(notes: Sequence[TaggedNote], asked: Asked) -> list[list[TaggedNote]]:
-    tag = asked.one(TAG)
-    if asked.one(OPEN):
-        notes = [one for one in notes if not one.tags]
+def _chosen(notes: Sequence[TaggedNote], request: Asked) -> list[list[TaggedNote]]:
+    tag = request.one(TAG)
+    if request.one(OPEN):
+        notes = [note for note in notes if not note.tags]
     elif tag:
-        notes = [one for one in notes if tag in one.tags]
-    return [list(several) for _, several in groupby(notes, lambda one: one.item)]
+        notes = [note for note in notes if tag in note.tags]
+    return [list(several) for _, several in groupby(notes, lambda note: note.item)]
 
 
-def _views(notes: Sequence[TaggedNote], asked: Asked) -> list[tuple[str, int, str, bool]]:
-    left, tag = sum(not one.tags for one in notes), asked.one(TAG)
+def _views(notes: Sequence[TaggedNote], request: Asked) -> list[tuple[str, int, str, bool]]:
+    left, tag = sum(not note.tags for note in notes), request.one(TAG)
     views = [
-        ("all", len(notes), {}, not asked.one(OPEN) and not tag),
-        ("without a tag", left, {OPEN: "1"}, bool(asked.one(OPEN))),
+        ("all", len(notes), {}, not request.one(OPEN) and not tag),
+        ("without a tag", left, {OPEN: "1"}, bool(request.one(OPEN))),
     ]
-    return [(name, n, asked.but(**(NEW | fields)), on) for name, n, fields, on in views]
+    return [(name, n, request.but(**(NEW | fields)), on) for name, n, fields, on in views]
 
 
 def _end(counts: Sequence[TagCount]) -> float:
-    most = max((one.interval.high for one in counts if one.interval), default=0.0)
-    most = max([most, *(one.share or 0.0 for one in counts)])
+    most = max((count.interval.high for count in counts if count.interval), default=0.0)
+    most = max([most, *(count.share or 0.0 for count in counts)])
     return next(end for end in ENDS if most <= end)

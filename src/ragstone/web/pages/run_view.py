@@ -49,20 +49,20 @@ REPORT_PATIENCE = 600
 """Seconds; a file cannot show itself a little later, as a page can."""
 
 
-def report_page(place: RunsFolder, asked: Asked) -> WebFile:
+def report_page(folder: RunsFolder, request: Asked) -> WebFile:
     """Give the report on a run; with ``?download=1`` the browser keeps the file."""
-    name = asked.names["run"]
-    run = place.run(name)
-    key = ("report", place.stamp(name))
-    made = place.later.get(key, lambda: report_file(run), REPORT_PATIENCE)
-    if made is None:
+    name = request.names["run"]
+    run = folder.run(name)
+    key = ("report", folder.stamp(name))
+    report = folder.later.get(key, lambda: report_file(run), REPORT_PATIENCE)
+    if report is None:
         raise InputError(
             f"The report takes longer than {REPORT_PATIENCE:,} s: ragstone report writes it."
         )
-    headers = {"content-security-policy": f"{made.policy}; frame-ancestors 'none'"}
-    if asked.one("download"):
+    headers = {"content-security-policy": f"{report.policy}; frame-ancestors 'none'"}
+    if request.one("download"):
         headers["content-disposition"] = 'attachment; filename="report.html"'
-    return WebFile(made.html, "text/html", headers)
+    return WebFile(report.html, "text/html", headers)
 
 
 T = TypeVar("T")
@@ -71,45 +71,48 @@ TAG, APART = "tag:", "tag"
 """Before the name of a tag by which the estimates are grouped, and what its groups are called."""
 
 
-def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show a run; one that is not finished shows how far it is."""
-    name = asked.names["run"]
-    folder = Folder(place.path(name))
+    name = request.names["run"]
+    folder = Folder(runs_folder.path(name))
     form = folder.form
     if form is not None and not form.finished:
         shows = {"run": name, **_progress(folder)}
         return WebPage("run_unfinished.html", name, shows)
-    run = place.run(name)
+    run = runs_folder.run(name)
     head = run_head(run, name)
     if not run.form.data.examples or not run.estimate_list:
-        wants = [plain(one.words) for one in needs(run)]
+        wants = [plain(need.words) for need in needs(run)]
         return WebPage("run_empty.html", name, {**head, "notes": _notes(run), "needs": wants})
-    soon = _Soon(place, name)
-    if asked.part == "soon":
-        shows = {"again": asked.but(), "ready": soon.ready}
-        return WebPage("run_soon.html", name, shows)
-    soon.begin()
-    table = examples_table(place, asked, run)
+    until = perf_counter() + PATIENCE
+    if request.part == "soon":
+        ready = None not in _slow(runs_folder, name, until)
+        return WebPage("run_soon.html", name, {"again": request.but(), "ready": ready})
+    _slow(runs_folder, name, 0.0)
+    table = examples_table(runs_folder, request, run)
     if isinstance(table, Elsewhere):
         return table
-    if asked.part == "examples":
+    if request.part == "examples":
         return WebPage("examples_table.html", name, table.shows, cookies=table.cookies)
-    tags = tags_of(place, name) or {}
-    estimates = _tagged_apart(place, name, asked.one("by"), tags)
-    ready = soon.ready and estimates is not None
-    summary, scores, found, calls = soon.summary, soon.scores, soon.failures, soon.calls
+    tags = tags_of(runs_folder, name) or {}
+    estimates = _tagged_apart(runs_folder, name, request.one("by"), tags)
+    slow = _slow(runs_folder, name, until)
+    ready = None not in slow and estimates is not None
+    summary, scores, faults, calls = slow
     return WebPage(
         "run.html",
         name,
         {
             **head,
             **table.shows,
-            "again": "" if ready else asked.but(),
+            "again": "" if ready else request.but(),
             "ready": False,
-            "said": [_short(one, summary) for one in summary_sentences(summary)] if summary else [],
+            "said": [_short(said, summary) for said in summary_sentences(summary)]
+            if summary
+            else [],
             "caution": _caution(run, summary) if summary else (),
-            **_estimates(run, asked, summary, scores or OfScores({}, {}), list(tags), estimates),
-            **_faults(found, asked),
+            **_estimates(run, request, summary, scores or OfScores({}, {}), list(tags), estimates),
+            **_faults(faults, request),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
@@ -131,7 +134,7 @@ def run_head(run: Run, name: str) -> dict[str, object]:
         "run_path": run_path,
         "facts": _facts(run),
         "badge": badge(checked_against_people(run.path, run.form)),
-        "judges": [one for one in run.form.judges if one.kinds],
+        "judges": [judge for judge in run.form.judges if judge.kinds],
         "reports": reports_of(run),
     }
 
@@ -143,56 +146,40 @@ class OfScores(NamedTuple):
     weights: WeightShares
 
 
-class _Soon:
-    """Makes in the background what takes a while on a large run, and waits for it a moment."""
+class _Slow(NamedTuple):
+    """The slow parts of a large run's page, each None while it is made in the background."""
 
-    def __init__(self, place: RunsFolder, name: str) -> None:
-        self._place, self._name = place, name
-        self._stamp = place.stamp(name)
-        self._until = perf_counter() + PATIENCE
-
-    def begin(self) -> None:
-        self._until, until = 0.0, self._until
-        _ = self.summary, self.scores, self.failures, self.calls
-        self._until = until
-
-    @property
-    def ready(self) -> bool:
-        return None not in (self.summary, self.scores, self.failures, self.calls)
-
-    @property
-    def summary(self) -> Summary | None:
-        return self._place.summary(self._name, self._left)
-
-    @property
-    def scores(self) -> OfScores | None:
-        return self._get("of scores", _of_scores)
-
-    @property
-    def failures(self) -> FailureGroups | None:
-        return self._place.failures(self._name, patience=self._left)
-
-    @property
-    def calls(self) -> list[CallTimes] | None:
-        return self._get("calls", _calls)
-
-    def _get(self, what: str, make: Callable[[Run], T]) -> T | None:
-        key = (what, self._stamp)
-        return self._place.later.get(key, lambda: make(self._place.run(self._name)), self._left)
-
-    @property
-    def _left(self) -> float:
-        return max(0.0, self._until - perf_counter())
+    summary: Summary | None
+    scores: OfScores | None
+    faults: FailureGroups | None
+    calls: list[CallTimes] | None
 
 
-def _tagged_apart(place: RunsFolder, name: str, by: str, tags: Tags) -> Sequence[Estimate] | None:
+def _slow(folder: RunsFolder, name: str, until: float) -> _Slow:
+    stamp = folder.stamp(name)
+
+    def left() -> float:
+        return max(0.0, until - perf_counter())
+
+    def get(what: str, make: Callable[[Run], T]) -> T | None:
+        return folder.later.get((what, stamp), lambda: make(folder.run(name)), left())
+
+    return _Slow(
+        folder.summary(name, left()),
+        get("of scores", _of_scores),
+        folder.failures(name, left()),
+        get("calls", _calls),
+    )
+
+
+def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequence[Estimate] | None:
     """Return the estimates with and without a tag; none without one, None while they are made."""
-    one = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
-    if one is None:
+    tag = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
+    if tag is None:
         return ()
-    sets = {"tagged": one.tagged, "not tagged": one.others}
-    key = ("split", place.stamp(name), by, one)
-    return place.later.get(key, lambda: split_estimates(place.run(name), APART, sets))
+    sets = {"tagged": tag.tagged, "not tagged": tag.others}
+    key = ("split", folder.stamp(name), by, tag)
+    return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
 
 
 def _of_scores(run: Run) -> OfScores:
@@ -208,7 +195,7 @@ def _short(text: str, summary: Summary) -> str:
 
 def _caution(run: Run, summary: Summary) -> list[Phrase]:
     phrases = parts(first_caution(run, summary))
-    return [replace(one, text=_short(one.text, summary)) for one in phrases]
+    return [replace(phrase, text=_short(phrase.text, summary)) for phrase in phrases]
 
 
 def _progress(folder: Folder) -> dict[str, object]:
@@ -220,27 +207,23 @@ def _progress(folder: Folder) -> dict[str, object]:
 
 def _facts(run: Run) -> View:
     form, data = run.form, run.form.data
-    whole = [one for one in run.estimate_list if not one.group]
-    counts = [
-        (data.examples, "row"),
-        (data.questions, "question"),
-        (data.systems, "system"),
-    ]
-    made = datetime.fromisoformat(form.created) if form.created else None
+    whole = [estimate for estimate in run.estimate_list if not estimate.group]
+    counts = [(data.examples, "row"), (data.questions, "question"), (data.systems, "system")]
+    created = datetime.fromisoformat(form.created) if form.created else None
     return {
         "counts": [(f"{n:,}", noun if n == 1 else f"{noun}s") for n, noun in counts],
-        "made": made.strftime("%d %b %Y, %H:%M") if made else "",
+        "made": created.strftime("%d %b %Y, %H:%M") if created else "",
         "seconds": lasted(form.seconds),
         "calls": spent(form.calls),
-        "missing": sum(one.n_missing for one in whole),
-        "possible": sum(one.n + one.n_missing for one in whole),
-        "corrected": sum(one.undone is None for one in run.corrections()),
+        "missing": sum(estimate.n_missing for estimate in whole),
+        "possible": sum(estimate.n + estimate.n_missing for estimate in whole),
+        "corrected": sum(correction.undone is None for correction in run.corrections()),
     }
 
 
 def _estimates(
     run: Run,
-    asked: Asked,
+    request: Asked,
     summary: Summary | None,
     scores: OfScores,
     tags: Sequence[str],
@@ -249,76 +232,80 @@ def _estimates(
     themselves = summary.themselves if summary else NOBODY
     groups = Groups(run.estimate_list)
     checked = checked_against_people(run.path, run.form)
-    fields = [one for one in groups.fields if one in run.form.by] or groups.fields
-    by = asked.one("by", SYSTEM)
+    fields = [field for field in groups.fields if field in run.form.by] or groups.fields
+    by = request.one("by", SYSTEM)
     if by not in fields and not tagged_apart:
         by = SYSTEM
-    opened = asked.all("open")
+    opened = request.all("open")
 
     def opens(metric: str) -> str:
-        rest = [one for one in opened if one != metric]
-        return f"{asked.but(open=rest if metric in opened else [*rest, metric])}#estimates"
+        rest = [name for name in opened if name != metric]
+        return f"{request.but(open=rest if metric in opened else [*rest, metric])}#estimates"
 
     def path(metric: str) -> str:
-        less = any(one.metric == metric and one.better == "-" for one in run.estimate_list)
+        less = any(
+            estimate.metric == metric and estimate.better == "-" for estimate in run.estimate_list
+        )
         sort = f"-{metric}" if less else metric
-        return f"{asked.but(metric=metric, sort=sort, page=None)}#examples"
+        return f"{request.but(metric=metric, sort=sort, page=None)}#examples"
 
-    names = [(one, f"by {one}") for one in (SYSTEM, *fields)]
-    names += [(f"{TAG}{one}", f"tagged {one}") for one in tags]
-    ways = choice(asked, "by", "Groups", names, by, "estimates") if names[1:] else None
+    names = [(field, f"by {field}") for field in (SYSTEM, *fields)]
+    names += [(f"{TAG}{tag}", f"tagged {tag}") for tag in tags]
+    ways = choice(request, "by", "Groups", names, by, "estimates") if names[1:] else None
     rest = {"ways": ways, "of_system": None, "rarer": 0, "tag": ""}
     if tagged_apart:
-        shown = shown_estimates(
+        table = shown_estimates(
             tagged_apart, path=path, opens=opens, opened=opened, by=APART, suites=run.form.suites
         )
-        return {**rest, "estimates": shown, "tag": by.removeprefix(TAG)}
+        return {**rest, "estimates": table, "tag": by.removeprefix(TAG)}
     if by == SYSTEM:
-        shown = shown_estimates(
+        table = shown_estimates(
             groups.whole, path=path, opens=opens, opened=opened,
             same=summary.same if summary else (), themselves=themselves,
             lie=scores.lie, weights=scores.weights, suites=run.form.suites, checked=checked,
         )  # fmt: skip
-        return {**rest, "estimates": shown}
-    system = _system(asked, groups.systems, themselves)
-    ones = [one for one in groups.sliced(by) if one.group.get(SYSTEM, system) == system]
+        return {**rest, "estimates": table}
+    system = _system(request, groups.systems, themselves)
+    ones = [
+        estimate for estimate in groups.sliced(by) if estimate.group.get(SYSTEM, system) == system
+    ]
     values, rarer = slice_values(by, ones)
-    shown = shown_estimates(
-        [one for one in ones if one.group[by] in values],
+    table = shown_estimates(
+        [estimate for estimate in ones if estimate.group[by] in values],
         path=path, opens=opens, opened=opened, by=by, suites=run.form.suites, checked=checked,
     )  # fmt: skip
-    of_system = _systems(asked, groups.systems, system, "estimates")
-    return {**rest, "estimates": shown, "of_system": of_system, "rarer": rarer}
+    of_system = _systems(request, groups.systems, system, "estimates")
+    return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
 
 
-def _faults(found: FailureGroups | None, asked: Asked) -> dict[str, object]:
-    if found is None:
+def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:
+    if faults is None:
         return {"faults": None, "fault_systems": None}
-    names = systems_of(found)
+    names = systems_of(faults)
     several = len(names) > 1
-    system = _system(asked, names, found.themselves) if several else ""
+    system = _system(request, names, faults.themselves) if several else ""
 
     def path(stage: str) -> str:
         of = {"system": system} if system else {}
-        return f"{asked.but(**of, stage=stage, page=None)}#examples"
+        return f"{request.but(**of, stage=stage, page=None)}#examples"
 
     return {
-        "faults": shown_faults(found, system, path),
-        "fault_systems": _systems(asked, names, system, "faults"),
+        "faults": shown_faults(faults, system, path),
+        "fault_systems": _systems(request, names, system, "faults"),
     }
 
 
-def _system(asked: Asked, systems: Sequence[str], themselves: Collection[str]) -> str:
+def _system(request: Asked, systems: Sequence[str], themselves: Collection[str]) -> str:
     """Return the system asked for, otherwise the first whose answers are not the references."""
-    asked_for = asked.one("system")
-    others = [one for one in systems if one not in themselves] or [*systems, ""]
+    asked_for = request.one("system")
+    others = [system for system in systems if system not in themselves] or [*systems, ""]
     return asked_for if asked_for in systems else others[0]
 
 
-def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> View | None:
+def _systems(request: Asked, systems: Sequence[str], chosen: str, at: str) -> View | None:
     if len(systems) < 2:
         return None
-    return choice(asked, "system", "System", [(one, one) for one in systems], chosen, at)
+    return choice(request, "system", "System", [(name, name) for name in systems], chosen, at)
 
 
 def _calls(run: Run) -> list[CallTimes]:

@@ -44,46 +44,46 @@ def named(source: str) -> str:
     return Path(source).name.split(".")[0] or source
 
 
-def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+def runs_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show the runs of the folder; of one run alone, its page."""
-    if place.alone:
-        return Elsewhere(run_path(place.alone.name))
-    marks = place.marks()
-    found = place.runs()
-    pinned = asked.one("pin", marks.pinned)
-    estimates = {one.path: place.estimates(one) for one in found}
-    metrics = _metrics(asked, list(estimates.values()))
-    kept = [one for one in found if _matches(one, asked, marks)]
-    page = asked.list_page(len(kept), A_PAGE)
+    if folder.alone:
+        return Elsewhere(run_path(folder.alone.name))
+    marks = folder.marks()
+    runs = folder.runs()
+    pinned = request.one("pin", marks.pinned)
+    estimates = {run.path: folder.estimates(run) for run in runs}
+    metrics = _metrics(request, list(estimates.values()))
+    matching = [run for run in runs if _matches(run, request, marks)]
+    page = request.list_page(len(matching), A_PAGE)
     late = perf_counter() + PATIENCE
-    shown = [
-        _shown(place, one, estimates[one.path], metrics, marks, pinned, late)
-        for one in kept[page.rows]
+    views = [
+        _shown(folder, run, estimates[run.path], metrics, marks, pinned, late)
+        for run in matching[page.rows]
     ]
-    everything = dict.fromkeys(one.metric for ones in estimates.values() for one in ones)
-    waits = any(cell["waits"] for run in shown for line in run["lines"] for cell in line["cells"])
+    everything = dict.fromkeys(estimate.metric for ones in estimates.values() for estimate in ones)
+    waits = any(cell["waits"] for run in views for line in run["lines"] for cell in line["cells"])
     return WebPage(
         "runs.html",
         "Runs",
         {
-            "runs": shown,
-            "all": len(found),
+            "runs": views,
+            "all": len(runs),
             "page": page,
             "metrics": [(name, short_name(name)) for name in metrics],
             "others": [(name, short_name(name)) for name in everything if name not in metrics],
             "pinned": pinned,
-            "chosen": asked.all("run"),
+            "chosen": request.all("run"),
             "tags": sorted({tag for tags in marks.tags.values() for tag in tags}),
-            "tag": asked.one("tag"),
-            "search": asked.one("q"),
-            "trends": list(_trends(found, estimates, metrics[0] if metrics else "")),
-            "refresh": waits or any(run["goes_on"] for run in shown),
+            "tag": request.one("tag"),
+            "search": request.one("q"),
+            "trends": list(_trends(runs, estimates, metrics[0] if metrics else "")),
+            "refresh": waits or any(run["goes_on"] for run in views),
             "run_path": run_path,
         },
     )
 
 
-def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
+def change(folder: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
     """Pin a run, give it a tag, or take one away; or go to the comparison of two runs."""
     back = form.get("back", "/")
     back = back if back.startswith("/?") or back == "/" else "/"
@@ -91,80 +91,80 @@ def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
     if "pin" in form:
         pinned = form["pin"]
         if pinned:
-            place.path(pinned.partition("/")[0])
-        place.mark(lambda marks: marks.model_copy(update={"pinned": pinned}))
+            folder.path(pinned.partition("/")[0])
+        folder.mark(lambda marks: marks.model_copy(update={"pinned": pinned}))
     elif "tag" in form or "untag" in form:
-        place.path(run)
+        folder.path(run)
         name = name_of(form.get("tag") or form.get("untag", ""))
 
         def tagged(marks: Marks) -> Marks:
-            tags = [one for one in marks.tags.get(run, []) if one != name]
+            tags = [tag for tag in marks.tags.get(run, []) if tag != name]
             tags += [name] if "tag" in form else []
             return marks.model_copy(update={"tags": {**marks.tags, run: tags}})
 
-        place.mark(tagged)
+        folder.mark(tagged)
     else:
         raise InputError("Choose what is to be noted.")
     return Elsewhere(back)
 
 
-def _metrics(asked: Asked, found: Sequence[Sequence[Estimate]]) -> list[str]:
-    counts = Counter(name for ones in found for name in {one.metric for one in ones})
-    named = [one for text in asked.all("metric") for one in text.split(",") if one in counts]
-    if named:
-        return list(dict.fromkeys(named))[: 2 * SHOWN_METRICS]
+def _metrics(request: Asked, estimates: Sequence[Sequence[Estimate]]) -> list[str]:
+    counts = Counter(name for ones in estimates for name in {estimate.metric for estimate in ones})
+    chosen = [name for text in request.all("metric") for name in text.split(",") if name in counts]
+    if chosen:
+        return list(dict.fromkeys(chosen))[: 2 * SHOWN_METRICS]
 
     def rank(name: str) -> tuple[int, int, str]:
-        place = PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
-        return -counts[name], place, name
+        position = PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
+        return -counts[name], position, name
 
     return sorted(counts, key=rank)[:SHOWN_METRICS]
 
 
-def _matches(one: FoundRun, asked: Asked, marks: Marks) -> bool:
-    tags = marks.tags.get(one.path.name, [])
-    if (tag := asked.one("tag")) and tag not in tags:
+def _matches(run: FoundRun, request: Asked, marks: Marks) -> bool:
+    tags = marks.tags.get(run.path.name, [])
+    if (tag := request.one("tag")) and tag not in tags:
         return False
-    words = asked.one("q").casefold().split()
-    judges = [judge.name for judge in one.form.judges] if one.form else []
-    source = one.form.data.source if one.form else ""
-    text = " ".join([one.path.name, source, *judges, *tags]).casefold()
+    words = request.one("q").casefold().split()
+    judges = [judge.name for judge in run.form.judges] if run.form else []
+    source = run.form.data.source if run.form else ""
+    text = " ".join([run.path.name, source, *judges, *tags]).casefold()
     return all(word in text for word in words)
 
 
 def _shown(
-    place: RunsFolder,
-    one: FoundRun,
+    folder: RunsFolder,
+    run: FoundRun,
     estimates: Sequence[Estimate],
     metrics: Sequence[str],
     marks: Marks,
     pinned: str,
     late: float,
 ) -> View:
-    name = one.path.name
-    finished = one.form is not None and one.form.finished
+    name = run.path.name
+    finished = run.form is not None and run.form.finished
     systems = list(dict.fromkeys(e.group[SYSTEM] for e in estimates if SYSTEM in e.group)) or [""]
-    made = one.form.created if one.form and finished else ""
+    created = run.form.created if run.form and finished else ""
     whole = [e for e in estimates if not e.group]
-    by_system = _compared(place, name, systems, pinned, late) if finished else {}
+    by_system = _compared(folder, name, systems, pinned, late) if finished else {}
     lines = []
     for system in systems if finished else ():
         group = {SYSTEM: system} if system else {}
         here = {e.metric: e for e in estimates if e.group == group}
-        own = f"{name}/{system}" if len(systems) > 1 else name
+        label = f"{name}/{system}" if len(systems) > 1 else name
         known = by_system.get(system)
         cells = tuple(_cell(here.get(metric), metric, known) for metric in metrics)
         lines.append(
             {
                 "system": system if len(systems) > 1 else "",
                 "cells": cells,
-                "pinned": own == pinned,
-                "pin": own,
+                "pinned": label == pinned,
+                "pin": label,
             }
         )
-    form = one.form
-    beat = last_beat(one.path) if form and not finished else None
-    going = goes_on(one.path, beat)
+    form = run.form
+    beat = last_beat(run.path) if form and not finished else None
+    going = goes_on(run.path, beat)
     calls = beat or (form.calls if form else None)
     cost = ""
     if calls is not None and calls.calls:
@@ -177,9 +177,9 @@ def _shown(
     return {
         "name": name,
         "path": run_path(name),
-        "when": datetime.fromisoformat(made) if made else one.changed,
+        "when": datetime.fromisoformat(created) if created else run.changed,
         "form": form,
-        "badge": badge(checked_against_people(one.path, form)) if form and finished else "",
+        "badge": badge(checked_against_people(run.path, form)) if form and finished else "",
         "tags": marks.tags.get(name, ()),
         "lines": lines,
         "missing": sum(estimate.n_missing for estimate in whole),
@@ -196,13 +196,7 @@ def _shown(
 
 @dataclass(frozen=True, slots=True)
 class WithPinned:
-    """A system beside the pinned one.
-
-    Attributes:
-        comparisons: On each metric.
-        itself: The metrics that would compare the references with themselves.
-        waits: Whether all that is still to come.
-    """
+    """A system beside the pinned one; ``itself``: metrics that hold it against itself."""
 
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)
     itself: Collection[str] = ()
@@ -210,41 +204,46 @@ class WithPinned:
 
 
 def _compared(
-    place: RunsFolder, name: str, systems: Sequence[str], pinned: str, late: float
+    folder: RunsFolder, name: str, systems: Sequence[str], pinned: str, late: float
 ) -> dict[str, WithPinned]:
     """Compare each system with the pinned one, as far as there is time."""
     run, _, system = pinned.partition("/")
     if not run or (run == name and len(systems) < 2):
         return {}
     if perf_counter() > late:
-        return {one: WithPinned(waits=True) for one in systems}
+        return {system: WithPinned(waits=True) for system in systems}
     try:
-        found = (
-            place.compared(name, baseline=system or systems[0])
+        comparisons = (
+            folder.compared(name, baseline=system or systems[0])
             if run == name
-            else place.compared(name, run)
+            else folder.compared(name, run)
         )
     except RagstoneError:
         return {}
-    ours = {one: one if run == name else f"{name}/{one}" for one in systems}
-    theirs = "" if not system else system if run == name else f"{run}/{system}"
+    labels = {system: system if run == name else f"{name}/{system}" for system in systems}
+    baseline = "" if not system else system if run == name else f"{run}/{system}"
     return {
-        one: WithPinned(
+        name: WithPinned(
             {
                 c.metric: c
-                for c in found.comparisons
-                if c.a == label and c.slice is None and theirs in ("", c.b)
+                for c in comparisons.comparisons
+                if c.a == label and c.slice is None and baseline in ("", c.b)
             },
-            _with_itself(found, label),
+            _with_itself(comparisons, label),
         )
-        for one, label in ours.items()
+        for name, label in labels.items()
     }
 
 
-def _with_itself(found: Comparisons, label: str) -> Collection[str]:
-    notes = (Reason.read(note) for note in found.notes)
-    own = [one for one in notes if one.code == ANSWERS_ARE_REFERENCES]
-    return {m for one in own if one.facts["system"] == label for m in one.facts["metrics"].split()}
+def _with_itself(comparisons: Comparisons, label: str) -> Collection[str]:
+    notes = (Reason.read(note) for note in comparisons.notes)
+    reference_notes = [note for note in notes if note.code == ANSWERS_ARE_REFERENCES]
+    return {
+        m
+        for note in reference_notes
+        if note.facts["system"] == label
+        for m in note.facts["metrics"].split()
+    }
 
 
 def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> View:
@@ -279,25 +278,25 @@ def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> 
 
 
 def _trends(
-    found: Sequence[FoundRun], estimates: Mapping[Path, Sequence[Estimate]], metric: str
+    runs: Sequence[FoundRun], estimates: Mapping[Path, Sequence[Estimate]], metric: str
 ) -> Iterator[View]:
     by_data: dict[str, list[tuple[FoundRun, Estimate, SeriesPoint]]] = {}
-    for one in sorted(found, key=lambda run: run.form.created if run.form else ""):
-        whole = next((e for e in estimates[one.path] if e.metric == metric and not e.group), None)
-        if one.form and whole and whole.value is not None:
-            ones = by_data.setdefault(one.form.data.source, [])
-            ones.append((one, whole, _point(len(ones), whole.value, whole)))
+    for entry in sorted(runs, key=lambda run: run.form.created if run.form else ""):
+        whole = next((e for e in estimates[entry.path] if e.metric == metric and not e.group), None)
+        if entry.form and whole and whole.value is not None:
+            ones = by_data.setdefault(entry.form.data.source, [])
+            ones.append((entry, whole, _point(len(ones), whole.value, whole)))
     for source, ones in by_data.items():
         if len(ones) < 2:
             continue
         points = tuple(point for *_, point in ones)
         scale = scale_for(metric) or Scale(
-            min(one.low for one in points), max(one.high for one in points)
+            min(point.low for point in points), max(point.high for point in points)
         )
         name = single_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
-        rows = tuple((one.path.name, number(p.value), interval_of(e)) for one, e, p in ones)
+        rows = tuple((run.path.name, number(p.value), interval_of(e)) for run, e, p in ones)
         yield {
             "data": name,
             "metric": short_name(metric),
@@ -306,6 +305,6 @@ def _trends(
         }
 
 
-def _point(at: float, value: float, one: Estimate) -> SeriesPoint:
-    low = value if one.low is None else one.low
-    return SeriesPoint(at, value, low, value if one.high is None else one.high)
+def _point(at: float, value: float, estimate: Estimate) -> SeriesPoint:
+    low = value if estimate.low is None else estimate.low
+    return SeriesPoint(at, value, low, value if estimate.high is None else estimate.high)

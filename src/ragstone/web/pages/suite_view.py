@@ -25,7 +25,7 @@ from ragstone.report.page import Bar, BarPart
 from ragstone.report.reason_words import words
 from ragstone.run import Estimate
 from ragstone.run.run import Run
-from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
+from ragstone.web.page_request import Asked, NotThere, WebPage, run_path, waits_page
 from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.estimate_tables import shown_estimates
 from ragstone.web.runs_folder import RunsFolder
@@ -36,69 +36,77 @@ from .run_view import run_head
 A_PAGE, ANSWERS = 25, 10
 
 
-def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
+def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the report that a run is under one of its suites."""
-    name, suite = asked.names["run"], asked.names["suite"]
-    run = place.run(name)
+    name, suite = request.names["run"], request.names["suite"]
+    run = folder.run(name)
     reports = reports_of(run)
     if suite not in reports:
         hint = call("rescore", argument("run", run.path), argument("suites", suite))
         raise NotThere(f"{name} was not measured for a report of {suite}. First run: {hint}")
     title = f"{suite}, {name}"
-    key = ("suite", suite, place.stamp(name))
-    found = place.later.get(key, lambda: (report_as(run, suite), limits_reached(run, suite)))
-    if found is None:
-        return WebPage("waits.html", title, {"again": asked.but()})
-    report, limits = found
+    key = ("suite", suite, folder.stamp(name))
+    results = folder.later.get(key, lambda: (report_as(run, suite), limits_reached(run, suite)))
+    if results is None:
+        return waits_page(request, title)
+    report, limits = results
     layout = as_asked(LAYOUTS[suite], run)
-    made = suite_named(_asked_as(run, suite))
-    frames = {one.name: one.tables for one in report.files if isinstance(one, ReportFile)}
+    parameters = suite_named(_asked_as(run, suite))
+    frames = {file.name: file.tables for file in report.files if isinstance(file, ReportFile)}
     rows = report.files[0].tables[0] if isinstance(report.files[0], ReportFile) else pl.DataFrame()
     return WebPage(
         "suite.html",
         title,
         {
             **run_head(run, name),
-            "suite": made,
+            "suite": parameters,
             "on": suite,
-            "reading": [made.conventions, *bands_of(replace(made, limits=()))],
+            "reading": [parameters.conventions, *bands_of(replace(parameters, limits=()))],
             "notes": [words(note) for note in report.notes],
             "export": call("export", argument("run", run.path)),
-            "estimates": _means(run, layout, suite, asked),
+            "estimates": _means(run, layout, suite, request),
             "tables": list(_tables(frames)),
             "bars": list(_bars(frames)),
             "limits": _limits(limits),
-            **_questions(rows, layout, asked),
-            **_answers(frames, layout, asked),
+            **_questions(rows, layout, request),
+            **_answers(frames, layout, request),
         },
     )
 
 
 def _asked_as(run: Run, suite: str) -> str:
-    return next((one for one in run.form.suites if one.split("(")[0] == suite), suite)
+    return next((name for name in run.form.suites if name.split("(")[0] == suite), suite)
 
 
-def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> View:
+def _means(run: Run, layout: Layout, suite: str, request: Asked) -> View:
     groups = Groups(run.estimate_list)
     families = FAMILIES if layout.at_any_k else {suite: (*layout.columns, *layout.behind)}
-    there: list[Estimate] = []
+    estimates: list[Estimate] = []
     called: dict[str, str] = {}
     for family, columns in families.items():
         for metric in dict.fromkeys(column.metric for column in columns):
-            names = [one.name for one in columns if one.metric == metric and one.shows == "value"]
+            names = [
+                column.name
+                for column in columns
+                if column.metric == metric and column.shows == "value"
+            ]
             for form in _forms(run, metric) if layout.at_any_k else [metric]:
                 k = read_metric(form).parameters.get("k")
                 at = "" if k is None else str(k)
                 spoken = [name.replace("@K", f"@{at}" if at else "") for name in names]
-                called[form] = ", ".join(one.replace("_", " ") for one in spoken)
+                called[form] = ", ".join(name.replace("_", " ") for name in spoken)
                 title = f"{family} metrics" if layout.at_any_k else "metric"
-                there += [replace(one, family=title) for one in groups.whole if one.metric == form]
-    here = run_path(asked.names["run"])
+                estimates += [
+                    replace(estimate, family=title)
+                    for estimate in groups.whole
+                    if estimate.metric == form
+                ]
+    here = run_path(request.names["run"])
     return shown_estimates(
-        there,
+        estimates,
         path=lambda metric: f"{here}?metric={metric}&sort={metric}#examples",
-        opens=lambda metric: f"{asked.but(open=metric)}#means",
-        opened=asked.all("open"),
+        opens=lambda metric: f"{request.but(open=metric)}#means",
+        opened=request.all("open"),
         suites=[_asked_as(run, suite)],
         called=called,
         checked=checked_against_people(run.path, run.form),
@@ -107,7 +115,7 @@ def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> View:
 
 def _forms(run: Run, metric: str) -> list[str]:
     name = read_metric(metric).name
-    return [one for one in run.form.metrics if read_metric(one).name == name]
+    return [metric for metric in run.form.metrics if read_metric(metric).name == name]
 
 
 Frames = Mapping[str, Sequence[pl.DataFrame]]
@@ -131,7 +139,7 @@ def _tables(frames: Frames) -> Iterator[View]:
 
 
 def _table(title: str, frame: pl.DataFrame) -> View:
-    columns = tuple((spoken(name), place > 0) for place, name in enumerate(frame.columns))
+    columns = tuple((spoken(name), index > 0) for index, name in enumerate(frame.columns))
     return {
         "title": title,
         "columns": columns,
@@ -158,15 +166,15 @@ def _bars(frames: Frames) -> Iterator[View]:
         names = whole[column].to_list()
         spoken = [name.lower() if len(name) > 1 else name for name in names]
         key = tuple(zip(levels, spoken, strict=True))
-        said = ", ".join(
+        sentence = ", ".join(
             f"{row['count']:,} {word} ({row['percentage'] or '–'} %{_within(row)})"
             for word, row in zip(spoken, whole.iter_rows(named=True), strict=True)
         )
-        rows = [_bar("all methods", key, whole["count"].to_list(), said)]
+        rows = [_bar("all methods", key, whole["count"].to_list(), sentence)]
         for method in by_method["method"].unique(maintain_order=True):
-            own = by_method.filter(pl.col("method") == method)
-            plain = "count" not in own.columns
-            counts = list(own.row(0)[1:4]) if plain else own["count"].to_list()
+            of_method = by_method.filter(pl.col("method") == method)
+            plain = "count" not in of_method.columns
+            counts = list(of_method.row(0)[1:4]) if plain else of_method["count"].to_list()
             rows.append(_bar(method, key, counts))
         yield {"title": title, "key": key, "rows": rows}
 
@@ -175,24 +183,29 @@ def _within(row: Mapping[str, object]) -> str:
     return f", {row['low']} – {row['high']}" if row["low"] else ""
 
 
-def _bar(who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], said: str = "") -> View:
+def _bar(
+    who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], sentence: str = ""
+) -> View:
     parts = tuple(BarPart(n, at, word) for (at, word), n in zip(key, counts, strict=True))
-    said = said or ", ".join(f"{one.size:,g} {one.word}" for one in parts)
+    sentence = sentence or ", ".join(f"{part.size:,g} {part.word}" for part in parts)
     return {
         "who": who,
         "bar": drawn(charts.bar(Bar(parts, sum(counts)))),
-        "words": said,
+        "words": sentence,
         "n": sum(counts),
     }
 
 
-def _limits(found: Sequence[LimitReached]) -> list[View]:
-    made = []
-    for limit in dict.fromkeys(one.limit for one in found):
-        own = [one for one in found if one.limit == limit]
-        systems = ((one.system, f"{one.beyond:,} of {one.n:,}", bool(one.beyond)) for one in own)
+def _limits(reached: Sequence[LimitReached]) -> list[View]:
+    views = []
+    for limit in dict.fromkeys(reach.limit for reach in reached):
+        of_limit = [reach for reach in reached if reach.limit == limit]
+        systems = (
+            (reach.system, f"{reach.beyond:,} of {reach.n:,}", bool(reach.beyond))
+            for reach in of_limit
+        )
         bound = f"{limit.side} {limit.bound:g}"
-        made.append(
+        views.append(
             {
                 "name": limit.name.replace("_", " "),
                 "bound": bound,
@@ -200,38 +213,38 @@ def _limits(found: Sequence[LimitReached]) -> list[View]:
                 "systems": systems,
             }
         )
-    return made
+    return views
 
 
-def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, object]:
+def _questions(rows: pl.DataFrame, layout: Layout, request: Asked) -> dict[str, object]:
     who = "method" if "method" in rows.columns else "system"
     if layout.at_any_k or who not in rows.columns:
         return {"questions": [], "methods": [], "column": None}
-    columns = [one.name for one in (*layout.columns, *layout.behind) if one.name in rows.columns]
+    columns = [each.name for each in (*layout.columns, *layout.behind) if each.name in rows.columns]
     valued = [name for name in columns if rows[name].null_count() < rows.height] or columns
     overall = [name for name in ("ragas_score", "overall_weighted") if name in valued]
-    name = asked.one("column", (overall or valued)[0])
+    name = request.one("column", (overall or valued)[0])
     name = name if name in columns else columns[0]
     ids = rows["question_id"].unique(maintain_order=True)
-    page = asked.list_page(len(ids), A_PAGE)
-    shown = ids[page.rows]
+    page = request.list_page(len(ids), A_PAGE)
+    on_page = ids[page.rows]
     methods = rows[who].unique(maintain_order=True).to_list()
-    part = rows.filter(pl.col("question_id").is_in(shown.to_list()))
-    found: dict[str, dict[str, View]] = {}
+    part = rows.filter(pl.col("question_id").is_in(on_page.to_list()))
+    by_question: dict[str, dict[str, View]] = {}
     about: dict[str, tuple[str, str]] = {}
     for row in part.iter_rows(named=True):
         key = row["question_id"]
         about.setdefault(key, (row["question"] or "", row.get("question_type") or ""))
-        found.setdefault(key, {}).setdefault(row[who], _cell(row, name))
+        by_question.setdefault(key, {}).setdefault(row[who], _cell(row, name))
     return {
         "questions": [
-            (*about[key], [found[key].get(method) for method in methods])
-            for key in shown
+            (*about[key], [by_question[key].get(method) for method in methods])
+            for key in on_page
         ],
         "methods": methods,
         "column": choice(
-            asked, "column", "Column of the report",
-            [(one, one.replace("_", " ")) for one in columns], name, "questions",
+            request, "column", "Column of the report",
+            [(column, column.replace("_", " ")) for column in columns], name, "questions",
         ),
         "page": page,
     }  # fmt: skip
@@ -249,25 +262,25 @@ def _cell(row: Mapping[str, object], name: str) -> View:
     return {"text": "", "status": "missing" if name in missing else "undefined"}
 
 
-def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
-    run = asked.names["run"]
+def _answers(frames: Frames, layout: Layout, request: Asked) -> dict[str, object]:
+    run = request.names["run"]
     if wrong := frames.get("wrong_answers.csv"):
         frame, title = wrong[0], "Wrong answers"
         texts: tuple[str, ...] = ("ground_truth", "wrong_answer")
         more = f"{run_path(run)}?outcome=wrong#examples"
     elif rows := frames.get("rows.csv"):
         frame, title = rows[0], "Answer by answer"
-        texts = tuple(one.name for one in layout.reasons)
+        texts = tuple(reason.name for reason in layout.reasons)
         texts += ("advice",) if layout.limits else ()
         more = ""
     else:
         return {"answers": [], "answers_title": "", "more": "", "total": 0}
-    at = asked.list_page(frame.height, ANSWERS, "at")
-    shown = []
-    names = [] if wrong else [one.name for one in (*layout.columns, *layout.behind)]
+    at = request.list_page(frame.height, ANSWERS, "at")
+    views = []
+    names = [] if wrong else [column.name for column in (*layout.columns, *layout.behind)]
     for row in frame[at.rows].iter_rows(named=True):
         path = run_path(run, "examples", row["example_id"]) if "example_id" in row else ""
-        shown.append(
+        views.append(
             {
                 "question": row["question"] or "",
                 "method": row.get("method") or row.get("system") or "",
@@ -277,6 +290,6 @@ def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
             }
         )
     return {
-        "answers": shown, "answers_title": title, "more": more, "at": at,
+        "answers": views, "answers_title": title, "more": more, "at": at,
         "total": frame.height,
     }  # fmt: skip

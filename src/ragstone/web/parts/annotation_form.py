@@ -38,7 +38,7 @@ def sheet_title(item: QueueItem, *, yes_no: bool) -> str:
     if len(item.parts) == 1:
         title = part_title(item.parts[0], item)
         return f"What is true of {title[:1].lower()}{title[1:]}?" if yes_no else title
-    units = {one.unit for one in item.parts}
+    units = {part.unit for part in item.parts}
     return counted(len(item.parts), units.pop() if len(units) == 1 else "part")
 
 
@@ -63,13 +63,13 @@ def rule_words(pair: ForbiddenPair) -> str:
 
 def fault_words(fault: AnswerFault, form: QueueForm, item: QueueItem) -> str:
     """Say what is wrong with an answer, where, and how to mend it."""
-    rules: Mapping[str, str] = {one.why: rule_words(one) for one in forbidden_pairs(form)}
-    parts = [one for one in item.parts if (one.unit, one.name) == fault.part]
-    named = len(item.parts) > 1 and (fault.label or fault.why in rules)
-    where = [part_title(one, item) for one in parts] if named else []
+    rules: Mapping[str, str] = {pair.why: rule_words(pair) for pair in forbidden_pairs(form)}
+    parts = [part for part in item.parts if (part.unit, part.name) == fault.part]
+    names_part = len(item.parts) > 1 and (fault.label or fault.why in rules)
+    where = [part_title(part, item) for part in parts] if names_part else []
     where += [label_title(fault.label)] if fault.label else []
-    said = rules.get(fault.why) or words(fault.why)
-    return f"{', '.join(where)}: {said}" if where else f"{said[:1].upper()}{said[1:]}"
+    problem = rules.get(fault.why) or words(fault.why)
+    return f"{', '.join(where)}: {problem}" if where else f"{problem[:1].upper()}{problem[1:]}"
 
 
 CONTEXTS = FIELDS["context"]
@@ -125,9 +125,9 @@ def _pieces(text: str, start: int, most_bytes: int) -> list[MarkedPiece]:
     return answer_pieces(lines, (), min(start, len(text)), most_bytes)
 
 
-def _titles(shown: object, names: Sequence[str]) -> list[str]:
-    given = shown if isinstance(shown, list) else []
-    who = [one.get("role") if isinstance(one, Mapping) else None for one in given]
+def _titles(turns: object, names: Sequence[str]) -> list[str]:
+    listed = turns if isinstance(turns, list) else []
+    who = [turn.get("role") if isinstance(turn, Mapping) else None for turn in listed]
     return [
         str(role or name.partition("/")[2])
         for name, role in zip(names, [*who, *[None] * len(names)], strict=False)
@@ -160,16 +160,11 @@ def desk_of(
 ) -> View:
     """Return an item as it is labelled: its texts, and the sheet with what is asked of each part.
 
-    Args:
-        form: What is asked.
-        item: The item.
-        answers: What was said of it before.
-        part: The name of the text of which more was asked for; empty if none.
-        start: The first character that is shown of that text.
-        only: The labels of parts that are on the sheet; None: all that are asked.
+    ``answers`` were given before. ``part`` is the text of which more was asked for, from ``start``
+    on; ``only``: the labels of parts that are on the sheet, None for all that are asked.
     """
-    asked = [_asked(form, each, only) for each in item.parts]
-    mode = _mode(asked)
+    by_part = [_asked(form, each, only) for each in item.parts]
+    mode = _mode(by_part)
     sections = list(_sections(item, part, start))
     texts = texts_of(item) if answers.spans else {}
     return {
@@ -181,7 +176,7 @@ def desk_of(
         "sections": [each for each in sections if each["key"] != "question"],
         "parts": [
             _part(item, answers, mode, at, labels, texts)
-            for at, labels in enumerate(asked)
+            for at, labels in enumerate(by_part)
             if labels
         ],
         "mode": mode,
@@ -194,28 +189,28 @@ def desk_of(
 def _forbidden(form: QueueForm) -> list[dict[str, object]]:
     return [
         {
-            "unit": one.unit,
-            "said": dict(one.said),
-            "blocks": one.severity == "block",
-            "words": rule_words(one),
+            "unit": pair.unit,
+            "said": dict(pair.said),
+            "blocks": pair.severity == "block",
+            "words": rule_words(pair),
         }
-        for one in forbidden_pairs(form)
+        for pair in forbidden_pairs(form)
     ]
 
 
 def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) -> list[AskedLabel]:
     return [
-        one
-        for one in form.asked
-        if part.asks(one) and (only is None or ((part.unit, part.name), one.label) in only)
+        label
+        for label in form.asked
+        if part.asks(label) and (only is None or ((part.unit, part.name), label.label) in only)
     ]
 
 
-def _mode(asked: Sequence[Sequence[AskedLabel]]) -> Mode:
-    parts = [one for one in asked if one]
-    labels = [one for of_part in parts for one in of_part]
+def _mode(by_part: Sequence[Sequence[AskedLabel]]) -> Mode:
+    parts = [labels for labels in by_part if labels]
+    labels = [label for of_part in parts for label in of_part]
     numbered = len(parts) == 1 and 1 < len(labels) <= len(DIGITS)
-    return "cycle" if numbered and all(one.choices == YES_NO for one in labels) else "turn"
+    return "cycle" if numbered and all(label.choices == YES_NO for label in labels) else "turn"
 
 
 def _part(
@@ -223,7 +218,7 @@ def _part(
     answers: ItemAnswers,
     mode: Mode,
     at: int,
-    asked: Sequence[AskedLabel],
+    labels: Sequence[AskedLabel],
     texts: Mapping[str, str],
 ) -> View:
     part = item.parts[at]
@@ -236,8 +231,8 @@ def _part(
         "text": "" if about.partition("/")[0] == CONTEXTS else part.text,
         "about": about,
         "labels": [
-            _label(part, at, label, answers, str(place) if mode == "cycle" else "", texts)
-            for place, label in enumerate(asked, 1)
+            _label(part, at, label, answers, str(number) if mode == "cycle" else "", texts)
+            for number, label in enumerate(labels, 1)
         ],
     }
 
@@ -245,40 +240,42 @@ def _part(
 def _label(
     part: ItemPart,
     at: int,
-    asked: AskedLabel,
+    request: AskedLabel,
     answers: ItemAnswers,
     digit: str,
     texts: Mapping[str, str],
 ) -> View:
     key = (part.unit, part.name)
     digits = DIGITS
-    if all(len(choice) == 1 and choice.isascii() and choice.isdigit() for choice in asked.choices):
-        digits = "".join(asked.choices)
-    value = answers.labels.get(key, {}).get(asked.label, "")
-    yes_no = asked.choices == YES_NO
-    sort, _, topic = asked.label.partition(".")
-    meant = asked.help.get(YES_NO[0], "").removesuffix(".") if yes_no else ""
+    if all(
+        len(choice) == 1 and choice.isascii() and choice.isdigit() for choice in request.choices
+    ):
+        digits = "".join(request.choices)
+    value = answers.labels.get(key, {}).get(request.label, "")
+    yes_no = request.choices == YES_NO
+    sort, _, topic = request.label.partition(".")
+    meant = request.help.get(YES_NO[0], "").removesuffix(".") if yes_no else ""
     choices = [
         {
             "value": choice,
-            "digit": "" if digit else digits[place : place + 1],
-            "help": "" if yes_no else _sentence(asked.help.get(choice, "")),
+            "digit": "" if digit else digits[index : index + 1],
+            "help": "" if yes_no else _sentence(request.help.get(choice, "")),
             "on": choice == value,
         }
-        for place, choice in enumerate(asked.choices)
+        for index, choice in enumerate(request.choices)
     ]
     return {
-        "field": field_of(at, asked.label),
-        "label": asked.label,
-        "title": label_title(asked.label),
+        "field": field_of(at, request.label),
+        "label": request.label,
+        "title": label_title(request.label),
         "sort": sort if topic else "",
         "help": f"Yes if {meant}." if meant else "",
         "choices": choices,
-        "looks": _looks(asked.choices, helped=any(choice["help"] for choice in choices)),
+        "looks": _looks(request.choices, helped=any(choice["help"] for choice in choices)),
         "value": value,
         "digit": digit,
-        "required": asked.required,
-        "spans": list(marked_words(answers, key, asked.label, texts)),
+        "required": request.required,
+        "spans": list(marked_words(answers, key, request.label, texts)),
     }
 
 
@@ -334,26 +331,26 @@ def answers_of(fields: Mapping[str, str], form: QueueForm, item: QueueItem) -> I
     """Return what a sent form says of an item; a field that was left empty says nothing."""
     labels: dict[tuple[str, str], dict[str, str]] = {}
     for at, part in enumerate(item.parts):
-        for one in form.asked:
-            said = fields.get(field_of(at, one.label), "").strip()
-            if part.asks(one) and said:
-                labels.setdefault((part.unit, part.name), {})[one.label] = said
+        for label in form.asked:
+            value = fields.get(field_of(at, label.label), "").strip()
+            if part.asks(label) and value:
+                labels.setdefault((part.unit, part.name), {})[label.label] = value
     return ItemAnswers(labels, fields.get(NOTE, "").strip(), spans=_spans(fields.get(SPANS, "")))
 
 
 def reason_of(fields: Mapping[str, str]) -> str:
     """Return why the item is discarded; empty if no reason is given."""
     chosen = fields.get(WHY, "").strip()
-    own = fields.get(OWN_WHY, "").strip()
-    return (own if chosen in ("", OTHER) else chosen)[: LONGEST_NOTE + 1]
+    own_words = fields.get(OWN_WHY, "").strip()
+    return (own_words if chosen in ("", OTHER) else chosen)[: LONGEST_NOTE + 1]
 
 
 def _spans(text: str) -> tuple[Mapping[str, Any], ...]:
     try:
-        given = json.loads(text or "[]")
+        listed = json.loads(text or "[]")
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(given, list):
+    if not isinstance(listed, list):
         return ()
-    found = [one for one in given if isinstance(one, dict)]
-    return tuple(one for at, one in enumerate(found) if one not in found[:at])
+    spans = [span for span in listed if isinstance(span, dict)]
+    return tuple(span for at, span in enumerate(spans) if span not in spans[:at])

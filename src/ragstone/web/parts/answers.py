@@ -34,18 +34,19 @@ def anchor_of(example: str) -> str:
     return blake2b(example.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def worst_answer(one: RankedExample, found: Dossier, *, answer: int, context: int) -> View:
+def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context: int) -> View:
     """Return one of the worst answers, cut to so many characters; 0 leaves contexts out."""
-    text, references = one.answer, found.example.reference
-    claims, statements = (_against(found, unit) for unit in ("claim", "statement"))
+    text, references = example.answer, facts.example.reference
+    claims, statements = (_against(facts, unit) for unit in ("claim", "statement"))
     shown_text = None
     if text is not None:
-        shown_text = marked(text, claim_spans(found), 0, min(len(text), answer), "cl")
+        shown_text = marked(text, claim_spans(facts), 0, min(len(text), answer), "cl")
     return {
-        "anchor": anchor_of(one.example_id),
-        "ranked": one,
+        "anchor": anchor_of(example.example_id),
+        "ranked": example,
         "low": ", ".join(
-            f"{short_name(s.metric)} {spoken(s.label or '') or number(s.value)}" for s in one.low
+            f"{short_name(s.metric)} {spoken(s.label or '') or number(s.value)}"
+            for s in example.low
         ),
         "answer": shown_text,
         "cut": any(len(each or "") > answer for each in (text, *references)),
@@ -53,17 +54,19 @@ def worst_answer(one: RankedExample, found: Dossier, *, answer: int, context: in
         "claims": list(claims[:MOST_CLAIMS]),
         "statements": list(statements[:MOST_STATEMENTS]),
         "more": len(claims[MOST_CLAIMS:]) + len(statements[MOST_STATEMENTS:]),
-        "contexts": [_context(found, part, context) for part in found.parts["context"] if context],
+        "contexts": [_context(facts, part, context) for part in facts.parts["context"] if context],
     }
 
 
-def _against(found: Dossier, unit: Unit) -> list[View]:
+def _against(facts: Dossier, unit: Unit) -> list[View]:
     units = []
-    for part in found.parts[unit]:
+    for part in facts.parts[unit]:
         rows = [row for ask in asks_about(unit) for row in part.rows(ask.kind)]
         held = [(tone, said(row, "")) for row in rows for tone in [against(row)[0]] if tone]
         if held:
-            reasons = [one for one in dict.fromkeys(text.reason for _, text in held) if one]
+            reasons = [
+                reason for reason in dict.fromkeys(text.reason for _, text in held) if reason
+            ]
             view = {
                 "key": f"{LATE if unit == 'statement' else ''}{part.place + 1}",
                 "text": shortened(part.text, CLAIM),
@@ -74,14 +77,14 @@ def _against(found: Dossier, unit: Unit) -> list[View]:
     return [view for _, view in sorted(units, key=lambda pair: pair[0])]
 
 
-def _context(found: Dossier, part: JudgedPart, most: int) -> View:
-    spans, uses = quotes(found, part)
+def _context(facts: Dossier, part: JudgedPart, most: int) -> View:
+    spans, uses = quotes(facts, part)
     relevance = part.rows(Relevance.name)
     relevant = set((relevance[0].values["relevant_sentences"] or ()) if relevance else ())
     text, pieces = part.text, None
     if text is not None:
         room = len(inert(text[:most]).encode())
-        loud = [one for one in spans if not one.quiet]
+        loud = [span for span in spans if not span.quiet]
         pieces = tuple(context_pieces(text, loud, relevant, most_bytes=room))
     rows = [row for ask in asks_about("context") for row in part.rows(ask.kind)]
     return {
@@ -90,14 +93,14 @@ def _context(found: Dossier, part: JudgedPart, most: int) -> View:
         "judged": [said(row, "") for row in rows],
         "uses": uses,
         "pieces": pieces,
-        "left": sum(one.end - one.start for one in pieces or ()),
+        "left": sum(piece.end - piece.start for piece in pieces or ()),
     }
 
 
 def any_cut(worst: Sequence[View]) -> tuple[bool, bool]:
     """Return whether answers are cut, and whether contexts are."""
-    contexts = (context for one in worst for context in one["contexts"])
-    return any(one["cut"] for one in worst), any(context["left"] for context in contexts)
+    contexts = (context for answer in worst for context in answer["contexts"])
+    return any(answer["cut"] for answer in worst), any(context["left"] for context in contexts)
 
 
 COLUMNS, QUESTION = 5, 120
@@ -105,9 +108,11 @@ COLUMNS, QUESTION = 5, 120
 
 def columns_of(run: Run) -> list[str]:
     """Return the metrics that the table has."""
-    known = dict.fromkeys(one.metric for one in run.estimate_list if one.n or one.n_missing)
-    preferred = [one for one in PREFERRED if one in known]
-    return [*preferred, *(one for one in known if one not in preferred)][:COLUMNS]
+    known = dict.fromkeys(
+        estimate.metric for estimate in run.estimate_list if estimate.n or estimate.n_missing
+    )
+    preferred = [metric for metric in PREFERRED if metric in known]
+    return [*preferred, *(metric for metric in known if metric not in preferred)][:COLUMNS]
 
 
 def answer_rows(
@@ -116,7 +121,7 @@ def answer_rows(
     """Return the answers in the order of the data, of more than ``most`` the worst."""
     examples = run.examples(["id", "system", "question"])
     order = shortfalls(run, limit=len(examples)).select(id="example_id").with_row_index("rank")
-    kept = (
+    ranked = (
         examples.with_row_index("place")
         .join(order, on="id", how="left", maintain_order="left")
         .sort("rank", "place", nulls_last=True)
@@ -125,9 +130,9 @@ def answer_rows(
         .head(most)
         .sort("place")
     )
-    ids = kept["id"].implode()
-    found = stages.filter(pl.col("example_id").is_in(ids))
-    fell = dict(found.select("example_id", "stage").iter_rows())
+    ids = ranked["id"].implode()
+    of_answers = stages.filter(pl.col("example_id").is_in(ids))
+    fell = dict(of_answers.select("example_id", "stage").iter_rows())
     rows = (
         run.scores()
         .filter(pl.col("metric").is_in(metrics) & pl.col("example_id").is_in(ids))
@@ -140,7 +145,9 @@ def answer_rows(
         for name, metric, status, value, label, reason in rows.iter_rows()
     }
     none = {"text": "", "status": "undefined", "why": ""}
-    for rank, name, system, question in kept.select("rank", "id", "system", "question").iter_rows():
+    for rank, name, system, question in ranked.select(
+        "rank", "id", "system", "question"
+    ).iter_rows():
         cells = [scores.get((name, metric), none) for metric in metrics]
         yield {
             "anchor": anchor_of(name),
@@ -181,27 +188,30 @@ def seen_answers(
     within: str = "",
 ) -> list[View]:
     """Return a row for each example; the score of the metric ``first`` stands first."""
-    return [_row(one, scores.get(one.id, ()), first, within) for one in examples]
+    return [_row(example, scores.get(example.id, ()), first, within) for example in examples]
 
 
-def _row(one: ListedExample, scores: Sequence[ListedScore], first: str, within: str) -> View:
+def _row(example: ListedExample, scores: Sequence[ListedScore], first: str, within: str) -> View:
     ranked = sorted(
         (score for score in scores if score.value is not None),
         key=lambda score: (score.metric != first, score.metric.startswith(GUARD), score.metric),
     )
-    shown = [each for each in ranked if not each.metric.startswith(GUARD) or each.metric == first]
-    kept = f"?{within}" if within else ""
+    first_scores = [
+        each for each in ranked if not each.metric.startswith(GUARD) or each.metric == first
+    ]
+    query = f"?{within}" if within else ""
     return {
-        "id": one.id,
-        "path": monitor_path("examples", one.id) + kept,
-        "at": one.at,
-        "question": shortened(one.record.get("question") or "", LONGEST_QUESTION),
-        "answer": shortened(one.record.get("answer") or "", LONGEST_ANSWER),
+        "id": example.id,
+        "path": monitor_path("examples", example.id) + query,
+        "at": example.at,
+        "question": shortened(example.record.get("question") or "", LONGEST_QUESTION),
+        "answer": shortened(example.record.get("answer") or "", LONGEST_ANSWER),
         "scores": [
-            (said_metric(each.metric), each.label or value_of(each)) for each in shown[:MOST_SCORES]
+            (said_metric(each.metric), each.label or value_of(each))
+            for each in first_scores[:MOST_SCORES]
         ],
         "checks": checks_of(scores),
-        "version": one.version or "",
+        "version": example.version or "",
     }
 
 
@@ -212,7 +222,7 @@ def value_of(score: ListedScore) -> str:
 
 def checks_of(scores: Sequence[ListedScore]) -> tuple[str, str]:
     """Return the shape and the word of what the guard says of an answer."""
-    by_metric = {one.metric: one.value for one in scores if one.metric.startswith(GUARD)}
+    by_metric = {score.metric: score.value for score in scores if score.metric.startswith(GUARD)}
     if by_metric.get(f"{GUARD}ok") == 1:
         return "supported", "passed"
     failed = [

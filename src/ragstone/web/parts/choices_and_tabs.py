@@ -1,6 +1,8 @@
 """Choices and tabs: choices between views of a page, and the tabs of a run, queue or monitor."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+
+import polars as pl
 
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.web.page_request import Asked, query, queue_path, run_path
@@ -11,15 +13,33 @@ FEW = 5
 
 
 def choice(
-    asked: Asked, field: str, label: str, options: Iterable[tuple[str, str]], chosen: str, at: str
+    request: Asked, field: str, label: str, options: Iterable[tuple[str, str]], chosen: str, at: str
 ) -> View:
     """Return the choice of a field of the query, for the macro ``choice``."""
     choices = [
-        {"value": value, "name": name, "path": f"{asked.but(**{field: value})}#{at}"}
+        {"value": value, "name": name, "path": f"{request.but(**{field: value})}#{at}"}
         for value, name in options
     ]
     few = len(choices) <= FEW
     return {"field": field, "label": label, "options": choices, "chosen": chosen, "few": few}
+
+
+def walk(
+    ids: Sequence[str] | pl.Series,
+    at: int | None,
+    path: Callable[[str], str],
+    words: str,
+    up: str,
+) -> View:
+    """Return where something stands among ``ids``, with the addresses of those beside it."""
+    here = -2 if at is None else at
+    before, after = (
+        path(ids[index]) if 0 <= index < len(ids) else "" for index in (here - 1, here + 1)
+    )
+    place = 0 if at is None else at + 1
+    return {
+        "place": place, "of": len(ids), "words": words, "before": before, "after": after, "up": up,
+    }  # fmt: skip
 
 
 def run_tabs(run: str) -> list[tuple[str, str]]:
@@ -35,9 +55,9 @@ def run_tabs(run: str) -> list[tuple[str, str]]:
 
 def queue_tabs(form: QueueForm) -> list[tuple[str, str]]:
     """Return the address and the name of each page of a queue."""
-    said = [(queue_path(form.name, "said"), "Who said what")] if form.opened else []
-    own = [("progress", "Progress"), ("adjudicate", "Adjudicate"), ("tags", "Failure tags")]
-    return [*((queue_path(form.name, path), name) for path, name in own), *said]
+    opened = [(queue_path(form.name, "said"), "Who said what")] if form.opened else []
+    pages = [("progress", "Progress"), ("adjudicate", "Adjudicate"), ("tags", "Failure tags")]
+    return [*((queue_path(form.name, path), name) for path, name in pages), *opened]
 
 
 HERE = "Monitor"

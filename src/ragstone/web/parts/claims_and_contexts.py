@@ -39,14 +39,7 @@ CONTEXTS_PART, SHORTEST = "contexts", 400
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """The part of an example of which more was asked for.
-
-    Attributes:
-        part: The part of which more was asked for; empty if none.
-        start: From which character or row on.
-        end: To which character.
-        claim: The number of the claim that is looked at; 0 if none.
-    """
+    """The part of an example of which more was asked for."""
 
     part: str
     start: int
@@ -54,21 +47,21 @@ class ShownPart:
     claim: int
 
     @classmethod
-    def of(cls, asked: Asked) -> "ShownPart":
-        end = asked.number("to", 0)
-        part = asked.one("part")
-        return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
+    def of(cls, request: Asked) -> "ShownPart":
+        end = request.number("to", 0)
+        part = request.one("part")
+        return cls(part, request.number("from", 0), end or None, request.number("claim", 0))
 
     def first(self, part: str) -> int:
         """Return where this part begins."""
         return self.start if self.part == part else 0
 
 
-def more_of(asked: Asked) -> Callable[..., str]:
+def more_of(request: Asked) -> Callable[..., str]:
     """Return a function that gives the address of the rest of a part."""
 
     def address(part: str, start: int = 0, end: int = 0) -> str:
-        return asked.but(
+        return request.but(
             part=part, **{"from": str(start) if start else None, "to": str(end) if end else None}
         )
 
@@ -77,18 +70,7 @@ def more_of(asked: Asked) -> Callable[..., str]:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Rows, and the ranks of the contexts that have a column.
-
-    Attributes:
-        ranks: Of the contexts with a column.
-        rows: As many as are shown at once.
-        tally: How many rows have each verdict.
-        first: The number of rows before these.
-        after: The number of rows up to the last of these.
-        of: The number of rows in all.
-        chances: Whether any verdict has a probability.
-        size: The bytes that the rows take, about.
-    """
+    """Rows of units with a column for each context, and about how many bytes they take."""
 
     ranks: tuple[int, ...]
     rows: tuple[View, ...]
@@ -100,22 +82,22 @@ class Matrix:
     size: int
 
 
-def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
+def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
     """Return the rows of a unit; None if there are none."""
-    parts = found.parts[unit]
+    parts = facts.parts[unit]
     if not parts:
         return None
-    contexts = found.example.contexts or ()
-    ranks = tuple(one.rank for one in contexts)
+    contexts = facts.example.contexts or ()
+    ranks = tuple(context.rank for context in contexts)
     if len(ranks) > MOST_COLUMNS:
         used = {id for part in parts for id in rests_on(part)}
-        ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
+        ranks = tuple(context.rank for context in contexts if context.id in used)[:MOST_COLUMNS]
     first = min(first, len(parts) - 1)
     rows: list[View] = []
     size = 0
-    several = len(found.example.reference) > 1
+    several = len(facts.example.reference) > 1
     for part in parts[first:]:
-        row = _unit_row(found, unit, part, ranks, several=several)
+        row = _unit_row(facts, unit, part, ranks, several=several)
         size += ROW + len(inert(row["text"] + row["why"]).encode()) + ALSO * len(row["also"])
         if rows and size > most_bytes:
             size = most_bytes
@@ -139,13 +121,13 @@ def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matr
     )
 
 
-def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[View]:
+def shown_contexts(facts: Dossier, want: ShownPart, most_bytes: int) -> list[View]:
     """Return the contexts from the one that was asked for on, as many as there is room for."""
     few = max(1, most_bytes // (CONTEXT + SHORTEST))
     first = want.first(CONTEXTS_PART)
-    parts = found.parts["context"]
+    parts = facts.parts["context"]
     if want.part.startswith("ctx-"):
-        first = next((at for at, one in enumerate(parts) if want.part == f"ctx-{one.place}"), 0)
+        first = next((at for at, part in enumerate(parts) if want.part == f"ctx-{part.place}"), 0)
     # Those that are shown anyway are shown from the first.
     first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
     parts = parts[max(0, first) :][:few]
@@ -153,10 +135,10 @@ def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[Vie
     passages = []
     for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
         name = f"ctx-{part.place}"
-        wanted = want.part == name
+        is_asked = want.part == name
         text = part.text
         relevance = part.rows(Relevance.name)
-        spans, uses = quotes(found, part)
+        spans, uses = quotes(facts, part)
         room = min(3 * AT_ONCE, rest // left)
         pieces: list[MarkedPiece] = (
             []
@@ -165,10 +147,10 @@ def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[Vie
                 text,
                 spans,
                 set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
-                start=min(want.start, len(text)) if wanted else 0,
-                end=want.end if wanted else None,
-                most_bytes=3 * AT_ONCE if wanted else room,
-                folds=not wanted,
+                start=min(want.start, len(text)) if is_asked else 0,
+                end=want.end if is_asked else None,
+                most_bytes=3 * AT_ONCE if is_asked else room,
+                folds=not is_asked,
             )
         )
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
@@ -193,37 +175,41 @@ def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[Vie
     return passages
 
 
-def last_place(one: Example, shown: Sequence[View]) -> int:
+def last_place(example: Example, passages: Sequence[View]) -> int:
     """Return the place, from 1, of the last context that is shown; 0 if none is."""
-    last = shown[-1]["rank"] if shown else None
-    ranks = [context.rank for context in one.contexts or ()]
+    last = passages[-1]["rank"] if passages else None
+    ranks = [context.rank for context in example.contexts or ()]
     return ranks.index(last) + 1 if last in ranks else 0
 
 
-def other_judgements(found: Dossier) -> list[View]:
+def other_judgements(facts: Dossier) -> list[View]:
     """Return judgements about no part: of the answer, and of whatever else kinds are about."""
-    rows = [row for rows in found.judgements.values() for row in rows]
-    several = len(found.example.reference) > 1
-    shown: list[View] = []
+    rows = [row for rows in facts.judgements.values() for row in rows]
+    several = len(facts.example.reference) > 1
+    views: list[View] = []
     size = 0
     for row in rows:
         ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
-        one = said(row)
-        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
+        text = said(row)
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text.phrases)
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""
-        shown.append({"lead": "", "said": one, "about": about})
-    return shown
+        views.append({"lead": "", "said": text, "about": about})
+    return views
 
 
 def _unit_row(
-    found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
+    facts: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
 ) -> View:
-    place = str(part.place + 1)
+    number = str(part.place + 1)
     if unit == "statement" and several:
-        place = f"{part.reference + 1}.{place}"
-    on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
+        number = f"{part.reference + 1}.{number}"
+    on = {
+        context.rank
+        for context in facts.example.contexts or ()
+        if context.id in set(rests_on(part))
+    }
     main: View = {"lead": "", "said": None, "about": ""}
     also = []
     for ask in asks_about(unit):
@@ -237,10 +223,10 @@ def _unit_row(
                 main = verdict
             else:
                 also.append(verdict)
-    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
+    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + number
     return {
         "key": key,
-        "number": place,
+        "number": number,
         "text": cut_to_bytes(part.text or "", LONGEST),
         "why": _reason(main["said"]),
         "on": [rank in on for rank in ranks],
@@ -255,9 +241,9 @@ def _judged(lead: str, ask: Ask, row: JudgementRow, *, several: bool) -> View:
     return {"lead": lead, "said": said(row, ""), "about": _about(ask, row, several=several)}
 
 
-def _reason(said: JudgementText | None) -> str:
-    given = "" if said is None else said.reason
-    return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
+def _reason(text: JudgementText | None) -> str:
+    reason = "" if text is None else text.reason
+    return "" if reason in ("", NO_REASON) else shortened(reason, LONGEST_WHY)
 
 
 def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
@@ -274,5 +260,5 @@ def cut_to_bytes(text: str, most_bytes: int) -> str:
     size = len(inert(text[: most_bytes + 1]).encode())
     if len(text) <= most_bytes and size <= most_bytes:
         return text
-    kept = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
-    return f"{kept}…"
+    beginning = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
+    return f"{beginning}…"

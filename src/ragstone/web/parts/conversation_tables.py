@@ -26,8 +26,8 @@ def shown_conversations(
     """Return what the macro ``conversations`` shows of a run; None if the run has none."""
     if not conversations:
         return None
-    by = {(one.figure, one.metric, one.system): one for one in conversations.figures}
-    means = [one for one in conversations.figures if one.figure == "mean_of_turns"]
+    by = {(figure.figure, figure.metric, figure.system): figure for figure in conversations.figures}
+    means = [figure for figure in conversations.figures if figure.figure == "mean_of_turns"]
     metrics = list(dict.fromkeys(mean.metric for mean in means))
     means.sort(key=lambda mean: metrics.index(mean.metric))
     return {
@@ -48,14 +48,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ConversationFacts:
-    """Figures of the conversations of a window.
-
-    Attributes:
-        metric: Its text form.
-        slice: Of which traffic; None: of all.
-        whole: Over all of it.
-        course: The same in windows.
-    """
+    """Figures of the conversations of a window."""
 
     metric: str
     slice: Facet | None
@@ -83,11 +76,7 @@ def whole_conversations(facts: ConversationFacts, deploys: Sequence[DeployMarker
     drawn = band_drawn(_series(facts), (), deploys, bar=None, base=None)
     worst = [] if whole.worst_turn is None else [("worst turn", whole.worst_turn)]
     return {
-        "figures": [
-            ("mean of turns", whole.mean_of_turns),
-            *worst,
-            ("resolved", whole.resolved),
-        ],
+        "figures": [("mean of turns", whole.mean_of_turns), *worst, ("resolved", whole.resolved)],
         "rests_on": f"{counted(whole.sessions, 'whole conversation')}"
         f"{alone if single else ''}{left}",
         "why": "" if drawn else "no conversation of several turns was judged whole",
@@ -107,16 +96,16 @@ def _series(facts: ConversationFacts) -> MetricOverTime:
         first.end - first.start,
         first.end - first.start,
         LEVEL,
-        tuple(_window(one) for one in facts.course),
+        tuple(_window(window) for window in facts.course),
         None,
         1.0,
     )
 
 
-def _window(one: SessionWindow) -> MeanInWindow:
-    mean = one.mean_of_turns
+def _window(window: SessionWindow) -> MeanInWindow:
+    mean = window.mean_of_turns
     low, high = (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
     return MeanInWindow(
-        one.start, one.end, mean.value, low, high, low, high, mean.n, mean.n_undefined,
+        window.start, window.end, mean.value, low, high, low, high, mean.n, mean.n_undefined,
         mean.n_missing, mean.worst, mean.best,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Drawn charts: the failure waterfall, and a forest of differences between two systems."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
@@ -39,6 +39,7 @@ from ragstone.report.sentences.run_words import (
     judged_by,
     look_bad,
 )
+from ragstone.web.example_rows import PREFERRED
 from ragstone.web.templating import View, drawn
 
 OTHERWISE = {
@@ -47,35 +48,37 @@ OTHERWISE = {
 }
 
 
-def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) -> View:
+def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str]) -> View:
     """Return the waterfall of a system, or of all answers together."""
-    group = found.of(**{SYSTEM: system}) if system else found.of()
-    unknown = tuple((NAMES[one.stage], words(one.why)) for one in group.stages if one.first is None)
+    group = failures.of(**{SYSTEM: system}) if system else failures.of()
+    unknown = tuple(
+        (NAMES[stage.stage], words(stage.why)) for stage in group.stages if stage.first is None
+    )
     return {
         "name": system,
         "judged": group.judged,
         "bad": look_bad(group),
         "rows": list(_rows(group, path)),
         "unknown": unknown,
-        "rules": (judged_by(found), LOOKS_BAD, COUNTED),
-        "level": found.level,
+        "rules": (judged_by(failures), LOOKS_BAD, COUNTED),
+        "level": failures.level,
     }
 
 
-def systems_of(found: FailureGroups) -> list[str]:
+def systems_of(failures: FailureGroups) -> list[str]:
     """Return the systems that have a waterfall of their own, those that are the references last."""
-    ones = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
-    names = [one.group[SYSTEM] for one in ones]
-    return sorted(names, key=lambda name: name in found.themselves)
+    ones = [group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged]
+    names = [group.group[SYSTEM] for group in ones]
+    return sorted(names, key=lambda name: name in failures.themselves)
 
 
 def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[View]:
     left = group.judged
-    for one in group.stages:
-        if one.first is not None:
-            left -= one.first.n
+    for stage in group.stages:
+        if stage.first is not None:
+            left -= stage.first.n
             yield _row(
-                one.stage, one.first, left, group.judged, "bad", path, "; ".join(_beside(one))
+                stage.stage, stage.first, left, group.judged, "bad", path, "; ".join(_beside(stage))
             )
     beside = f"{group.survived:,} survived a fault of retrieval" if group.survived else ""
     if group.partial.n:
@@ -105,13 +108,13 @@ def _row(
     }
 
 
-def _beside(one: StageFailures) -> Iterator[str]:
-    if one.later:
-        yield f"{one.later:,} more failed here, having failed earlier"
-    if one.stage in RETRIEVAL and one.survived:
-        yield f"{one.survived:,} that failed here do not look bad"
-    if one.untold:
-        yield f"not known of {one.untold:,}"
+def _beside(stage: StageFailures) -> Iterator[str]:
+    if stage.later:
+        yield f"{stage.later:,} more failed here, having failed earlier"
+    if stage.stage in RETRIEVAL and stage.survived:
+        yield f"{stage.survived:,} that failed here do not look bad"
+    if stage.untold:
+        yield f"not known of {stage.untold:,}"
 
 
 def _whole(share: float | None) -> str:
@@ -125,30 +128,34 @@ SHARED = 4
 
 def forest_of(
     ones: Sequence[Comparison],
-    found: Comparisons,
+    comparisons: Comparisons,
     *,
-    named: Callable[[Comparison], str] = lambda one: row_name(one.metric, one.relevance_by),
+    name_of: Callable[[Comparison], str] = lambda comparison: row_name(
+        comparison.metric, comparison.relevance_by
+    ),
     path: Callable[[Comparison], str] = lambda _: "",
     first: str = "metric",
     all_of: bool = False,
 ) -> View:
     """Return the forest of some comparisons of two systems.
 
-    Args:
-        ones: The comparisons; what was judged on identical inputs is named and not drawn.
-        found: Where they come from.
-        named: What a row is called.
-        path: Where its name leads.
-        first: What the rows are called.
-        all_of: Draw those with identical inputs too.
+    What was judged on identical inputs is named and not drawn, but for ``all_of``. ``name_of`` and
+    ``path`` say what a row is called, and where it leads; ``first`` is the head of that column.
     """
-    shown = [one for one in ones if all_of or one.verdict != "same"]
-    reach = reach_of(shown)
+    rows_of = [comparison for comparison in ones if all_of or comparison.verdict != "same"]
+    reach = reach_of(rows_of)
     axis = charts.axis(difference_scale(reach, None), signed=True, quarters=True) if reach else ""
-    rows = tuple(_forest_row(one, reach, named(one), path(one)) for one in shown)
-    same = tuple(row_name(one.metric, one.relevance_by) for one in ones if one.verdict == "same")
-    counts = Counter[str](one.verdict for one in ones)
-    small = tuple(_small(ones, found)) if ones else ()
+    rows = tuple(
+        _forest_row(comparison, reach, name_of(comparison), path(comparison))
+        for comparison in rows_of
+    )
+    same = tuple(
+        row_name(comparison.metric, comparison.relevance_by)
+        for comparison in ones
+        if comparison.verdict == "same"
+    )
+    counts = Counter[str](comparison.verdict for comparison in ones)
+    small = tuple(_small(ones, comparisons)) if ones else ()
     a, b = ones[0].a, ones[0].b
     return {
         "a": a,
@@ -171,53 +178,75 @@ def heads_of(first: str, second: str) -> tuple[str, str]:
     """
     pairs = enumerate(zip(first, second, strict=False))
     least = min(len(first), len(second))
-    shared = next((at for at, (one, other) in pairs if one != other), least)
+    shared = next((at for at, (letter, other) in pairs if letter != other), least)
     if shared < SHARED or shared == least:
         return first, second
     return f"…{first[shared:]}", f"…{second[shared:]}"
 
 
-def _forest_row(one: Comparison, reach: float, name: str, path: str) -> View:
-    cell = difference_cell(one, reach)
-    said = [words(reason) for reason in (*one.reasons, *([one.caution] if one.caution else []))]
-    beside = f"{counted(one.n_pairs, 'pair')} only" if one.caution else needed_pairs(one)
-    if one.verdict == "cannot_tell" and one.n_needed_reason and one.margin is not None:
-        said.append(words(one.n_needed_reason))
-    wins = charts.wins(one.wins, one.ties, one.losses) if one.n_pairs and one.better != "0" else ""
-    strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(one.p_adjusted)
+def _forest_row(comparison: Comparison, reach: float, name: str, path: str) -> View:
+    cell = difference_cell(comparison, reach)
+    sentences = [
+        words(reason)
+        for reason in (*comparison.reasons, *([comparison.caution] if comparison.caution else []))
+    ]
+    beside = (
+        f"{counted(comparison.n_pairs, 'pair')} only"
+        if comparison.caution
+        else needed_pairs(comparison)
+    )
+    if (
+        comparison.verdict == "cannot_tell"
+        and comparison.n_needed_reason
+        and comparison.margin is not None
+    ):
+        sentences.append(words(comparison.n_needed_reason))
+    wins = (
+        charts.wins(comparison.wins, comparison.ties, comparison.losses)
+        if comparison.n_pairs and comparison.better != "0"
+        else ""
+    )
+    strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(comparison.p_adjusted)
     return {
-        "one": one,
+        "one": comparison,
         "name": name,
         "path": path,
         "strip": strip,
         "wins": drawn(wins),
         "p": p,
         "beside": beside,
-        "why": "; ".join(said),
+        "why": "; ".join(sentences),
     }
 
 
-def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
-    one = ones[0]
-    yield f"Numbers: {whose_numbers(found.checked)}."
-    yield from (f"{line}." for line in corrected_lines(ones, found))
+def _small(ones: Sequence[Comparison], comparisons: Comparisons) -> Iterator[str]:
+    a, b = ones[0].a, ones[0].b
+    yield f"Numbers: {whose_numbers(comparisons.checked)}."
+    yield from (f"{line}." for line in corrected_lines(ones, comparisons))
     yield (
-        f"{one.a} minus {one.b} on the same questions, in the metric's own direction: the shape, "
-        "the word and the colour of the verdict say whether that is better."
+        f"{a} minus {b} on the same questions, in the metric's own direction: the shape, the word "
+        "and the colour of the verdict say whether that is better."
     )
-    alpha = 1 - found.level
-    thick = f", thick: the {percent(1 - 2 * alpha)} one that equivalence is read from"
+    alpha = 1 - comparisons.level
+    margin = "Without a margin nothing can be called equivalent."
+    if comparisons.margin is not None:
+        margin = f"Grey band: differences within ±{comparisons.margin:g} do not matter."
     yield (
-        f"Thin line: {percent(found.level)} interval{thick}. Grey band: differences within "
-        f"±{found.margin:g} do not matter."
-        if found.margin is not None
-        else f"Thin line: {percent(found.level)} interval{thick}. Without a margin nothing can be "
-        "called equivalent."
+        f"Thin line: {percent(comparisons.level)} interval, thick: the {percent(1 - 2 * alpha)} "
+        f"one that equivalence is read from. {margin}"
     )
-    yield f"p: {ADJUSTED[found.adjust][0]} over {counted(found.family, 'test')}."
+    yield f"p: {ADJUSTED[comparisons.adjust][0]} over {counted(comparisons.family, 'test')}."
     yield from (f"{line[0].upper()}{line[1:]}." for line in needed_notes(ones))
 
 
-def verdict_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def verdict_counts(comparisons: Sequence[Comparison]) -> list[tuple[str, int]]:
     """Return the four verdicts on what was tested, each with how often it was given."""
-    return [(code, counts.get(code, 0)) for code in VERDICTS if code != "same"]
+    counts = Counter[str](comparison.verdict for comparison in comparisons)
+    return [(code, counts[code]) for code in VERDICTS if code != "same"]
+
+
+def lead_of(comparisons: Sequence[Comparison]) -> str:
+    """Return the metric that is told first."""
+    tested = [each.metric for each in comparisons if each.verdict != "same" and each.n_pairs]
+    metrics = tested or [each.metric for each in comparisons]
+    return next((name for name in PREFERRED if name in metrics), metrics[0])

@@ -118,38 +118,44 @@ def shown_estimates(
 ) -> View:
     """Return a table of means, for the macro ``estimates``.
 
-    Args:
-        estimates: One for each metric and group.
-        path: The address of the examples of a metric.
-        opens: The address that opens or closes the line of a metric.
-        opened: Metrics whose lines are open.
-        by: What tells the groups of a metric apart.
-        same: Metrics on which all systems have the same inputs.
-        themselves: Metrics that compare a system with itself, by system.
-        lie: How the single scores lie.
-        weights: The share of a composite's weight that its scores are made of.
-        suites: Those of the run.
-        called: Other names of metrics.
-        checked: What people's labels show about the judges.
+    Groups differ in the field ``by``. A metric leads to ``path``, and its line, if it is not among
+    ``opened``, to ``opens``. On the metrics ``same`` all systems have the same inputs; those in
+    ``themselves`` hold a system against itself. ``lie`` and ``weights`` are of single scores.
     """
     names, in_hundred = row_names(estimates), in_percent(suites)
     most = max(map(len, by_metric(estimates).values()), default=0)
     lines = most > ROWS or len(estimates) > ALL_ROWS
     scales = {ones[0].family: _scale(ones) for ones in by_family(estimates).values()}
-    shorter = cut_alike(one.group.get(by, "") for one in estimates)
+    shorter = cut_alike(estimate.group.get(by, "") for estimate in estimates)
 
     def metric(name: str, ones: Sequence[Estimate]) -> View:
-        own = [one for one in ones if name in themselves.get(one.group.get(by, ""), ())]
-        merged = name in same and len(ones) > 1 and all(same_mean(ones[0], one) for one in ones)
+        with_itself = [
+            estimate for estimate in ones if name in themselves.get(estimate.group.get(by, ""), ())
+        ]
+        merged = (
+            name in same
+            and len(ones) > 1
+            and all(same_mean(ones[0], estimate) for estimate in ones)
+        )
         is_open = not lines or name in opened
         lacking = as_one(ones) if by == SYSTEM else None
-        shown = [lacking] if lacking else ones[:1] if merged else ones
+        in_rows = [lacking] if lacking else ones[:1] if merged else ones
         all_of = len(ones) if merged or lacking else 0
         rows = [
-            _row(one, by, all_of, one in own, lie, weights, suites, shorter, checked)
-            for one in (shown if is_open else ())
+            _row(
+                estimate,
+                by,
+                all_of,
+                estimate in with_itself,
+                lie,
+                weights,
+                suites,
+                shorter,
+                checked,
+            )
+            for estimate in (in_rows if is_open else ())
         ]
-        best = _best([one for one in ones if one not in own])
+        best = _best([estimate for estimate in ones if estimate not in with_itself])
         leader, scale = _named(best, by), scale_for(name)
         differs = scale and scale.drawable and scale != scales[ones[0].family]
         return {
@@ -172,7 +178,7 @@ def shown_estimates(
         {
             "name": title,
             "axis": _axis(scales[ones[0].family], percent=in_hundred),
-            "metrics": [metric(name, own) for name, own in by_metric(ones).items()],
+            "metrics": [metric(name, of_metric) for name, of_metric in by_metric(ones).items()],
         }
         for title, ones in by_family(estimates).items()
     ]
@@ -190,14 +196,16 @@ def shown_estimates(
 
 def reasons_counted(estimate: Estimate) -> str:
     """Return why scores have no value: each reason with how many, the most frequent first."""
-    ranked = sorted(estimate.reasons.items(), key=lambda one: -one[1])
-    said = [f"{count:,}: {short_words(why).replace('_', ' ')}" for why, count in ranked[:REASONS]]
+    ranked = sorted(estimate.reasons.items(), key=lambda pair: -pair[1])
+    reasons = [
+        f"{count:,}: {short_words(why).replace('_', ' ')}" for why, count in ranked[:REASONS]
+    ]
     more = len(ranked) - REASONS
-    return "; ".join([*said, *([counted(more, "other reason")] if more > 0 else [])])
+    return "; ".join([*reasons, *([counted(more, "other reason")] if more > 0 else [])])
 
 
 def _row(
-    one: Estimate,
+    estimate: Estimate,
     by: str,
     merged: int,
     itself: bool,
@@ -207,36 +215,43 @@ def _row(
     shorter: Mapping[str, str],
     checked: CheckedRun,
 ) -> View:
-    in_hundred, who = in_percent(suites), one.group.get(by, "")
-    key = (one.metric, one.group.get(SYSTEM, ""))
-    scale = scale_for(one.metric)
-    cell = IntervalCell(one.value, one.low, one.high, scale, percent=in_hundred)
-    there = one.value is not None
+    in_hundred, who = in_percent(suites), estimate.group.get(by, "")
+    key = (estimate.metric, estimate.group.get(SYSTEM, ""))
+    scale = scale_for(estimate.metric)
+    cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale, percent=in_hundred)
+    has_value = estimate.value is not None
     bins = lie.get(key, ()) if by == SYSTEM else ()
     weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
     bounds = ""
-    if one.n_missing and there and one.worst is not None and one.best is not None:
-        bounds = minus(ends(*sorted((one.worst, one.best)), percent=in_hundred))
-    made_of = percent(weight, 0) if there and weight < 1 else ""
-    mean = checked.corrected(one.metric, {} if merged else one.group)
+    if (
+        estimate.n_missing
+        and has_value
+        and estimate.worst is not None
+        and estimate.best is not None
+    ):
+        bounds = minus(ends(*sorted((estimate.worst, estimate.best)), percent=in_hundred))
+    made_of = percent(weight, 0) if has_value and weight < 1 else ""
+    mean = checked.corrected(estimate.metric, {} if merged else estimate.group)
     by_people = minus(corrected(mean, percent=in_hundred))
-    everybody = f"all {merged}{', same inputs' if there else ''}"
+    everybody = f"all {merged}{', same inputs' if has_value else ''}"
     return {
         "who": everybody if merged else who or "all answers",
         "short": everybody if merged else shorter.get(who) or "all answers",
-        "estimate": one,
-        "value": "" if one.value is None else minus(number(one.value, percent=in_hundred)),
-        "interval": minus(interval_of(one, percent=in_hundred)) if there else "",
-        "strip": drawn(charts.strip(cell)) if there else "",
+        "estimate": estimate,
+        "value": ""
+        if estimate.value is None
+        else minus(number(estimate.value, percent=in_hundred)),
+        "interval": minus(interval_of(estimate, percent=in_hundred)) if has_value else "",
+        "strip": drawn(charts.strip(cell)) if has_value else "",
         "histogram": drawn(charts.histogram(bins, _in_words(bins, scale))) if bins else "",
-        "why": "" if there else reasons_counted(one),
+        "why": "" if has_value else reasons_counted(estimate),
         "bounds": bounds,
         "weight": made_of,
         "corrected": by_people,
         "below": bool(bounds or made_of or by_people),
         "shared": bool(merged),
         "itself": itself,
-        "word": band(one, suites),
+        "word": band(estimate, suites),
     }
 
 
@@ -248,7 +263,7 @@ def _in_words(bins: Sequence[int], scale: Scale | None) -> str:
 
 
 def _scale(ones: Sequence[Estimate]) -> Scale | None:
-    names = dict.fromkeys(one.metric for one in ones)
+    names = dict.fromkeys(estimate.metric for estimate in ones)
     scales = Counter(scale for name in names if (scale := scale_for(name)) and scale.drawable)
     return scales.most_common(1)[0][0] if scales else None
 
@@ -263,17 +278,17 @@ def _axis(scale: Scale | None, *, percent: bool) -> Markup:
 
 
 def _valued(ones: Sequence[Estimate]) -> Iterator[tuple[float, Estimate]]:
-    yield from ((one.value, one) for one in ones if one.value is not None)
+    yield from ((estimate.value, estimate) for estimate in ones if estimate.value is not None)
 
 
 def _best(ones: Sequence[Estimate]) -> list[Estimate]:
     """Return the groups with the best mean; none if all have it, or neither end is better."""
-    found = [one for _, one in _valued(ones)]
-    if not found or found[0].better == "0":
+    valued = [estimate for _, estimate in _valued(ones)]
+    if not valued or valued[0].better == "0":
         return []
-    end = (min if found[0].better == "-" else max)(value for value, _ in _valued(ones))
-    best = [one for value, one in _valued(ones) if value == end]
-    return best if len(best) < len(found) else []
+    end = (min if valued[0].better == "-" else max)(value for value, _ in _valued(ones))
+    best = [estimate for value, estimate in _valued(ones) if value == end]
+    return best if len(best) < len(valued) else []
 
 
 def _named(best: Sequence[Estimate], by: str) -> str:
@@ -281,15 +296,17 @@ def _named(best: Sequence[Estimate], by: str) -> str:
 
 
 def _ticks(ones: Sequence[Estimate], best: Sequence[Estimate]) -> Markup:
-    found = list(_valued(ones))
-    values = [value for value, _ in found]
+    valued = list(_valued(ones))
+    values = [value for value, _ in valued]
     scale = scale_for(ones[0].metric)
     if scale is None or not scale.drawable:
         scale = Scale(min(values, default=0.0), max(values, default=1.0))
     if not scale.drawable:
         return Markup()
     title = f"{short_name(ones[0].metric)}: {', '.join(map(number, values)) or 'no value'}"
-    return drawn(charts.ticks([(value, one in best) for value, one in found], scale, title))
+    return drawn(
+        charts.ticks([(value, estimate in best) for value, estimate in valued], scale, title)
+    )
 
 
 def _span(ones: Sequence[Estimate], *, percent: bool) -> str:

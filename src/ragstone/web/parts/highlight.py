@@ -28,25 +28,22 @@ def word_diff(first: str, second: str, longest: int = LONGEST) -> tuple[Markup, 
     """
     texts = first[:longest], second[:longest]
     words = [list(TOKEN.finditer(text)) for text in texts]
-    alike = list(_alike(*([one.group() for one in found] for found in words)))
+    alike = list(_alike(*([word.group() for word in word] for word in words)))
     left, right = ({pair[side] for pair in alike} for side in (0, 1))
-    return (
-        _marked(texts[0], words[0], left, "del"),
-        _marked(texts[1], words[1], right, "ins"),
-    )
+    return (_marked(texts[0], words[0], left, "del"), _marked(texts[1], words[1], right, "ins"))
 
 
 def _marked(text: str, words: Sequence[re.Match[str]], alike: set[int], tag: str) -> Markup:
     parts, at = [], 0
-    other = [place for place in range(len(words)) if place not in alike]
-    for place in other:
-        start, end = words[place].span()
-        if place - 1 in alike or not place:
+    other = [index for index in range(len(words)) if index not in alike]
+    for index in other:
+        start, end = words[index].span()
+        if index - 1 in alike or not index:
             parts += [html(text[at:start]), f"<{tag}>", html(text[start:end])]
         else:
             parts.append(html(text[at:end]))
         at = end
-        if place + 1 in alike or place + 1 == len(words):
+        if index + 1 in alike or index + 1 == len(words):
             parts.append(f"</{tag}>")
     return drawn("".join([*parts, html(text[at:])]))
 
@@ -60,8 +57,8 @@ def _alike(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, i
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """
     where: dict[str, int] = {}
-    for place, word in enumerate(first):
-        where[word] = where.get(word, 0) | 1 << place
+    for index, word in enumerate(first):
+        where[word] = where.get(word, 0) | 1 << index
     whole = (1 << len(first)) - 1
     rows = [whole]
     for word in second:
@@ -116,13 +113,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """Marked text, followed by text that is left out unless somebody asks for it.
-
-    Attributes:
-        text: The marked text.
-        start: Where what is left out begins.
-        end: Where it ends; ``start`` if nothing is left out.
-    """
+    """Marked text, followed by text from ``start`` to ``end`` that is fetched when asked for."""
 
     text: Markup
     start: int = 0
@@ -147,23 +138,23 @@ def shown_until(text: str, start: int, most_bytes: int) -> int:
 
 def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) -> Markup:
     """Return the text from ``start`` to ``end`` with spans marked, each followed by its number."""
-    inside = [one for one in spans if one.start < end and one.end > start][:MOST_SPANS]
+    inside = [span for span in spans if span.start < end and span.end > start][:MOST_SPANS]
     begins: dict[int, list[Span]] = {}
-    for one in inside:
-        begins.setdefault(max(one.start, start), []).append(one)
-    cuts = sorted({start, end, *begins, *(min(one.end, end) for one in inside)})
+    for span in inside:
+        begins.setdefault(max(span.start, start), []).append(span)
+    cuts = sorted({start, end, *begins, *(min(span.end, end) for span in inside)})
     out: list[str] = []
     active: list[Span] = []
     for left, right in pairwise(cuts):
-        active = [one for one in active if one.end > left] + begins.get(left, [])
+        active = [span for span in active if span.end > left] + begins.get(left, [])
         piece = inert(text[left:right])
         if active:
-            keys = " ".join(dict.fromkeys(one.key for one in active))
-            loud = [one for one in active if not one.quiet]
-            worst = max(loud, key=lambda one: RANK.get(one.verdict, 1), default=None)
+            keys = " ".join(dict.fromkeys(span.key for span in active))
+            loud = [span for span in active if not span.quiet]
+            worst = max(loud, key=lambda span: RANK.get(span.verdict, 1), default=None)
             looks = f"{look} {worst.verdict}" if worst else f"{look} quietly"
             piece = Markup('<span class="{}" data-k="{}">{}</span>').format(looks, keys, piece)
-            if closing := [one.key for one in loud if one.end == right]:
+            if closing := [span.key for span in loud if span.end == right]:
                 piece += Markup('<sup class="k">{}</sup>').format(together(closing))
         out.append(piece)
     return Markup("").join(out)
@@ -185,30 +176,30 @@ def together(keys: Sequence[str]) -> str:
 
 def quoted(quote: str, text: str) -> list[tuple[int, int]]:
     """Return where a text has the words of a quote; of one with ellipses, each of its parts."""
-    found = []
+    spans = []
     for part in ELLIPSIS.split(quote[: 2 * AT_ONCE]):
         words = part.strip()
         at = text.find(words) if words else -1
         if at >= 0:
-            found.append((at, at + len(words)))
-        elif words and (place := _folded(words, text[:LOOKED_THROUGH])):
-            found.append(place)
-    return found
+            spans.append((at, at + len(words)))
+        elif words and (span := _folded(words, text[:LOOKED_THROUGH])):
+            spans.append(span)
+    return spans
 
 
 def _folded(quote: str, text: str) -> tuple[int, int] | None:
     """Return where the text has the quote, whatever the case and the white space."""
-    wanted = " ".join(one.group().lower() for one in WORD.finditer(quote))
+    target = " ".join(word.group().lower() for word in WORD.finditer(quote))
     words = list(WORD.finditer(text))
-    folded = [one.group().lower() for one in words]
-    at = " ".join(folded).find(wanted)
-    if not wanted or at < 0:
+    folded = [word.group().lower() for word in words]
+    at = " ".join(folded).find(target)
+    if not target or at < 0:
         return None
-    starts = list(accumulate((len(one) + 1 for one in folded), initial=0))
+    starts = list(accumulate((len(word) + 1 for word in folded), initial=0))
     first = bisect_right(starts, at) - 1
-    last = bisect_right(starts, at + len(wanted) - 1) - 1
+    last = bisect_right(starts, at + len(target) - 1) - 1
     start = words[first].start() + at - starts[first]
-    end = words[last].start() + at + len(wanted) - starts[last]
+    end = words[last].start() + at + len(target) - starts[last]
     return min(start, words[first].end()), min(end, words[last].end())
 
 
@@ -232,29 +223,23 @@ def context_pieces(
 ) -> list[MarkedPiece]:
     """Return a context with quotes and relevant sentences marked, and the other sentences folded.
 
-    Args:
-        text: The whole context.
-        spans: The quotes.
-        relevant: The positions of the relevant sentences, from 0.
-        start: The first character that is shown.
-        end: The character after the last that may be shown; None: to the end of the text.
-        most_bytes: That it may take.
-        folds: Whether sentences that are neither first nor marked are folded.
+    It is shown from ``start``, at most to ``end`` and in ``most_bytes``; a quote far behind comes
+    too. ``relevant`` are positions of sentences, from 0; ``folds``: others are folded.
     """
     last = len(text) if end is None else min(end, len(text))
     until = min(shown_until(text, start, most_bytes), last)
     pieces = []
-    shown = _sentences(text, spans, relevant, start, until, folds=folds)
-    far = [one for one in spans if not one.quiet and until <= one.start < last]
+    piece = _sentences(text, spans, relevant, start, until, folds=folds)
+    far = [span for span in spans if not span.quiet and until <= span.start < last]
     at = until
     # A quote far behind what is shown is shown too, between what is left out.
-    for one in sorted(far, key=lambda span: span.start)[:5]:
-        if one.start < at:
+    for far_span in sorted(far, key=lambda span: span.start)[:5]:
+        if far_span.start < at:
             continue
-        pieces.append(MarkedPiece(shown, at, one.start))
-        at = min(one.end, one.start + SHORT * 4)
-        shown = marked(text, spans, one.start, at, "quote")
-    return [*pieces, MarkedPiece(shown, at, last)]
+        pieces.append(MarkedPiece(piece, at, far_span.start))
+        at = min(far_span.end, far_span.start + SHORT * 4)
+        piece = marked(text, spans, far_span.start, at, "quote")
+    return [*pieces, MarkedPiece(piece, at, last)]
 
 
 def _sentences(
@@ -266,11 +251,11 @@ def _sentences(
     *,
     folds: bool,
 ) -> Markup:
-    ends = [one.end for one in sentences(text[:until])]
+    ends = [sentence.end for sentence in sentences(text[:until])]
     folded: list[Markup] = []
     out: list[Markup] = []
     left = 0
-    loud = [one for one in spans if not one.quiet]
+    loud = [span for span in spans if not span.quiet]
     for number, end in enumerate([*ends[:-1], until] if ends else [until]):
         begin, left = max(left, start), end
         if end <= start:
@@ -279,7 +264,7 @@ def _sentences(
         is_relevant = number in relevant
         if is_relevant:
             piece = Markup('<span class="rel-s">{}</span>').format(piece)
-        is_marked = any(one.start < end and one.end > begin for one in loud)
+        is_marked = any(span.start < end and span.end > begin for span in loud)
         if is_relevant or is_marked or not out or not folds:
             out += _fold(folded)
             folded = []
@@ -302,40 +287,40 @@ LATE = "s"
 """Begins the key of a statement; a claim's is its number."""
 
 
-def claim_spans(found: Dossier) -> list[Span]:
+def claim_spans(facts: Dossier) -> list[Span]:
     """Return the claims in the answer, each with the verdict of the contexts."""
     spans = []
-    for part in found.parts["claim"]:
+    for part in facts.parts["claim"]:
         start, end = part.own.get("start"), part.own.get("end")
         if start is not None and end is not None:
             spans.append(Span(start, end, str(part.place + 1), support_of(part)))
     return spans
 
 
-def quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
+def quotes(facts: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
     """Return where a context has the words that verdicts rest on, and the claims that do."""
     id, text = context.own["id"], context.text or ""
     spans: list[Span] = []
     uses: list[str] = []
     known: dict[str, list[tuple[int, int]]] = {}
     units: tuple[tuple[Unit, str], ...] = (("claim", ""), ("statement", LATE), ("evidence", "e"))
-    several = len(found.example.reference) > 1
+    several = len(facts.example.reference) > 1
     for unit, letter in units:
-        for part in found.parts[unit]:
+        for part in facts.parts[unit]:
             if id not in rests_on(part):
                 continue
-            place = str(part.place + 1)
+            number = str(part.place + 1)
             if unit == "claim":
-                uses.append(place)
+                uses.append(number)
             elif unit == "statement" and several:
-                place = f"{part.reference + 1}.{place}"
+                number = f"{part.reference + 1}.{number}"
             quote = part.rows(Support.name)[0].values["quote"]
             if not quote:
                 continue
             if quote not in known:
                 known[quote] = quoted(quote, text)
             spans += [
-                Span(start, end, letter + place, support_of(part), quiet=unit != "claim")
+                Span(start, end, letter + number, support_of(part), quiet=unit != "claim")
                 for start, end in known[quote]
             ]
     return spans, together(uses) if len(uses) < 60 else f"1–{uses[-1]}"

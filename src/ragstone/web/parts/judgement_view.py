@@ -33,18 +33,7 @@ OWN_SHAPE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class JudgementText:
-    """A judgement.
-
-    Attributes:
-        code: The shape and colour of the verdict; empty if there is no verdict.
-        word: The verdict.
-        number: The probability of the verdict, written; empty if there is none.
-        words: All that is said, without its reason.
-        phrases: All that is said, with the reason and the judge.
-        reason: In words.
-        judge: Who said so.
-        row: The judgement itself.
-    """
+    """A judgement in words; ``code`` is the shape and colour of its verdict."""
 
     code: str
     word: str
@@ -63,8 +52,8 @@ def said(row: JudgementRow, lead: str | None = None) -> JudgementText:
     chance = next(
         (
             row.values.get(name)
-            for name, one in row.kind.columns.items()
-            if column is not None and one.of == column.name
+            for name, other in row.kind.columns.items()
+            if column is not None and other.of == column.name
         ),
         None,
     )
@@ -114,8 +103,8 @@ def because(reason: str | None) -> str:
 
 def says_of(ask: str) -> str:
     """Return the words before a judgement of an ask."""
-    one = ASKS[ask]
-    return one.says if one.says is not None else one.kind
+    known = ASKS[ask]
+    return known.says if known.says is not None else known.kind
 
 
 MOST_VALUES = 12
@@ -126,26 +115,7 @@ UNDO, REWORD = "undo", "reword"
 
 @dataclass(frozen=True, slots=True)
 class Correctable:
-    """A judgement that a person may correct, and who did.
-
-    Attributes:
-        about: The judgement, such as ``support/claim#3``.
-        code: The shape of what it says now.
-        words: What it says now.
-        columns: What may be set.
-        rests: Contexts on which it may rest; none of them is among the choices. Empty where
-            nothing supports it.
-        text: The wording of a claim, which may be changed; None where there is none.
-        reword: What the button for a new wording sends.
-        drop: What the button sends that drops it.
-        others: How many other answers share the judgement.
-        by: Who corrected it; empty if the judge's word stands.
-        when: When.
-        reason: Why.
-        was: What the judge had said.
-        undo: What the button sends that takes the correction back.
-        gone: Whether it was dropped.
-    """
+    """A judgement that a person may correct, what its buttons send, and who corrected it."""
 
     about: str
     code: str
@@ -179,11 +149,11 @@ class Pressed:
         return about_of(self.ask, self.unit)
 
 
-def author_of(asked: Asked) -> str:
+def author_of(request: Asked) -> str:
     """Return who corrects: the name given last, or the user of the machine itself."""
-    if given := asked.cookies.get(AUTHOR):
-        return unquote(given)
-    if not is_alone(asked.server):
+    if author := request.cookies.get(AUTHOR):
+        return unquote(author)
+    if not is_alone(request.server):
         return ""
     try:
         return getuser()
@@ -206,11 +176,7 @@ def about_of(ask: str, unit: str | None) -> str:
 
 
 def read_button(text: str) -> Pressed:
-    """Read what a button of ``Corrections`` sent.
-
-    Raises:
-        InputError: It is none of them.
-    """
+    """Read what a button of ``Corrections`` sent."""
     fields = dict(fields_of(text))
     if not {"seen", "about", "say"} <= fields.keys():
         raise InputError("Choose what is right with one of the buttons.")
@@ -221,22 +187,18 @@ def read_button(text: str) -> Pressed:
 def said_by_button(
     pressed: Pressed, text: str, contexts: Sequence[Context]
 ) -> Mapping[str, object]:
-    """Return what a person says with a button, by column.
-
-    Raises:
-        InputError: It names a context that is not there.
-    """
+    """Return what a person says with a button, by column."""
     if pressed.say == REWORD:
         return {TEXT: text}
     column, mark, value = pressed.say.partition("=")
     if mark:
         return {column: value}
     column, _, places = pressed.say.partition("#")
-    of = {str(place): context.id for place, context in enumerate(contexts)}
+    of = {str(position): context.id for position, context in enumerate(contexts)}
     chosen = list(filter(None, places.split(",")))
-    if unknown := [place for place in chosen if place not in of]:
+    if unknown := [position for position in chosen if position not in of]:
         raise InputError(f"There is no context at place {unknown[0]}.")
-    return {column: json.dumps([of[place] for place in chosen], ensure_ascii=False)}
+    return {column: json.dumps([of[position] for position in chosen], ensure_ascii=False)}
 
 
 class Corrections(Mapping[str, Correctable]):
@@ -244,7 +206,9 @@ class Corrections(Mapping[str, Correctable]):
 
     def __init__(self, judgements: Sequence[Judgement], contexts: Sequence[Context]) -> None:
         self._contexts = contexts
-        self._judgements = {about_of(one.ask, one.unit): one for one in judgements}
+        self._judgements = {
+            about_of(judgement.ask, judgement.unit): judgement for judgement in judgements
+        }
 
     def __getitem__(self, about: str) -> Correctable:
         return _correction(self._judgements[about], self._contexts)
@@ -262,74 +226,76 @@ class Corrections(Mapping[str, Correctable]):
         """Return the claims or statements that a person dropped."""
         return [
             self[about]
-            for about, one in self._judgements.items()
-            if one.kind == kind and one.values.get(DROPPED)
+            for about, judgement in self._judgements.items()
+            if judgement.kind == kind and judgement.values.get(DROPPED)
         ]
 
 
-def _correction(one: Judgement, contexts: Sequence[Context]) -> Correctable:
-    about = about_of(one.ask, one.unit)
+def _correction(judgement: Judgement, contexts: Sequence[Context]) -> Correctable:
+    about = about_of(judgement.ask, judgement.unit)
 
     def button(say: str) -> str:
-        return urlencode({"seen": one.version, "about": about, "say": say}, safe="/#=:")
+        return urlencode({"seen": judgement.version, "about": about, "say": say}, safe="/#=:")
 
-    kind, ask = kind_of(one.ask), ASKS[one.ask]
+    kind, ask = kind_of(judgement.ask), ASKS[judgement.ask]
     columns = []
     for name, column in sayable(kind, ask).items():
         if column.role in ("evidence", "words"):
             continue
-        given = (True, False) if column.dtype == pl.Boolean else values_of(ask, column)
-        if not given or len(given) > MOST_VALUES:
+        values = (True, False) if column.dtype == pl.Boolean else values_of(ask, column)
+        if not values or len(values) > MOST_VALUES:
             continue
         columns.append(
             {
                 "name": name.replace("_", " "),
-                "choices": list(_choices(kind, name, given, one, button)),
+                "choices": list(_choices(kind, name, values, judgement, button)),
             }
         )
     decides = kind.decides.replace("_", " ")
     columns.sort(key=lambda column: column["name"] != decides)
-    person = one.correction
-    text = one.values.get(TEXT) if kind.made else None
-    row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
+    person = judgement.correction
+    text = judgement.values.get(TEXT) if kind.made else None
+    row = JudgementRow(kind, {"judge": judgement.judge, "reason": None, **judgement.values})
     return Correctable(
         about,
         verdict_of(row)[0] or "other",
         "" if kind.made else in_words(row),
         tuple(columns),
-        tuple(_rests(kind, one, contexts, button)),
+        tuple(_rests(kind, judgement, contexts, button)),
         None if text is None else str(text),
         button(REWORD),
         button(f"{DROPPED}=true") if kind.made else "",
-        len(one.examples) - 1,
+        len(judgement.examples) - 1,
         "" if person is None else person.author,
         "" if person is None else when(person.at),
         "" if person is None else person.reason,
         "" if person is None else was_said(person),
         "" if person is None else button(UNDO),
-        bool(one.values.get(DROPPED)),
+        bool(judgement.values.get(DROPPED)),
     )
 
 
 def _rests(
     kind: type[Kind],
-    one: Judgement,
+    judgement: Judgement,
     contexts: Sequence[Context],
     button: Callable[[str], str],
 ) -> Iterator[View]:
     """Yield no context, and each of them, which a button adds or takes away."""
     for name in kind.having("evidence"):
-        is_backed = one.values.get(kind.decides) in kind.columns[kind.decides].positive
+        is_backed = judgement.values.get(kind.decides) in kind.columns[kind.decides].positive
         if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
             continue
-        now = one.values[name]
+        now = judgement.values[name]
         yield {"value": button(f"{name}#"), "code": "other", "word": "none", "on": now == []}
         # By places, for a page with many contexts would have all their long ids at each of them.
-        places = [place for place, context in enumerate(contexts) if context.id in (now or ())]
-        for place, context in enumerate(contexts):
-            others = [other for other in places if other != place]
+        places = [
+            position for position, context in enumerate(contexts) if context.id in (now or ())
+        ]
+        for position, context in enumerate(contexts):
+            others = [other for other in places if other != position]
             on = len(others) < len(places)
-            chosen = ",".join(map(str, others if on else [*others, place]))
+            chosen = ",".join(map(str, others if on else [*others, position]))
             yield {
                 "value": button(f"{name}#{chosen}"),
                 "code": "other",
@@ -339,24 +305,27 @@ def _rests(
 
 
 def _choices(
-    kind: type[Kind], name: str, given: Sequence[object], one: Judgement, button: object
+    kind: type[Kind],
+    name: str,
+    values: Sequence[object],
+    judgement: Judgement,
+    button: Callable[[str], str],
 ) -> list[View]:
-    assert callable(button)
-    found = []
-    for value in given:
+    choices = []
+    for value in values:
         code, word = look(kind, name, value)
         if isinstance(value, bool):
             word = "yes" if value else "no"
         written = str(value).lower() if isinstance(value, bool) else str(value)
-        found.append(
+        choices.append(
             {
-                "value": str(button(f"{name}={written}")),
+                "value": button(f"{name}={written}"),
                 "code": code,
                 "word": word,
-                "on": one.values.get(name) == value,
+                "on": judgement.values.get(name) == value,
             }
         )
-    return found
+    return choices
 
 
 def when(at: str) -> str:
@@ -364,14 +333,14 @@ def when(at: str) -> str:
     return datetime.fromisoformat(at).strftime("%d %b %Y, %H:%M UTC")
 
 
-def was_said(one: Correction) -> str:
+def was_said(correction: Correction) -> str:
     """Return what the judge had said in the columns that a person set."""
-    kind = kind_of(one.ask)
+    kind = kind_of(correction.ask)
     words = []
-    for name in one.said:
+    for name in correction.said:
         if name == DROPPED or name in kind.having("evidence"):
             continue
-        value = one.was.get(name)
+        value = correction.was.get(name)
         if name == TEXT or value is None:
             words.append("nothing" if value is None else str(value))
         elif name in kind.columns and not isinstance(value, list):

@@ -74,29 +74,34 @@ def band_drawn(
     """Return the picture of a metric over time; empty if nothing was judged."""
     points = tuple(
         SeriesPoint(
-            one.end,
-            one.value,
-            _end(one.band_low, series.range.low, one.value),
-            _end(one.band_high, series.range.high, one.value),
+            window.end,
+            window.value,
+            _end(window.band_low, series.range.low, window.value),
+            _end(window.band_high, series.range.high, window.value),
         )
-        for one in series.windows
-        if one.value is not None
+        for window in series.windows
+        if window.value is not None
     )
     if not points:
         return Markup()
-    scale, levels = _scale(series, points, [one for one in (bar, base) if one is not None])
+    scale, levels = _scale(series, points, [value for value in (bar, base) if value is not None])
     begin, end = series.since, max(series.until, points[-1].at)
     picture = Series(
         points,
         scale,
         said_metric(series.metric),
         base,
-        tuple((one.at, _short(one.version)) for one in deploys if begin <= one.at <= end),
+        tuple(
+            (deploy.at, _short(deploy.version)) for deploy in deploys if begin <= deploy.at <= end
+        ),
         bar,
         tuple(
-            (max(one.since, begin), end if one.resolved_at is None else min(one.resolved_at, end))
-            for one in alarms
-            if one.since < end and (one.resolved_at is None or one.resolved_at > begin)
+            (
+                max(alarm.since, begin),
+                end if alarm.resolved_at is None else min(alarm.resolved_at, end),
+            )
+            for alarm in alarms
+            if alarm.since < end and (alarm.resolved_at is None or alarm.resolved_at > begin)
         ),
         Scale(begin, end),
         max(series.step, 1e-9) * (GAP + 0.5),
@@ -108,27 +113,27 @@ def band_drawn(
 
 def time_ticks(begin: float, end: float) -> list[tuple[float, str]]:
     """Return moments to write below a picture: full hours, or days, by this machine's clock."""
-    step = next((one for one in TICKS if (end - begin) / one <= MOST_TICKS), None)
+    step = next((step for step in TICKS if (end - begin) / step <= MOST_TICKS), None)
     if step is None:
         step = floor((end - begin) / MOST_TICKS / DAY + 1) * DAY
     first = datetime.fromtimestamp(begin, UTC).astimezone()
     day = first.replace(hour=0, minute=0, second=0, microsecond=0)
     at = day.timestamp() + ((begin - day.timestamp()) // step + 1) * step
-    found = []
+    ticks = []
     while at <= end:
         # Of days, midnight is meant, also where clocks were changed between two.
         local = datetime.fromtimestamp(at, UTC).astimezone()
         if step >= DAY:
             local = (local + timedelta(hours=2)).replace(hour=0, minute=0)
-        found.append((local.timestamp(), local.strftime("%d %b" if step >= DAY else "%H:%M")))
+        ticks.append((local.timestamp(), local.strftime("%d %b" if step >= DAY else "%H:%M")))
         at += step
-    return found
+    return ticks
 
 
 def _end(band: float | None, range: float | None, value: float) -> float:
-    for one in (band, range):
-        if one is not None and isfinite(one):
-            return one
+    for end in (band, range):
+        if end is not None and isfinite(end):
+            return end
     return value
 
 
@@ -137,16 +142,16 @@ def _scale(
 ) -> tuple[Scale, tuple[float, ...]]:
     """Return the part of the range of values that is drawn, and the levels with a line."""
     settled = series.since + SETTLED * (series.until - series.since)
-    later = [one for one in points if one.at >= settled] or points
-    inside = [*(one.value for one in points), *marks]
-    inside += [end for one in later for end in (one.low, one.high)]
+    later = [point for point in points if point.at >= settled] or points
+    inside = [*(point.value for point in points), *marks]
+    inside += [end for point in later for end in (point.low, point.high)]
     low, high = min(inside), max(inside)
     if (series.range.low, series.range.high) == (0, 1):
         step = 0.25
     else:
         wide = (high - low) or abs(high) or 1.0
         ten = 10 ** floor(log10(wide))
-        step = next(one for one in (ten / 4, ten / 2, ten, 2 * ten, 5 * ten) if wide / one <= 4)
+        step = next(size for size in (ten / 4, ten / 2, ten, 2 * ten, 5 * ten) if wide / size <= 4)
     first, last = floor(low / step + 1e-9), -floor(-high / step + 1e-9)
     if last - first < 2:
         last, first = (last, last - 2) if low < (first + 0.5) * step else (first + 2, first)
@@ -163,9 +168,9 @@ def _short(version: str) -> str:
     return version if len(version) <= 12 else f"{version[:11]}…"
 
 
-def base_of(one: MetricNow) -> float | None:
+def base_of(metric: MetricNow) -> float | None:
     """Return the mean of the baseline run; None where what was before is earlier answers."""
-    return None if one.before.of is None else one.before.before.value
+    return None if metric.before.of is None else metric.before.before.value
 
 
 def _rests_on(series: MetricOverTime, now: MeanInWindow | None) -> str:
@@ -181,10 +186,10 @@ def _rests_on(series: MetricOverTime, now: MeanInWindow | None) -> str:
     return ", ".join(parts)
 
 
-def state_of(one: MetricNow) -> tuple[str, str] | None:
+def state_of(metric: MetricNow) -> tuple[str, str] | None:
     """Return the shape and the word of what can be said of a metric."""
-    less = one.series.range.better == "-"
-    found: dict[str, tuple[str, str]] = {
+    less = metric.series.range.better == "-"
+    states: dict[str, tuple[str, str]] = {
         "below_bar": ("worse", "above its bar" if less else "below its bar"),
         "above_bar": ("correct", "below its bar" if less else "above its bar"),
         "as_before": ("equivalent", "as before"),
@@ -193,7 +198,7 @@ def state_of(one: MetricNow) -> tuple[str, str] | None:
         "cannot_tell": ("cannot_tell", "cannot tell"),
         "no_data": ("missing", "no data"),
     }
-    return found.get(one.state)
+    return states.get(metric.state)
 
 
 def _beside(metric: MetricNow) -> Iterator[tuple[str, MeanWithInterval]]:
@@ -212,11 +217,11 @@ def caption(series: Sequence[MetricOverTime]) -> str:
     """Say what the pictures show."""
     if not series:
         return ""
-    one = series[0]
+    first = series[0]
     return (
-        f"Line: mean of the answers judged in {length_in_words(one.window)}, each weighted by how "
-        f"unlikely it was to be drawn. Band: {percent(one.level)} confidence sequence, which holds "
-        "at every moment together, so looking often does no harm. Dotted: baseline. Dashed: the "
-        "bar of a rule. Blue: deploys. Red: an alarm. What raises an alarm is a detector of its "
-        "own, quicker than the band."
+        f"Line: mean of the answers judged in {length_in_words(first.window)}, each weighted by "
+        f"how unlikely it was to be drawn. Band: {percent(first.level)} confidence sequence, which "
+        "holds at every moment together, so looking often does no harm. Dotted: baseline. Dashed: "
+        "the bar of a rule. Blue: deploys. Red: an alarm. What raises an alarm is a detector of "
+        "its own, quicker than the band."
     )

@@ -73,33 +73,33 @@ def _cell(
     return value, list(marked_words(answers, part, label, texts))
 
 
-def _votes(form: QueueForm, item: QueueItem, said: Sequence[SavedItem]) -> Votes:
-    found: dict[str, list[tuple[str, list[str]]]] = {}
+def _votes(form: QueueForm, item: QueueItem, answers: Sequence[SavedItem]) -> Votes:
+    by_field: dict[str, list[tuple[str, list[str]]]] = {}
     for at, part in enumerate(item.parts):
-        for label in (asked.label for asked in form.asked if part.asks(asked)):
+        for label in (label.label for label in form.asked if part.asks(label)):
             by_value: dict[str, list[str]] = {}
-            for one in said:
-                value = one.answers.labels.get((part.unit, part.name), {}).get(label, "")
-                value = DISCARDED if one.answers.discarded else value
+            for saved in answers:
+                value = saved.answers.labels.get((part.unit, part.name), {}).get(label, "")
+                value = DISCARDED if saved.answers.discarded else value
                 if value:
-                    by_value.setdefault(value, []).append(one.person)
+                    by_value.setdefault(value, []).append(saved.person)
             votes = sorted(by_value.items(), key=lambda vote: -len(vote[1]))
-            found[field_of(at, label)] = votes
-    return found
+            by_field[field_of(at, label)] = votes
+    return by_field
 
 
 def people_corrections(
-    place: RunsFolder, metrics: Sequence[str], shown: Sequence[MetricNow]
+    folder: RunsFolder, metrics: Sequence[str], bands: Sequence[MetricNow]
 ) -> View:
     """Return what stands below the metrics of the first screen."""
     settled = [metric for metric in metrics if labels_of_metric(metric)]
-    work = _work(place)
+    work = _work(folder)
     far = sent = ""
     if work is not None:
         sent = queue_path(work.form.name, "progress")
         far = f"{work.labelled:,} of {counted(work.items, item_noun(work.form))} labelled"
     return {
-        "rows": [metric for metric in shown if metric.corrected is not None],
+        "rows": [metric for metric in bands if metric.corrected is not None],
         "settled": _listed(settled),
         "left": _listed([metric for metric in metrics if metric not in settled]),
         "far": far,
@@ -108,14 +108,14 @@ def people_corrections(
     }
 
 
-def _work(place: RunsFolder) -> QueueWork | None:
-    with place.labels_to_read() as database:
+def _work(folder: RunsFolder) -> QueueWork | None:
+    with folder.labels_to_read() as database:
         drawn = [] if database is None else drawn_queues(database)
         return queue_work(database, drawn[-1].name) if database is not None and drawn else None
 
 
 def _listed(metrics: Sequence[str]) -> str:
-    names = [said_metric(one) for one in metrics]
+    names = [said_metric(metric) for metric in metrics]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -128,15 +128,7 @@ STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class StillNeeded:
-    """The labels that a mean needs for an interval of ± ``HALF_WIDTH``.
-
-    Attributes:
-        name: Of the metric, or of the label.
-        labelled: How many there are.
-        needed: How many there must be; None if that is not known, or no number is enough.
-        alone: How many without the judge's help; None if no judge helps.
-        why: Why it is not known, or not enough; empty otherwise.
-    """
+    """The labels that a mean needs for ± ``HALF_WIDTH``, with a judge's help and ``alone``."""
 
     name: str
     labelled: int
@@ -152,18 +144,13 @@ class StillNeeded:
 
 @dataclass(frozen=True, slots=True)
 class QueueNumbers:
-    """The numbers that the labels of a queue tell so far.
-
-    Attributes:
-        labels: Agreement and means, label by label.
-        needed: How many labels means still need.
-    """
+    """The numbers that the labels of a queue tell so far."""
 
     labels: tuple[LabelSoFar, ...]
     needed: tuple[StillNeeded, ...]
 
 
-def queue_numbers(place: RunsFolder, work: QueueWork) -> QueueNumbers | None:
+def queue_numbers(folder: RunsFolder, work: QueueWork) -> QueueNumbers | None:
     """Return the numbers of a queue, of now or a little before; None while there are none."""
     if not work.given:
         return QueueNumbers((), ())
@@ -173,46 +160,46 @@ def queue_numbers(place: RunsFolder, work: QueueWork) -> QueueNumbers | None:
     # What was decided, changed or taken back is few, and changes all of it.
     few = work.version[1:] if work.given < STEPS else work.version[1]
     version = (work.given // step, step, done, few, len(work.form.asked))
-    return place.later.newest(("queue", name), version, lambda: _computed(place, name))
+    return folder.later.newest(("queue", name), version, lambda: _computed(folder, name))
 
 
-def _computed(place: RunsFolder, name: str) -> QueueNumbers:
-    with place.labels_to_read() as database:
+def _computed(folder: RunsFolder, name: str) -> QueueNumbers:
+    with folder.labels_to_read() as database:
         if database is None:
             return QueueNumbers((), ())
         queue = Queue(database, name)
-        run = source_run(place, queue.form)
+        run = source_run(folder, queue.form)
         scored = None if run is None else Scored(run)
         clusters: Mapping[str, str] = (
             queue.questions()
             if scored is None
             else dict(scored.facets.select("example_id", "cluster").iter_rows())
         )
-        found = queue_so_far(database, queue, clusters=clusters)
+        agreement = queue_so_far(database, queue, clusters=clusters)
         table = labels_in_queue(database, name)
         needed = [] if scored is None else list(_of_metrics(scored, queue.form, table))
         if not needed:
             needed = list(_of_labels(queue.form, table, clusters))
-    return QueueNumbers(found, tuple(needed))
+    return QueueNumbers(agreement, tuple(needed))
 
 
-def source_run(place: RunsFolder, form: QueueForm) -> Run | None:
+def source_run(runs_folder: RunsFolder, form: QueueForm) -> Run | None:
     """Return the run that a queue is made of, if it is one of this folder and finished."""
     name = Path(form.source).name
-    there = place.folder / name
+    folder = runs_folder.folder / name
     try:
-        if name and (there / RunEntry.MANIFEST).is_file() and there.samefile(form.source):
-            return place.run(name)
+        if name and (folder / RunEntry.MANIFEST).is_file() and folder.samefile(form.source):
+            return runs_folder.run(name)
     except (OSError, InputError):
         return None
     return None
 
 
 def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[StillNeeded]:
-    asked = {(one.label, one.unit) for one in form.asked}
+    labels = {(label.label, label.unit) for label in form.asked}
     for name in scored.metrics:
         needed = labels_asked((), scored.metric(name) or name)
-        if not {(one.label, one.unit) for one in needed} <= asked:
+        if not {(label.label, label.unit) for label in needed} <= labels:
             continue
         short = short_name(name)
         try:
@@ -228,8 +215,10 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
 def _of_labels(
     form: QueueForm, table: LabelTable, clusters: Mapping[str, str]
 ) -> Iterator[StillNeeded]:
-    for one in labels_left(table, half_width=HALF_WIDTH, clusters=clusters, ends=choice_ends(form)):
-        why = words(one.why) if one.why else ""
+    for left in labels_left(
+        table, half_width=HALF_WIDTH, clusters=clusters, ends=choice_ends(form)
+    ):
+        why = words(left.why) if left.why else ""
         # Of a rating from 1 to 5 it is that share of the scale.
-        to = "" if one.half_width == HALF_WIDTH else f" to ± {one.half_width:.2g}"
-        yield StillNeeded(f"{one.label}{to}", one.so_far, one.needed, None, why)
+        to = "" if left.half_width == HALF_WIDTH else f" to ± {left.half_width:.2g}"
+        yield StillNeeded(f"{left.label}{to}", left.so_far, left.needed, None, why)
