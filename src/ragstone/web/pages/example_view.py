@@ -395,7 +395,7 @@ def correct_judgement(
     folder.later.get(key, lambda: example_rows(run).rows, patience=0)
     now = Corrections(run.correctable(example), contexts).get(pressed.about)
     # On which contexts a verdict rests is asked next.
-    asks = pressed.about if now and now.rests and pressed.say != UNDO else None
+    asks = pressed.about if now and now["rests"] and pressed.say != UNDO else None
     back = request.but(part=None, about=asks, **{"from": None, "to": None})
     return Elsewhere(f"{back}{_anchor_of(pressed)}", author_cookie(author))
 

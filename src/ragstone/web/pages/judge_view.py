@@ -106,7 +106,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "label_name": _label(label),
             "check": check,
             "matrix": _matrix(request, calibration, label, check, cell) if check else None,
-            "measures": _measures(check) if check else (),
+            "measures": list(_measures(check)) if check else (),
             "measures_axis": _axis(check),
             "reliability": _reliability(calibration, label),
             "biases": _biases(check) if check else (),
@@ -292,11 +292,6 @@ def _matrix(
     return {"names": names, "rows": rows}
 
 
-def _measures(check: Mapping[str, Any]) -> tuple[View, ...]:
-    scale = _scale_of(check)
-    return tuple(_measured(check, scale))
-
-
 def _scale_of(check: Mapping[str, Any]) -> Scale:
     ends = [check.get(f"{name}{end}") for name in MEASURES for end in ("", "_low")]
     return AROUND_CHANCE if any(end is not None and end < 0 for end in ends) else SHARE
@@ -307,22 +302,21 @@ def _axis(check: Mapping[str, Any] | None) -> Markup:
     return drawn(charts.axis(scale, quarters=scale is SHARE))
 
 
-def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[View]:
+def _measures(check: Mapping[str, Any]) -> Iterator[View]:
+    scale = _scale_of(check)
     for name, word in MEASURES.items():
         value = check.get(name)
         if value is None and name != "kappa":
             continue
         low, high = check.get(f"{name}_low"), check.get(f"{name}_high")
         weighted = name == "kappa" and check["weighting"] == "quadratic"
-        strip = drawn(charts.strip(IntervalCell(value, low, high, scale)))
-        why = "" if value is not None else str(check["reason"] or "").replace("_", " ")
         yield {
             "name": "weighted κ" if weighted else word,
             "value": value,
             "low": low,
             "high": high,
-            "figure": strip,
-            "why": why,
+            "figure": drawn(charts.strip(IntervalCell(value, low, high, scale))),
+            "why": "" if value is not None else str(check["reason"] or "").replace("_", " "),
         }
 
 

@@ -114,27 +114,6 @@ UNDO, REWORD = "undo", "reword"
 
 
 @dataclass(frozen=True, slots=True)
-class Correctable:
-    """A judgement that a person may correct, what its buttons send, and who corrected it."""
-
-    about: str
-    code: str
-    words: str
-    columns: tuple[View, ...]
-    rests: tuple[View, ...]
-    text: str | None
-    reword: str
-    drop: str
-    others: int
-    by: str
-    when: str
-    reason: str
-    was: str
-    undo: str
-    gone: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Pressed:
     """A button of ``Corrections`` that was pressed."""
 
@@ -201,7 +180,7 @@ def said_by_button(
     return {column: json.dumps([of[position] for position in chosen], ensure_ascii=False)}
 
 
-class Corrections(Mapping[str, Correctable]):
+class Corrections(Mapping[str, View]):
     """The judgements of an example that a person may correct, by name; made when shown."""
 
     def __init__(self, judgements: Sequence[Judgement], contexts: Sequence[Context]) -> None:
@@ -210,7 +189,7 @@ class Corrections(Mapping[str, Correctable]):
             about_of(judgement.ask, judgement.unit): judgement for judgement in judgements
         }
 
-    def __getitem__(self, about: str) -> Correctable:
+    def __getitem__(self, about: str) -> View:
         return _correction(self._judgements[about], self._contexts)
 
     def __contains__(self, about: object) -> bool:
@@ -222,7 +201,7 @@ class Corrections(Mapping[str, Correctable]):
     def __len__(self) -> int:
         return len(self._judgements)
 
-    def dropped(self, kind: str) -> list[Correctable]:
+    def dropped(self, kind: str) -> list[View]:
         """Return the claims or statements that a person dropped."""
         return [
             self[about]
@@ -231,7 +210,7 @@ class Corrections(Mapping[str, Correctable]):
         ]
 
 
-def _correction(judgement: Judgement, contexts: Sequence[Context]) -> Correctable:
+def _correction(judgement: Judgement, contexts: Sequence[Context]) -> View:
     about = about_of(judgement.ask, judgement.unit)
 
     def button(say: str) -> str:
@@ -256,23 +235,26 @@ def _correction(judgement: Judgement, contexts: Sequence[Context]) -> Correctabl
     person = judgement.correction
     text = judgement.values.get(TEXT) if kind.made else None
     row = JudgementRow(kind, {"judge": judgement.judge, "reason": None, **judgement.values})
-    return Correctable(
-        about,
-        verdict_of(row)[0] or "other",
-        "" if kind.made else in_words(row),
-        tuple(columns),
-        tuple(_rests(kind, judgement, contexts, button)),
-        None if text is None else str(text),
-        button(REWORD),
-        button(f"{DROPPED}=true") if kind.made else "",
-        len(judgement.examples) - 1,
-        "" if person is None else person.author,
-        "" if person is None else when(person.at),
-        "" if person is None else person.reason,
-        "" if person is None else was_said(person),
-        "" if person is None else button(UNDO),
-        bool(judgement.values.get(DROPPED)),
-    )
+    by_person = {"by": "", "when": "", "reason": "", "was": "", "undo": ""}
+    if person is not None:
+        by_person = {
+            "by": person.author,
+            "when": when(person.at),
+            "reason": person.reason,
+            "was": was_said(person),
+            "undo": button(UNDO),
+        }
+    return by_person | {
+        "about": about,
+        "code": verdict_of(row)[0] or "other",
+        "words": "" if kind.made else in_words(row),
+        "columns": columns,
+        "rests": list(_rests(kind, judgement, contexts, button)),
+        "text": None if text is None else str(text),
+        "reword": button(REWORD),
+        "drop": button(f"{DROPPED}=true") if kind.made else "",
+        "others": len(judgement.examples) - 1,
+    }
 
 
 def _rests(
@@ -287,21 +269,18 @@ def _rests(
         if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
             continue
         now = judgement.values[name]
-        yield {"value": button(f"{name}#"), "code": "other", "word": "none", "on": now == []}
+        yield _choice(button(f"{name}#"), "other", "none", on=now == [])
         # By places, for a page with many contexts would have all their long ids at each of them.
-        places = [
-            position for position, context in enumerate(contexts) if context.id in (now or ())
-        ]
-        for position, context in enumerate(contexts):
-            others = [other for other in places if other != position]
+        places = [at for at, context in enumerate(contexts) if context.id in (now or ())]
+        for at, context in enumerate(contexts):
+            others = [other for other in places if other != at]
             on = len(others) < len(places)
-            chosen = ",".join(map(str, others if on else [*others, position]))
-            yield {
-                "value": button(f"{name}#{chosen}"),
-                "code": "other",
-                "word": str(context.rank),
-                "on": on,
-            }
+            chosen = ",".join(map(str, others if on else [*others, at]))
+            yield _choice(button(f"{name}#{chosen}"), "other", str(context.rank), on=on)
+
+
+def _choice(value: str, code: str, word: str, *, on: bool) -> View:
+    return {"value": value, "code": code, "word": word, "on": on}
 
 
 def _choices(
@@ -310,22 +289,14 @@ def _choices(
     values: Sequence[object],
     judgement: Judgement,
     button: Callable[[str], str],
-) -> list[View]:
-    choices = []
+) -> Iterator[View]:
     for value in values:
         code, word = look(kind, name, value)
         if isinstance(value, bool):
             word = "yes" if value else "no"
         written = str(value).lower() if isinstance(value, bool) else str(value)
-        choices.append(
-            {
-                "value": button(f"{name}={written}"),
-                "code": code,
-                "word": word,
-                "on": judgement.values.get(name) == value,
-            }
-        )
-    return choices
+        on = judgement.values.get(name) == value
+        yield _choice(button(f"{name}={written}"), code, word, on=on)
 
 
 def when(at: str) -> str:
