@@ -36,10 +36,14 @@ def walk(
     before, after = (
         path(ids[index]) if 0 <= index < len(ids) else "" for index in (here - 1, here + 1)
     )
-    place = 0 if at is None else at + 1
     return {
-        "place": place, "of": len(ids), "words": words, "before": before, "after": after, "up": up,
-    }  # fmt: skip
+        "place": 0 if at is None else at + 1,
+        "of": len(ids),
+        "words": words,
+        "before": before,
+        "after": after,
+        "up": up,
+    }
 
 
 def run_tabs(run: str) -> list[tuple[str, str]]:
