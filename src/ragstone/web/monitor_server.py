@@ -320,7 +320,8 @@ def serve_monitor(
         if current_thread() is main_thread():
             # The server raises the signal again when it has ended, for whoever waits for it here.
             signal.signal(signal.SIGTERM, lambda *_: None)
-        serve(MonitorApp(intake, make_app(folder, access), access), listening.taken, listening.tls())
+        app = MonitorApp(intake, make_app(folder, access), access)
+        serve(app, listening.taken, listening.tls())
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
         alive.stop()
