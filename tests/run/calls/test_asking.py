@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from ragstone.core.errors import InputError, ModelError
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import in_shell
-from ragstone.judges.llm.questions import Piece, Question
+from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
 from ragstone.report.reason_words import words
@@ -336,12 +336,10 @@ def test_a_reply_about_another_text_is_asked_for_once_more(
     open_asking: Open,
     question: Make,
 ) -> None:
-    def checked(names: Sequence[str]) -> Piece:
-        (piece,) = question("Text.", *names).pieces
-        return replace(piece, echo=lambda item: "claim" if item == ECHOED else "")
-
+    (piece,) = question("Text.", *names).pieces
+    checked = replace(piece, echo=lambda item: "claim" if item == ECHOED else "")
     model = ScriptedModel(replies)
-    (outcome,) = put(open_asking(), model, Question((checked(names),), "S"))
+    (outcome,) = put(open_asking(), model, Question((checked,), "S"))
     assert (list(outcome.items), list(outcome.lacking)) == (answered, lacking)
     assert len(model.requests) == 2
     if not answered:
