@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 
 from ragstone.core.messages import worded
 
-_OPTIONAL = re.compile(r"\[([^]]*)\]")
-_FIELD = re.compile(r"\{(\w+):?([^}]*)\}")
+_OPTIONAL = re.compile(r"\[([^][]*)\]")
+_FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 _FIGURE = re.compile(r"\.\d[f%]")
 JOINTS = {"list": ", ", "or": " or ", "and": " and "}
 

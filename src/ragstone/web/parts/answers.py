@@ -51,8 +51,8 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
         "answer": shown_text,
         "cut": any(len(each or "") > answer for each in (text, *references)),
         "reference": [each[:answer] for each in references],
-        "claims": list(claims[:MOST_CLAIMS]),
-        "statements": list(statements[:MOST_STATEMENTS]),
+        "unsupported": list(claims[:MOST_CLAIMS]),
+        "unmatched": list(statements[:MOST_STATEMENTS]),
         "more": len(claims[MOST_CLAIMS:]) + len(statements[MOST_STATEMENTS:]),
         "contexts": [_context(facts, part, context) for part in facts.parts["context"] if context],
     }
