@@ -29,7 +29,7 @@ import ragstone
 from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import download as builtin
 from ragstone.models import numpy_bert as bert
-from ragstone.models.bert_weights import sizes_of
+from ragstone.models.bert_weights import read_weights
 from ragstone.models.download import to_stderr
 from ragstone.models.encoder import Encoder
 from ragstone.models.model_folder import ModelFolder
@@ -116,8 +116,9 @@ def encoders(folder: Path, threads: int) -> dict[str, Embed]:
 
 def product(folder: Path) -> Callable[[], float]:
     """Measures the seconds that the model's matrix products alone need for a token."""
-    sizes = sizes_of(ModelFolder.read(folder).config)
-    wide, inner = sizes.hidden, sizes.inner
+    model = ModelFolder.read(folder)
+    weights = read_weights(model.inside / "model.safetensors", model.config)
+    wide, inner = weights.hidden, len(weights.layers[0].inner.bias)
     shapes = [(wide, 3 * wide), (wide, wide), (wide, inner), (inner, wide)]
     draw = np.random.default_rng(0)
     operands = [
@@ -131,7 +132,7 @@ def product(folder: Path) -> Callable[[], float]:
 
     def measure() -> float:
         start = time.perf_counter()
-        for _ in range(sizes.layers):
+        for _ in range(len(weights.layers)):
             for left, right, result in operands:
                 np.matmul(left, right.T, out=result)
         return (time.perf_counter() - start) / ROWS

@@ -344,7 +344,7 @@ def test_a_sentence_too_long_for_the_model_is_left_to_it(judged: Judged) -> None
 
 
 def test_a_model_is_opened_by_name(tmp_path: Path, judged: Judged) -> None:
-    import_or_skip("tokenizers", reason="needs the extra local")
+    import_or_skip("transformers", reason="needs the extra torch")
     names = {0: "entailment", 1: "neutral", 2: "contradiction"}
     folder = tiny_bert(tmp_path, head=3, id2label=names, max_tokens=200, positions=200)
     nli = nli_judge(str(folder))
@@ -355,7 +355,7 @@ def test_a_model_is_opened_by_name(tmp_path: Path, judged: Judged) -> None:
 
 
 def test_a_model_whose_labels_say_nothing_is_refused_by_name(tmp_path: Path) -> None:
-    import_or_skip("tokenizers", reason="needs the extra local")
+    import_or_skip("transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path, head=3)
     with pytest.raises(ModelError, match="has the labels LABEL_0, LABEL_1, LABEL_2"):
         nli_judge(str(folder))

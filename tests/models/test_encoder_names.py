@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.core.errors import ModelError, UnknownName
+from ragstone.core.errors import MissingDependency, ModelError, UnknownName
 from ragstone.models import available, open_encoder, pull, stored
 from ragstone.models.encoder_names import NEEDS, Place, in_store, place_of
 from ragstone.models.model_store import Origin, find, keep, models_folder
@@ -39,6 +39,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def with_torch() -> None:
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
+
+
+@pytest.fixture
 def notes() -> list[str]:
     return []
 
@@ -59,20 +64,37 @@ def put(name: str, place: str, commit: str = "a" * 40, weights: str = "safetenso
         ("builtin:minilm", Place("builtin:minilm", "numpy")),
         ("all-MiniLM-L6-v2", Place("builtin:minilm", "numpy")),
         ("torch:builtin:minilm", Place("torch:builtin:minilm", "torch")),
-        ("org/name", Place("org/name", "numpy", repository="org/name")),
+        ("org/name", Place("org/name", "torch", repository="org/name")),
         ("torch:org/name", Place("torch:org/name", "torch", repository="org/name")),
-        ("org/na.me_1", Place("org/na.me_1", "numpy", repository="org/na.me_1")),
-        ("org/name@v2", Place("org/name@v2", "numpy", repository="org/name", revision="v2")),
-        ("there", Place("there", "numpy", folder=Path("there"))),
-        ("./there", Place("./there", "numpy", folder=Path("there"))),
+        ("org/na.me_1", Place("org/na.me_1", "torch", repository="org/na.me_1")),
+        ("org/name@v2", Place("org/name@v2", "torch", repository="org/name", revision="v2")),
+        ("there", Place("there", "torch", folder=Path("there"))),
+        ("./there", Place("./there", "torch", folder=Path("there"))),
         ("onnx:there/in", Place("onnx:there/in", "onnx", folder=Path("there/in"))),
-        ("there/in", Place("there/in", "numpy", folder=Path("there/in"))),
-        ("there/out", Place("there/out", "numpy", repository="there/out")),
+        ("there/in", Place("there/in", "torch", folder=Path("there/in"))),
+        ("there/out", Place("there/out", "torch", repository="there/out")),
     ],
 )
 def test_a_name_means_one_thing(name: str, place: Place, nowhere: Path) -> None:
     (nowhere / "there" / "in").mkdir(parents=True)
     assert place_of(name) == place
+
+
+@pytest.mark.parametrize("where", ["there", "org/name", "org/name@v2"])
+def test_numpy_runs_no_other_model_and_says_what_does(where: str) -> None:
+    with pytest.raises(ModelError, match=r"omit numpy: and pip .*\[torch\].*onnx:.*\[onnx\]"):
+        open_encoder(f"numpy:{where}")
+    assert place_of("numpy:builtin:minilm") == Place("numpy:builtin:minilm", "numpy")
+
+
+@pytest.mark.parametrize(("name", "extra"), [("org/name", "torch"), ("onnx:org/name", "onnx")])
+def test_a_missing_package_is_told_with_its_extra(
+    name: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("torch", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependency, match=rf"The encoder {name} needs .*\[{extra}\]"):
+        open_encoder(name)
 
 
 def test_a_folder_may_be_named_from_home(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +162,7 @@ def test_a_file_is_no_folder(folder: Path) -> None:
         open_encoder(str(folder / "model.safetensors"))
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_folder_is_opened(folder: Path) -> None:
     assert available(str(folder))
     encoder = open_encoder(str(folder), offline=True)
@@ -149,10 +172,12 @@ def test_a_folder_is_opened(folder: Path) -> None:
     np.testing.assert_allclose((vectors**2).sum(axis=1), 1, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_model_is_loaded_once(folder: Path) -> None:
     assert open_encoder(str(folder)) is open_encoder(str(folder), offline=True)
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_model_saved_anew_is_loaded_anew(folder: Path) -> None:
     first = open_encoder(str(folder))
     tiny_bert(folder, seed=1)
@@ -161,6 +186,7 @@ def test_a_model_saved_anew_is_loaded_anew(folder: Path) -> None:
     assert first.embed(TEXTS).tolist() != second.embed(TEXTS).tolist()
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_embeddings_are_kept_for_the_next_process(folder: Path) -> None:
     expected = open_encoder(str(folder)).embed(TEXTS)
     script = """
@@ -177,19 +203,22 @@ print(json.dumps(encoder.embed(json.loads(sys.argv[2])).tolist()))
     assert json.loads(done.stdout) == expected.tolist()
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_folder_that_is_no_model_is_no_other_model(nowhere: Path) -> None:
     (nowhere / "org" / "name").mkdir(parents=True)
     put("org/name", "org--name@1")
-    with pytest.raises(ModelError, match=r"config\.json"):
+    with pytest.raises(ModelError, match="org/name: sentence-transformers cannot load it"):
         open_encoder("org/name")
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_folder_with_a_graph_alone_is_named_to_onnx(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "model.onnx")
     with pytest.raises(ModelError, match=f"use the name onnx:{folder}"):
         open_encoder(str(folder))
 
 
+@pytest.mark.usefixtures("with_torch")
 def test_a_hub_model_in_the_store_is_opened_without_a_network() -> None:
     assert not available("org/name")
     put("org/name", "org--name@1")
@@ -200,7 +229,7 @@ def test_a_hub_model_in_the_store_is_opened_without_a_network() -> None:
     assert not available("org/other")
 
 
-def test_onnx_takes_a_graph_and_numpy_takes_weights() -> None:
+def test_onnx_takes_a_graph_and_torch_takes_weights() -> None:
     put("org/name", "org--name@1")
     place = place_of("onnx:org/name")
     assert in_store(place) is None
@@ -208,7 +237,7 @@ def test_onnx_takes_a_graph_and_numpy_takes_weights() -> None:
     there = in_store(place)
     assert there is not None
     assert there.origin.weights == "onnx"
-    there = in_store(replace(place, back_end="numpy"))
+    there = in_store(replace(place, back_end="torch"))
     assert there is not None
     assert there.origin.weights == "safetensors"
 
@@ -219,7 +248,8 @@ def test_the_builtin_model_has_no_onnx_file_and_says_where_one_is() -> None:
     assert not available("onnx:builtin:minilm")
 
 
-@pytest.mark.parametrize("name", ["builtin:minilm", "org/name"])
+@pytest.mark.usefixtures("with_torch")
+@pytest.mark.parametrize("name", ["builtin:minilm", "org/name", "org/name@main"])
 def test_offline_fetches_nothing_and_says_what_to_do(name: str, notes: list[str]) -> None:
     with pytest.raises(ModelError) as caught:
         open_encoder(name, offline=True, note=notes.append)
@@ -230,8 +260,9 @@ def test_offline_fetches_nothing_and_says_what_to_do(name: str, notes: list[str]
 
 
 def test_without_a_network_a_hub_name_is_an_error_and_no_other_model(notes: list[str]) -> None:
+    import_or_skip("onnxruntime", reason="needs the extra onnx")
     with pytest.raises(ModelError, match="org/name could not be looked up at http://127"):
-        open_encoder("org/name", note=notes.append)
+        open_encoder("onnx:org/name", note=notes.append)
 
 
 def test_a_damaged_model_is_refused_with_what_to_do() -> None:
@@ -292,9 +323,3 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_torch_gives_the_vectors_of_numpy(folder: Path) -> None:
-    import_or_skip("sentence_transformers", reason="needs the extra torch")
-    vectors = open_encoder(f"torch:{folder}").embed(TEXTS)
-    np.testing.assert_allclose(vectors, open_encoder(str(folder)).embed(TEXTS), atol=1e-5)

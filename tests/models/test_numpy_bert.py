@@ -1,6 +1,5 @@
 """The NumPy back end beside a plain BERT, and beside torch where it is installed."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
 from tests.models.closeness import furthest
 
-safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
+import_or_skip("safetensors.numpy", reason="needs the extra local")
 import_or_skip("tokenizers", reason="needs the extra local")
 
 CLOSE = 1e-5
@@ -213,72 +212,8 @@ def test_the_same_model_has_the_same_fingerprint(folder: Path, tmp_path: Path) -
     assert load(other, "tiny").fingerprint != load(folder, "tiny").fingerprint
 
 
-@pytest.mark.parametrize("activation", ["gelu_new", "gelu_pytorch_tanh", "relu"])
-def test_other_activations_are_those_of_torch(tmp_path: Path, activation: str) -> None:
-    folder = tiny_bert(tmp_path)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"hidden_act": activation}))
-    beside_torch(folder)
-
-
 def test_the_builtin_model_is_that_of_torch(minilm: Path) -> None:
     beside_torch(minilm, TEXTS[2:5] + TEXTS[-4:])
-
-
-def test_a_bare_transformer_is_that_of_torch(tmp_path: Path) -> None:
-    folder = tiny_bert(tmp_path)
-    (folder / "modules.json").unlink()
-    (folder / "sentence_bert_config.json").unlink()
-    beside_torch(folder)
-
-
-@pytest.mark.parametrize("architecture", ["Roberta", "XLMRoberta", "DistilBert"])
-def test_the_other_architectures_are_those_of_torch(
-    tmp_path: Path, folder: Path, architecture: str
-) -> None:
-    beside_torch(of_architecture(architecture, tmp_path, folder))
-
-
-@pytest.mark.parametrize("architecture", ["Bert", "Roberta", "DistilBert"])
-def test_weights_may_lie_under_the_models_name(
-    tmp_path: Path, folder: Path, architecture: str
-) -> None:
-    plain = of_architecture(architecture, tmp_path / "plain", folder)
-    expected = load(plain, "plain").embed(TEXTS)
-    named = Path(shutil.copytree(plain, tmp_path / "named"))
-    tensors = safetensors.load_file(named / "model.safetensors")
-    prefix = architecture.lower()
-    safetensors.save_file(
-        {f"{prefix}.{name}": tensor for name, tensor in tensors.items()},
-        named / "model.safetensors",
-    )
-    assert furthest(load(named, "named").embed(TEXTS), expected) == 0
-
-
-def of_architecture(architecture: str, target: Path, tokenizer: Path) -> Path:
-    """A tiny model of another architecture, random, as transformers writes it."""
-    transformers = import_or_skip("transformers", reason="needs the extra torch")
-    torch = import_or_skip("torch", reason="needs the extra torch")
-    torch.manual_seed(0)
-    sizes = {
-        "vocab_size": 140,
-        "max_position_embeddings": 40,
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 48,
-        "hidden_dim": 48,
-        "pad_token_id": 1,
-        "initializer_range": 0.3,
-    }
-    config = getattr(transformers, f"{architecture}Config")(**sizes)
-    getattr(transformers, f"{architecture}Model")(config).save_pretrained(target)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer / name, target / name)
-    class_of_tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[UNK]"}
-    settings = json.loads((target / "tokenizer_config.json").read_text()) | class_of_tokenizer
-    (target / "tokenizer_config.json").write_text(json.dumps(settings))
-    return target
 
 
 @pytest.mark.parametrize("package", ["safetensors", "tokenizers"])

@@ -337,7 +337,8 @@ def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(
         f"{folder} holds neither model.onnx nor onnx/model.onnx. To make one: pip install "
         f"optimum-onnx, then optimum-cli export onnx --model '{folder}' "
         f"--task feature-extraction '{folder}/onnx'",
-        "Without onnx: in front of its name, the NumPy back end runs the model",
+        "Without onnx: in front of its name, sentence-transformers runs the model: "
+        "pip install 'ragstone[torch]'",
     ]
 
 

@@ -18,6 +18,7 @@ from ragstone.models.model_store import Origin, keep, models_folder
 from ragstone.report.reason_words import words
 from ragstone.run import Estimate, Run
 from ragstone.testing import ScriptedEncoder, tiny_bert
+from tests.availability import import_or_skip
 
 PLANE = {"Long?": (1, 0), "It is long.": (1, 0), "It is short.": (0, 1), "Both.": (1, 1)}
 EMBEDDING = (
@@ -85,6 +86,7 @@ def test_the_run_says_what_it_compared_with() -> None:
 
 def test_bertscore_comes_from_a_model_of_its_own_beside_a_server(tmp_path: Path) -> None:
     """A server gives no token vectors; a folder does."""
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path / "bert")
     run = evaluate(
         rows(),
@@ -103,6 +105,7 @@ def test_bertscore_comes_from_a_model_of_its_own_beside_a_server(tmp_path: Path)
 
 
 def test_bertscore_alone_needs_no_other_encoder(tmp_path: Path) -> None:
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path / "bert")
     run = evaluate(rows(), metrics="bertscore_f1", bertscore=f"model={folder}", offline=True,
                    judge="rules", out=tmp_path / "run")  # fmt: skip
@@ -411,6 +414,7 @@ def test_the_local_judge_says_by_what_it_judged(
 
 
 def test_an_nli_model_judges_support_and_is_in_the_signature(tmp_path: Path) -> None:
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
     labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
     model = tiny_bert(tmp_path / "nli", head=3, id2label=labels)
     rows = [{"question": "When?", "answer": "It opened in 1932.", "contexts": ["Opened 1932."]}]

@@ -188,7 +188,7 @@ class ModelFacts:
             folder = ModelFolder.read(model.folder)
         except RagstoneError:
             return cls(model, None, None)
-        return cls(model, folder.config.get("hidden_size"), folder.max_tokens)
+        return cls(model, folder.config.hidden_size, folder.max_tokens)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``--json`` has it."""

@@ -1,4 +1,4 @@
-"""Cross-encoder: the probability of each label for a pair of texts, by NumPy, ONNX or torch.
+"""Cross-encoder: the probability of each label for a pair of texts, by torch or ONNX.
 
 An ONNX file may have any architecture; torch runs any sequence classification model that
 transformers can load.
@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
-from .cross_encoder_bert import KINDS, CrossEncoderFolder, Pair, TokenizedPair, lengths_of
 from .download import to_stderr
 from .encoder import Vectors, batches, side_by_side
-from .encoder_names import Place, in_store, model_folder, needed, place_of
-from .model_folder import NO_LENGTH, is_count
-from .model_store import Note, checked
+from .encoder_names import location, needed, place_of
+from .model_folder import KINDS, NO_LENGTH, CrossEncoderFolder, is_count
+from .model_store import Note
 from .onnx_encoder import OnnxFile, even_batches, files, find
-from .tokenizer import inside, padded, readable
+from .tokenizer import Pair, TokenizedPair, inside, lengths_of, padded, readable
 from .torch_encoder import fingerprint, first_line, positions_of, quiet
 
 
@@ -79,10 +78,10 @@ def open_cross_encoder(
 ) -> CrossEncoder:
     """Open the cross-encoder with this name.
 
-        [numpy:|onnx:|torch:]WHERE      WHERE is a folder, or org/name[@revision] on the hub
+        [torch:|onnx:]WHERE      WHERE is a folder, or org/name[@revision] on the hub
 
-    The default back end, ``numpy``, reads BERT, RoBERTa, XLM-RoBERTa and DistilBERT; ``onnx``
-    reads any ``model.onnx``; ``torch`` reads whatever transformers can load.
+    The default back end, ``torch``, reads whatever transformers can load; ``onnx`` reads any
+    ``model.onnx``.
 
     Args:
         name: In the form above.
@@ -98,17 +97,11 @@ def open_cross_encoder(
     place = place_of(name)
     if place.folder is None and not place.repository:
         raise ModelError(f"{name} is an encoder for single texts. Name a cross-encoder")
-    if place.back_end == "torch":
-        return Scorer(name, _by_torch(place, offline=offline))
     needed(place, "cross-encoder")
-    folder = model_folder(place, offline=offline, note=note or to_stderr)
+    source = location(place, offline=offline, note=note or to_stderr)
     if place.back_end == "onnx":
-        pass
-
-        return Scorer(name, load_onnx(folder))
-    from . import cross_encoder_bert
-
-    return Scorer(name, cross_encoder_bert.load(folder))
+        return Scorer(name, load_onnx(Path(source)))
+    return Scorer(name, load(source, place.name, revision=place.revision, offline=offline))
 
 
 class PairModel(Protocol):
@@ -182,17 +175,6 @@ class Scorer:
         return np.array([pair.length for pair in self._model.read(once)], np.int32)[places]
 
 
-def _by_torch(place: Place, *, offline: bool) -> PairModel:
-    """Load from the user's folder or the store; otherwise transformers gets it from the hub."""
-    pass
-
-    folder = place.folder
-    if folder is None and (there := in_store(place)) is not None:
-        folder = checked(there).folder
-    where = place.repository if folder is None else str(folder)
-    return load(where, place.name, revision=place.revision, offline=offline)
-
-
 def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
     numbers: dict[Pair, int] = {}
     places = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
@@ -255,8 +237,7 @@ def load_onnx(path: Path) -> OnnxPairs:
     """
     folder = CrossEncoderFolder.read(path)
     graph = find(path, "text-classification")
-    padding = folder.config.get("pad_token_id")
-    file = OnnxFile(graph, LOGITS, padding if isinstance(padding, int) else 0)
+    file = OnnxFile(graph, LOGITS, folder.config.padding)
     return OnnxPairs(
         about="ONNX float32",
         fingerprint=folder.fingerprint(files(graph), "onnx", "float32"),

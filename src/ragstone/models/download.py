@@ -48,7 +48,6 @@ WEIGHTS = {
     "safetensors": re.compile(rf"{MODULE}model\.safetensors"),
     "onnx": re.compile(r"onnx/model\.onnx(_data)?"),
 }
-READER = {"safetensors": "numpy", "onnx": "onnx"}
 COMMIT = re.compile(r"[0-9a-f]{40}")
 LICENCE = re.compile(r"license:([\w.+-]{1,80})")
 
@@ -214,15 +213,14 @@ def _needed(path: str, weights: str) -> bool:
 
 
 def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
-    """Raise if a repository has no weights in this format; the error names a suitable back end."""
-    there = [kind for kind, name in WEIGHTS.items() if any(map(name.fullmatch, paths))]
-    if weights in there:
+    """Raise if a repository has no weights in this format; the error names one that may have."""
+    if any(map(WEIGHTS[weights].fullmatch, paths)):
         return
     in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
-    others = ", ".join(f"{reader}:{repository}" for reader in (*map(READER.get, there), "torch"))
+    alone = " in a single file" if in_parts and weights == "safetensors" else ""
     raise ModelError(
-        f"{repository} has no {weights} weights{' in a single file' if in_parts else ''}. "
-        f"Try another back end: {others}"
+        f"{repository} has no {weights} weights{alone}. Use the name torch:{repository} without "
+        "pulling it: sentence-transformers downloads models of other forms"
     )
 
 

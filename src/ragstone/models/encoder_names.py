@@ -1,12 +1,13 @@
 """Encoder names: how a user names an encoder, and how it is opened.
 
-    [numpy:|onnx:|torch:]WHERE      WHERE is builtin:minilm, a folder, or org/name[@revision]
-    all-MiniLM-L6-v2                builtin:minilm, which is this model
-    openai:MODEL                    the server in OPENAI_BASE_URL, or api.openai.com
-    http(s)://HOST[/v1]#MODEL       any server with an OpenAI-compatible embeddings API
+    builtin:minilm               all-MiniLM-L6-v2, by which name it is known too, run by NumPy
+    [torch:|onnx:]WHERE          WHERE is a folder, or org/name[@revision] on the hub
+    torch:builtin:minilm         the same model, run by sentence-transformers
+    openai:MODEL                 the server in OPENAI_BASE_URL, or api.openai.com
+    http(s)://HOST[/v1]#MODEL    any server with an OpenAI-compatible embeddings API
 
-WHERE is looked up in that order; the default back end is numpy. A name that cannot be opened is
-an error; no other model is used in its place.
+Names are looked up in that order. Without a back end before it, sentence-transformers runs WHERE. A
+name that cannot be opened is an error; no other model is used in its place.
 """
 
 import re
@@ -19,7 +20,16 @@ from ragstone.core.errors import MissingDependency, ModelError, UnknownName
 from ragstone.core.messages import argument
 
 from . import embedding_api, model_store
-from .download import BUILTIN, REPOSITORY, fetch, fetch_builtin, hub_is_off, instead, to_stderr
+from .download import (
+    BUILTIN,
+    REPOSITORY,
+    endpoint,
+    fetch,
+    fetch_builtin,
+    hub_is_off,
+    instead,
+    to_stderr,
+)
 from .embedding_cache import CachedEncoder, embeddings_file
 from .encoder import Encoder
 from .model_store import Note, Stored
@@ -85,10 +95,11 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
         return CachedEncoder(embedding_api.ApiEncoder(name, server), embeddings_file(), note=say)
     place = place_of(name)
     needed(place)
-    if _of_torch_alone(place):
-        return _once(place, place.repository, "", offline, say)
-    folder = model_folder(place, offline=offline, note=say).resolve()
-    _readable(place, folder)
+    source = location(place, offline=offline, note=say)
+    folder = Path(source).resolve()
+    if source == place.repository:
+        return _once(place, source, "", offline, say)
+    _check_readable(place, folder)
     return _once(place, str(folder), _stamp(folder), offline, say)
 
 
@@ -104,9 +115,7 @@ def available(name: str) -> bool:
             return True
         place = place_of(name)
         needed(place)
-        if _of_torch_alone(place) and _in_hub_cache(place.repository):
-            return True
-        model_folder(place, offline=True, note=to_stderr)
+        location(place, offline=True, note=to_stderr)
     except (ModelError, UnknownName, MissingDependency):
         return False
     return True
@@ -138,14 +147,24 @@ def place_of(name: str) -> Place:
         ModelError: It names a folder that does not exist or cannot be looked up, or the builtin
             model as an ONNX file, which does not exist.
     """
-    back_end, where = _split(name)
-    if where == BUILTIN and back_end == "onnx":
+    prefix, _, where = name.partition(":")
+    if prefix not in NEEDS:
+        prefix, where = "", name
+    if name == THE_BUILTIN and not Path(name).exists():
+        return Place(BUILTIN, "numpy")
+    if where == BUILTIN and prefix == "onnx":
         raise ModelError(
             f"{BUILTIN} has no ONNX file. Omit onnx:, or use the same model from the hub: "
             f"onnx:{REPOSITORY}"
         )
     if where == BUILTIN:
-        return Place(name, back_end)
+        return Place(name, "torch" if prefix == "torch" else "numpy")
+    if prefix == "numpy" and where:
+        raise ModelError(
+            f"NumPy runs {BUILTIN} alone. To run {where} by sentence-transformers, omit numpy: "
+            f"and pip install 'ragstone[torch]'; by onnxruntime: onnx:{where}, 'ragstone[onnx]'"
+        )
+    back_end: BackEnd = "onnx" if prefix == "onnx" else "torch"
     try:
         path = Path(where).expanduser()
         there, is_folder = path.exists(), path.is_dir()
@@ -156,8 +175,6 @@ def place_of(name: str) -> Place:
         return Place(name, back_end, folder=path)
     if where and there:
         raise ModelError(f"{where} is a file. Name its folder, which must hold the tokenizer too")
-    if name == THE_BUILTIN:
-        return Place(BUILTIN, back_end)
     if match := HUB_NAME.fullmatch(where):
         return Place(name, back_end, repository=match[1], revision=match[2] or "")
     if "/" in where or "\\" in where or where.startswith(("~", ".")):
@@ -165,28 +182,38 @@ def place_of(name: str) -> Place:
     raise UnknownName("encoder", name, (BUILTIN,), hint=f"Valid forms: {', '.join(FORMS)}.")
 
 
-def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
-    """The folder of the model, which is downloaded if necessary.
+def location(place: Place, *, offline: bool, note: Note) -> str:
+    """Return the folder of the model, which is downloaded if necessary.
+
+    The name on the hub, if sentence-transformers or transformers finds or downloads the model
+    itself: they read more kinds of files than are stored here.
 
     Raises:
         ModelError: The model is not here and cannot be downloaded, or is damaged.
         MissingDependency: A package that the download needs is not installed.
     """
     if place.folder is not None:
-        return place.folder
-    there = in_store(place)
-    if there is None and (offline or hub_is_off()):
+        return str(place.folder)
+    model = in_store(place)
+    if model is not None:
+        return str(model_store.checked(model).folder)
+    by_library = place.back_end == "torch" and place.repository
+    if by_library and _in_hub_cache(place):
+        return place.repository
+    if offline or hub_is_off():
         rule = argument("offline", True) if offline else "HF_HUB_OFFLINE"
         raise ModelError(
             f"{place.name} is not on this machine, and {rule} forbids downloads.\n"
             f"{instead(place.name)}"
         )
-    if there is None and place.repository:
-        weights = _weights(place)
-        there = fetch(place.repository, revision=place.revision, weights=weights, note=note)
-    elif there is None:
-        there = fetch_builtin(note=note)
-    return model_store.checked(there).folder
+    if by_library:
+        note(f"Downloading {place.repository} from {endpoint()} into huggingface_hub's cache")
+        return place.repository
+    if place.repository:
+        model = fetch(place.repository, revision=place.revision, weights="onnx", note=note)
+    else:
+        model = fetch_builtin(note=note)
+    return str(model_store.checked(model).folder)
 
 
 def in_store(place: Place) -> Stored | None:
@@ -211,37 +238,25 @@ def needed(place: Place, role: str = "encoder") -> None:
         raise MissingDependency(f"The {role} {place.name}", extra)
 
 
-def _split(name: str) -> tuple[BackEnd, str]:
-    for back_end in NEEDS:
-        if name.startswith(f"{back_end}:"):
-            return back_end, name.removeprefix(f"{back_end}:")
-    return "numpy", name
-
-
 def _weights(place: Place) -> str:
     """The weights format that the back end reads."""
     return "onnx" if place.back_end == "onnx" else "safetensors"
 
 
-def _of_torch_alone(place: Place) -> bool:
-    """Whether sentence-transformers downloads this model itself, because it reads more files."""
-    whole = place.back_end == "torch" and bool(place.repository) and not place.revision
-    return whole and in_store(place) is None
-
-
-def _in_hub_cache(repository: str) -> bool:
+def _in_hub_cache(place: Place) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
-    return isinstance(try_to_load_from_cache(repository, "config.json"), str)
+    revision = place.revision or None
+    return isinstance(
+        try_to_load_from_cache(place.repository, "config.json", revision=revision), str
+    )
 
 
-def _readable(place: Place, folder: Path) -> None:
+def _check_readable(place: Place, folder: Path) -> None:
     graph = any((folder / path).is_file() for path in PLACES)
-    weights = any(file.suffix == ".safetensors" for file in _files(folder))
-    if place.back_end == "numpy" and graph and not weights:
-        raise ModelError(
-            f"{folder} holds an ONNX graph and no safetensors: use the name onnx:{folder}"
-        )
+    weights = any(file.suffix in (".safetensors", ".bin") for file in _files(folder))
+    if place.back_end == "torch" and graph and not weights:
+        raise ModelError(f"{folder} holds an ONNX graph and no weights: use the name onnx:{folder}")
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -262,18 +277,16 @@ def _once(place: Place, where: str, stamp: object, offline: bool, note: Note) ->
     key = (place, embeddings_file())
     loaded = _opened.get(key)
     if loaded is None or loaded[0] != stamp:
-        encoder = CachedEncoder(_load(place, where, offline, note), key[1], note=note)
+        encoder = CachedEncoder(_load(place, where, offline), key[1], note=note)
         loaded = _opened[key] = (stamp, encoder)
     return loaded[1]
 
 
-def _load(place: Place, where: str, offline: bool, note: Note) -> Encoder:
+def _load(place: Place, where: str, offline: bool) -> Encoder:
     if place.back_end == "torch":
         from . import torch_encoder
 
-        if _of_torch_alone(place) and not offline and not _in_hub_cache(where):
-            note(f"Downloading {where} through sentence-transformers, into its own cache")
-        return torch_encoder.load(where, place.name, offline=offline)
+        return torch_encoder.load(where, place.name, revision=place.revision, offline=offline)
     if place.back_end == "onnx":
         from . import onnx_encoder
 

@@ -1,19 +1,29 @@
 """Model folder: reads the small files beside the weights and reports all faults in one error."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, Self, TypeGuard
+from typing import Annotated, Any, Literal, Self, TypeGuard, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
 from ragstone.core.errors import Fault, ModelError
 
-from .tokenizer import TextTokenizer, UnusableTokenizer, small_file
+from .tokenizer import PairTokenizer, TextTokenizer, UnusableTokenizer, small_file
 
 Pooling = Literal["mean", "cls", "max"]
-FurtherFaults = Callable[[Path, Mapping[str, Any]], Iterable[Fault]]
-
 POOLINGS: tuple[Pooling, ...] = ("mean", "cls", "max")
 OLD_POOLINGS = {
     "pooling_mode_cls_token": "cls",
@@ -30,17 +40,198 @@ TRANSFORMER_SETTINGS = (
     "sentence_distilbert_config.json",
     "sentence_xlm-roberta_config.json",
 )
-UNDERSTOOD_SETTINGS = {
-    "max_seq_length",
-    "do_lower_case",
-    "transformer_task",
-    "modality_config",
-    "module_output_name",
-    "unpad_inputs",
-}
+WITHOUT_EFFECT = {"module_output_name", "unpad_inputs"}
 COUNTED_FROM_PADDING = {"roberta", "xlm-roberta", "camembert", "mpnet"}
 NO_LENGTH = 1_000_000
 SHORTEST = 3
+SHORTEST_PAIR = 5
+LONGEST_SHOWN = 200
+KINDS = (None, "regression", "single_label_classification")
+"""Supported values of ``problem_type``: one label of several, or one number."""
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Return True if this is a whole number above 0, as sizes in ``config.json`` must be."""
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _expecting(words: str) -> WrapValidator:
+    def check(value: object, validate: Callable[[object], object]) -> object:
+        try:
+            return validate(value)
+        except ValidationError:
+            raise PydanticCustomError("expected", "{words}", {"words": words}) from None
+
+    return WrapValidator(check)
+
+
+def _is_inside(path: str) -> str:
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or "\\" in path:
+        raise ValueError("outside the folder")
+    return path
+
+
+def _is_last_state(modalities: dict[str, Any]) -> dict[str, Any]:
+    text, last = modalities.get("text"), "last_hidden_state"
+    if not isinstance(text, dict) or text.get("method_output_name", last) != last:
+        raise ValueError("another state")
+    return modalities
+
+
+Count = Annotated[int, Field(gt=0), _expecting("a whole number above 0")]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True, protected_namespaces=())
+
+
+class Config(_Form):
+    """The fields of ``config.json`` that every model has."""
+
+    model_type: str | None = None
+    vocab_size: Count
+    max_position_embeddings: Count
+    pad_token_id: Any = None
+
+    @property
+    def padding(self) -> int:
+        """The padding token's id, or 0."""
+        return self.pad_token_id if is_count(self.pad_token_id) else 0
+
+
+class EncoderConfig(Config):
+    """The fields of an encoder's ``config.json``; heads and epsilon are BERT's."""
+
+    layers: Annotated[Count, Field(validation_alias=AliasChoices("num_hidden_layers", "n_layers"))]
+    hidden_size: int | None = None
+    num_attention_heads: int = 1
+    layer_norm_eps: float = 1e-12
+
+
+class PairConfig(Config):
+    """The fields of a cross-encoder's ``config.json``."""
+
+    problem_type: Annotated[
+        Literal["regression", "single_label_classification"] | None,
+        _expecting("regression or single_label_classification"),
+    ] = None
+    id2label: Annotated[
+        dict[str, Any] | None, _expecting("a name for each output, numbered from 0")
+    ] = None
+
+
+class _Module(_Form):
+    type: str
+    path: Annotated[str, AfterValidator(_is_inside)]
+
+    @property
+    def name(self) -> str:
+        """``Pooling`` for ``sentence_transformers.models.Pooling``; other packages: all of it."""
+        package, _, name = self.type.partition(".")
+        return name.rpartition(".")[2] if package == PACKAGE else self.type
+
+
+class _Modules(RootModel[list[_Module]]):
+    root: Annotated[list[_Module], _expecting("a list of modules with type and path")]
+
+
+class _TransformerSettings(_Form):
+    model_config = ConfigDict(extra="allow")
+
+    max_seq_length: Annotated[
+        Annotated[int, Field(ge=SHORTEST)] | None,
+        _expecting(f"a whole number of at least {SHORTEST}"),
+    ] = None
+    do_lower_case: Any = False
+    transformer_task: Annotated[Literal["feature-extraction"], _expecting("feature-extraction")] = (
+        "feature-extraction"
+    )
+    modality_config: Annotated[
+        dict[str, Any], AfterValidator(_is_last_state), _expecting("the last_hidden_state of texts")
+    ] = {"text": {}}
+
+
+class _Object(RootModel[dict[str, Any]]):
+    pass
+
+
+Form = TypeVar("Form", bound=BaseModel)
+Read = TypeVar("Read", bound=TextTokenizer)
+
+
+class _Files:
+    """Reads the folder's JSON files and collects the faults found so far."""
+
+    def __init__(self, root: Path, what: str) -> None:
+        if not root.is_dir():
+            got = "a file" if root.exists() else "nothing there"
+            raise ModelError(f"{root}: expected the folder of a {what}, got {got}")
+        self.root = root
+        self.faults: list[Fault] = []
+
+    def fault(self, file: str, field: str, expected: str, got: object) -> None:
+        self.faults.append(Fault(file, None, field, expected, str(got)[:LONGEST_SHOWN]))
+
+    def has(self, file: str) -> bool:
+        return (self.root / file).is_file()
+
+    def read(self, file: str, form: type[Form]) -> Form | None:
+        """The file's content; None, and every fault is recorded, if it has another form."""
+        try:
+            return form.model_validate_json(small_file(self.root / file))
+        except OSError as error:
+            self.fault(file, "", "a JSON file", (error.strerror or "an error").lower())
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                self._record(file, fault)
+        return None
+
+    def _record(self, file: str, fault: Mapping[str, Any]) -> None:
+        kind, value = fault["type"], fault["input"]
+        if kind == "json_invalid":
+            self.fault(file, "", "JSON", f"invalid JSON ({fault['ctx']['error']})")
+        elif kind in ("model_type", "dict_type") and not fault["loc"]:
+            self.fault(file, "", "an object", type(value).__name__)
+        else:
+            field = ".".join(map(str, fault["loc"]))
+            expected = "a value" if kind == "missing" else fault["msg"]
+            self.fault(file, field, expected, "none" if kind == "missing" else repr(value))
+
+    def object(self, file: str) -> Mapping[str, Any]:
+        """The object in the file, empty if there is no such file or it is a fault."""
+        content = self.read(file, _Object) if self.has(file) else None
+        return {} if content is None else content.root
+
+    def tokenizer(
+        self, file: str, config: Config | None, open_: Callable[[Path], Read]
+    ) -> Read | None:
+        try:
+            tokenizer = open_(self.root / file)
+        except UnusableTokenizer as error:
+            self.fault(file, "", error.expected, error.got)
+            return None
+        if config is not None and tokenizer.size > config.vocab_size:
+            expected = f"token ids below {config.vocab_size:,}, the model's vocab_size"
+            got = f"the id {tokenizer.size - 1:,}: a tokenizer of another model"
+            self.fault(file, "", expected, got)
+        return tokenizer
+
+    def positions(self, file: str, config: Config | None) -> int:
+        """The number of tokens that the model has positions for; 0 if it is not known."""
+        if config is None:
+            return 0
+        positions = config.max_position_embeddings
+        if config.model_type in COUNTED_FROM_PADDING:
+            padding = 1 if config.pad_token_id is None else config.pad_token_id
+            if not (is_count(padding) or (padding == 0 and isinstance(padding, int))):
+                self.fault(file, "pad_token_id", "a whole number", repr(padding))
+                return 0
+            positions -= padding + 1
+        if positions < SHORTEST:
+            expected = f"at least {SHORTEST} positions"
+            self.fault(file, "max_position_embeddings", expected, positions)
+        return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +239,17 @@ class ModelFolder:
     """An embedding model in a folder as sentence-transformers or transformers writes it.
 
     Attributes:
-        path: The folder.
         inside: The folder of the transformer's own files; usually ``path`` itself.
-        config: The content of ``config.json``.
-        tokenizer: From ``tokenizer.json``.
         pooling: How the token vectors of a text are combined into one.
-        normalize: Whether the pooled vector is scaled to length 1.
-        lower_case: Whether text is lower-cased, whatever ``tokenizer.json`` says.
+        normalize: True if the pooled vector is scaled to length 1.
+        lower_case: True if text is lower-cased, whatever ``tokenizer.json`` says.
         max_tokens: The most tokens of a text that are read, special tokens included.
         longest: The number of positions of the model.
     """
 
     path: Path
     inside: Path
-    config: Mapping[str, Any]
+    config: EncoderConfig
     tokenizer: TextTokenizer
     pooling: Pooling
     normalize: bool
@@ -70,7 +258,7 @@ class ModelFolder:
     longest: int
 
     @classmethod
-    def read(cls, path: Path, further: FurtherFaults = lambda _inside, _config: ()) -> Self:
+    def read(cls, path: Path) -> Self:
         """Read everything except the weights.
 
         A folder without ``modules.json`` is a bare transformer: its pooling is the mean, without
@@ -80,30 +268,32 @@ class ModelFolder:
         ``max_tokens`` is the first of these that is set: ``max_seq_length``, the tokenizer's
         ``model_max_length``, the number of positions; and never more than the last.
 
-        Args:
-            path: The folder.
-            further: A back end's own checks: takes ``inside`` and the content of ``config.json``,
-                returns the faults it finds, with file names relative to ``inside``.
-
         Raises:
             ModelError: The folder does not exist or cannot be used; lists every fault.
             MissingDependency: ``tokenizers`` is not installed.
         """
-        if not path.is_dir():
-            raise ModelError(f"{path}: expected the folder of a model, got {_what_is(path)}")
-        files = _Files(path)
+        files = _Files(path, "model")
         inside, pooling, normalize = _modules(files)
-        config = files.filled(f"{inside}config.json")
+        config = files.read(f"{inside}config.json", EncoderConfig)
         settings = _transformer_settings(files, inside)
-        _no_prompt(files)
-        longest = _longest(files, inside, config)
-        max_tokens = _max_tokens(files, inside, settings, longest)
-        lower_case = bool(settings.get("do_lower_case"))
-        tokenizer = _tokenizer(files, inside, config, lower_case=lower_case)
-        if config:
-            for fault in further(path / inside, config):
-                files.faults.append(replace(fault, file=f"{inside}{fault.file}"))
-        if files.faults or tokenizer is None or pooling is None:
+        _check_prompt(files)
+        longest = files.positions(f"{inside}config.json", config)
+        tokenizer_settings = files.object(f"{inside}tokenizer_config.json")
+        max_tokens = settings.max_seq_length
+        if max_tokens is None:
+            max_tokens = tokenizer_settings.get("model_max_length")
+            if not is_count(max_tokens) or not SHORTEST <= max_tokens <= NO_LENGTH:
+                max_tokens = longest
+        lower_case = bool(settings.do_lower_case)
+        at = f"{inside}tokenizer.json"
+        if not files.has(at):
+            files.fault(at, "", "a tokenizer of the tokenizers package", "no such file")
+            tokenizer = None
+        else:
+            _check_same_settings(files, inside, files.object(at), tokenizer_settings)
+            open_ = partial(TextTokenizer.open, lower_case=lower_case)
+            tokenizer = files.tokenizer(at, config, open_)
+        if files.faults or config is None or tokenizer is None or pooling is None:
             raise refused(path, files.faults)
         return cls(
             path=path,
@@ -113,12 +303,12 @@ class ModelFolder:
             pooling=pooling,
             normalize=normalize,
             lower_case=lower_case,
-            max_tokens=max_tokens,
+            max_tokens=min(max_tokens, longest),
             longest=longest,
         )
 
     def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
-        """A hash in 32 hex digits of everything that the vectors depend on.
+        """Return a hash in 32 hex digits of everything that the vectors depend on.
 
         Args:
             weights: The further files that the back end reads.
@@ -126,11 +316,86 @@ class ModelFolder:
         """
         facts = (*computed, self.pooling, self.normalize, self.lower_case, self.max_tokens)
         files = (self.inside / "config.json", self.inside / "tokenizer.json", *weights)
-        return hash_of(facts, files)
+        return _hash_of(facts, files)
 
 
-def hash_of(facts: object, files: Iterable[Path]) -> str:
-    """A hash in 32 hex digits of facts and of the content of files."""
+@dataclass(frozen=True, slots=True)
+class CrossEncoderFolder:
+    """A cross-encoder in a folder as sentence-transformers or transformers writes it.
+
+    Attributes:
+        labels: The names of the outputs; empty if ``config.json`` gives none.
+        max_tokens: The most tokens of a pair that are read, special tokens included.
+    """
+
+    path: Path
+    config: PairConfig
+    tokenizer: PairTokenizer
+    labels: tuple[str, ...]
+    max_tokens: int
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read everything except the weights.
+
+        ``max_tokens`` is the tokenizer's ``model_max_length`` or, if that is not set, the number
+        of positions, and never more than the number of positions.
+
+        Raises:
+            ModelError: The folder does not exist or cannot be used; lists every fault.
+            MissingDependency: ``tokenizers`` is not installed.
+        """
+        files = _Files(path, "cross-encoder")
+        config = files.read("config.json", PairConfig)
+        settings = files.object("tokenizer_config.json")
+        modules = files.read("modules.json", _Modules) if files.has("modules.json") else None
+        if modules is not None and [(it.name, it.path) for it in modules.root] != [
+            ("Transformer", "")
+        ]:
+            got = ", ".join(module.name for module in modules.root) or "nothing"
+            files.fault("modules.json", "type", "one Transformer in this folder", got)
+        tokenizer = files.tokenizer("tokenizer.json", config, PairTokenizer.open)
+        names = (config.id2label if config else None) or {}
+        numbers = [str(number) for number in range(len(names))]
+        if sorted(names) != sorted(numbers):
+            expected = "a name for each output, numbered from 0"
+            files.fault("config.json", "id2label", expected, repr(names))
+        positions = files.positions("config.json", config)
+        limit = settings.get("model_max_length")
+        max_tokens = min(limit, positions) if is_count(limit) else positions
+        if config is not None and max_tokens < SHORTEST_PAIR:
+            expected = f"at least {SHORTEST_PAIR} tokens"
+            files.fault("tokenizer_config.json", "model_max_length", expected, max_tokens)
+        if files.faults or config is None or tokenizer is None:
+            raise _refused_pairs(path, files.faults)
+        labels = tuple(str(names[number]) for number in numbers)
+        return cls(path, config, tokenizer, labels, max_tokens)
+
+    def named(self, outputs: int) -> tuple[str, ...]:
+        """Return the names of the outputs: LABEL_0, LABEL_1, … if ``config.json`` gives none.
+
+        Raises:
+            ModelError: The number of names is not the number of outputs.
+        """
+        if self.labels and len(self.labels) != outputs:
+            noun = "label" if len(self.labels) == 1 else "labels"
+            got = f"{len(self.labels)} {noun}: {', '.join(self.labels)}"
+            expected = f"a name for each of the model's {outputs} outputs"
+            raise _refused_pairs(self.path, [Fault("config.json", None, "id2label", expected, got)])
+        return self.labels or tuple(f"LABEL_{number}" for number in range(outputs))
+
+    def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
+        """Return a hash in 32 hex digits of everything that the probabilities depend on.
+
+        Args:
+            weights: The further files that the back end reads.
+            computed: The back end and its precision.
+        """
+        files = (self.path / "config.json", self.path / "tokenizer.json", *weights)
+        return _hash_of((*computed, self.max_tokens), files)
+
+
+def _hash_of(facts: object, files: Iterable[Path]) -> str:
     digest = blake2b(repr(facts).encode(), digest_size=16)
     for file in files:
         with file.open("rb") as content:
@@ -141,7 +406,7 @@ def hash_of(facts: object, files: Iterable[Path]) -> str:
 def refused(
     path: Path, faults: Sequence[Fault], what: str = "model", by: str = "sentence-transformers"
 ) -> ModelError:
-    """The error that lists the faults of ``what`` and suggests ``by``, the torch back end."""
+    """Return the error that lists the faults of ``what`` and suggests ``by`` instead."""
     noun = "fault" if len(faults) == 1 else "faults"
     return ModelError(
         "\n".join(
@@ -155,116 +420,43 @@ def refused(
     )
 
 
-def is_count(value: object) -> TypeGuard[int]:
-    """Whether this is a whole number above 0, as sizes in ``config.json`` must be."""
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-class _Files:
-    """Reads the folder's JSON files and collects the faults found so far."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.faults: list[Fault] = []
-
-    def fault(self, file: str, field: str, expected: str, got: object) -> None:
-        self.faults.append(Fault(file, None, field, expected, str(got)))
-
-    def there(self, file: str) -> bool:
-        return (self.root / file).is_file()
-
-    def json(self, file: str) -> Any:
-        """The file's content; None, and a fault is recorded, if it cannot be read."""
-        try:
-            value = json.loads(small_file(self.root / file))
-            if value is None:
-                self.fault(file, "", "a value", "null")
-            return value
-        except OSError as error:
-            self.fault(file, "", "a JSON file", (error.strerror or "an error").lower())
-        except (ValueError, RecursionError) as error:
-            self.fault(file, "", "JSON", f"invalid JSON ({error})")
-        return None
-
-    def object(self, file: str) -> Mapping[str, Any]:
-        """The JSON object in the file; otherwise an empty one, and a fault is recorded."""
-        value = self.json(file)
-        if isinstance(value, dict):
-            return value
-        if value is not None:
-            self.fault(file, "", "an object", type(value).__name__)
-        return {}
-
-    def filled(self, file: str) -> Mapping[str, Any]:
-        """As ``object``, but an empty object is a fault too."""
-        before = len(self.faults)
-        value = self.object(file)
-        if not value and len(self.faults) == before:
-            self.fault(file, "", "an object with entries", "an empty object")
-        return value
-
-    def object_if_there(self, file: str) -> Mapping[str, Any]:
-        return self.object(file) if self.there(file) else {}
-
-
-def _what_is(path: Path) -> str:
-    return "a file" if path.exists() else "nothing there"
+def _refused_pairs(path: Path, faults: Sequence[Fault]) -> ModelError:
+    return refused(path, faults, "cross-encoder", "transformers")
 
 
 def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
     """The transformer's folder, the pooling, and whether to normalise."""
-    if not files.there("modules.json"):
+    if not files.has("modules.json"):
         return "", "mean", False
-    modules = files.json("modules.json")
+    modules = files.read("modules.json", _Modules)
     if modules is None:
         return "", None, False
-    if not isinstance(modules, list) or not all(map(_is_module, modules)):
-        files.fault("modules.json", "", "a list of modules with type and path", "something else")
-        return "", None, False
-    names = [_module_name(module["type"]) for module in modules]
+    paths = {module.name: module.path for module in modules.root}
+    names = [module.name for module in modules.root]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        files.fault(
-            "modules.json",
-            "type",
-            "Transformer, Pooling and optionally Normalize",
-            ", ".join(names) or "nothing",
-        )
-    places = {name: module["path"] for name, module in zip(names, modules, strict=True)}
-    if "Normalize" in places:
-        at = f"{places['Normalize']}/config.json"
-        source = files.object_if_there(at).get("module_input_name", "sentence_embedding")
+        expected = "Transformer, Pooling and optionally Normalize"
+        files.fault("modules.json", "type", expected, ", ".join(names) or "nothing")
+    if "Normalize" in paths:
+        at = f"{paths['Normalize']}/config.json"
+        source = files.object(at).get("module_input_name", "sentence_embedding")
         if source != "sentence_embedding":
             files.fault(at, "module_input_name", "sentence_embedding", repr(source))
-    inside = places.get("Transformer", "")
-    pooling = _pooling(files, places["Pooling"]) if "Pooling" in places else None
-    return f"{inside}/" if inside else "", pooling, "Normalize" in places
+    inside = paths.get("Transformer", "")
+    pooling = _pooling(files, paths["Pooling"]) if "Pooling" in paths else None
+    return f"{inside}/" if inside else "", pooling, "Normalize" in paths
 
 
-def _is_module(module: object) -> bool:
-    """Whether it has a type, and a path inside the folder."""
-    if not isinstance(module, dict):
-        return False
-    kind, path = module.get("type"), module.get("path")
-    if not isinstance(kind, str) or not isinstance(path, str):
-        return False
-    inside = PurePosixPath(path)
-    return not inside.is_absolute() and ".." not in inside.parts and "\\" not in path
-
-
-def _module_name(kind: str) -> str:
-    """``Pooling`` for ``sentence_transformers.models.Pooling``; other packages: the full name."""
-    package, _, name = kind.partition(".")
-    return name.rpartition(".")[2] if package == PACKAGE else kind
-
-
-def _pooling(files: _Files, place: str) -> Pooling | None:
-    at = f"{place}/config.json"
-    config = files.filled(at)
-    if not config:
+def _pooling(files: _Files, folder: str) -> Pooling | None:
+    at = f"{folder}/config.json"
+    content = files.read(at, _Object)
+    if content is None:
         return None
-    modes = config.get("pooling_mode")
+    if not content.root:
+        files.fault(at, "", "an object with entries", "an empty object")
+        return None
+    modes = content.root.get("pooling_mode")
     if modes is None:
-        modes = [mode for key, mode in OLD_POOLINGS.items() if config.get(key)] or ["mean"]
+        modes = [mode for key, mode in OLD_POOLINGS.items() if content.root.get(key)] or ["mean"]
     modes = [modes] if isinstance(modes, str) else modes
     for known in POOLINGS:
         if modes == [known]:
@@ -274,108 +466,36 @@ def _pooling(files: _Files, place: str) -> Pooling | None:
     return None
 
 
-def _transformer_settings(files: _Files, inside: str) -> Mapping[str, Any]:
-    """The settings that sentence-transformers stores for the transformer; empty if there are none.
+def _transformer_settings(files: _Files, inside: str) -> _TransformerSettings:
+    """The settings that sentence-transformers stores for the transformer.
 
     Settings that would change the vectors in an unsupported way are recorded as faults.
     """
-    at = next((inside + name for name in TRANSFORMER_SETTINGS if files.there(inside + name)), None)
-    if at is None:
-        return {}
-    settings = files.object(at)
-    for key in sorted(set(settings) - UNDERSTOOD_SETTINGS):
-        if settings[key]:
-            files.fault(at, key, "no such setting", repr(settings[key]))
-    task = settings.get("transformer_task", "feature-extraction")
-    if task != "feature-extraction":
-        files.fault(at, "transformer_task", "feature-extraction", repr(task))
-    modalities = settings.get("modality_config", {"text": {}})
-    text = modalities.get("text") if isinstance(modalities, dict) else None
-    output = text.get("method_output_name", "last_hidden_state") if isinstance(text, dict) else None
-    if output != "last_hidden_state":
-        files.fault(at, "modality_config", "the last_hidden_state of texts", repr(modalities))
-    return settings
+    at = next((inside + name for name in TRANSFORMER_SETTINGS if files.has(inside + name)), None)
+    settings = files.read(at, _TransformerSettings) if at else None
+    for key, value in sorted((settings.model_extra or {}).items()) if settings else ():
+        if value and key not in WITHOUT_EFFECT:
+            files.fault(str(at), key, "no such setting", repr(value))
+    return settings or _TransformerSettings()
 
 
-def _no_prompt(files: _Files) -> None:
+def _check_prompt(files: _Files) -> None:
     at = "config_sentence_transformers.json"
-    settings = files.object_if_there(at)
+    settings = files.object(at)
     kind = settings.get("model_type", "SentenceTransformer")
     if kind != "SentenceTransformer":
         files.fault(at, "model_type", "SentenceTransformer", repr(kind))
-    default = settings.get("default_prompt_name")
-    prompts = settings.get("prompts")
-    known = isinstance(prompts, dict) and prompts.get(str(default)) == ""
-    if default is not None and not known:
+    default, prompts = settings.get("default_prompt_name"), settings.get("prompts")
+    is_empty = isinstance(prompts, dict) and prompts.get(str(default)) == ""
+    if default is not None and not is_empty:
         files.fault(at, "default_prompt_name", "no default prompt", repr(default))
 
 
-def _longest(files: _Files, inside: str, config: Mapping[str, Any]) -> int:
-    if not config:
-        return 0
-    at = f"{inside}config.json"
-    positions = config.get("max_position_embeddings")
-    if not is_count(positions):
-        files.fault(at, "max_position_embeddings", "a whole number above 0", repr(positions))
-        return 0
-    if str(config.get("model_type")) in COUNTED_FROM_PADDING:
-        padding = config.get("pad_token_id", 1)
-        if not isinstance(padding, int) or padding < 0:
-            files.fault(at, "pad_token_id", "a whole number", repr(padding))
-            return 0
-        positions -= padding + 1
-    if positions < SHORTEST:
-        files.fault(at, "max_position_embeddings", f"at least {SHORTEST} positions", positions)
-    return positions
-
-
-def _max_tokens(files: _Files, inside: str, settings: Mapping[str, Any], longest: int) -> int:
-    given = settings.get("max_seq_length")
-    if given is not None and not (is_count(given) and given >= SHORTEST):
-        at = f"{inside}{TRANSFORMER_SETTINGS[0]}"
-        files.fault(at, "max_seq_length", f"a whole number of at least {SHORTEST}", repr(given))
-        return 0
-    if given is None:
-        at = f"{inside}tokenizer_config.json"
-        given = files.object_if_there(at).get("model_max_length")
-        if not is_count(given) or not SHORTEST <= given <= NO_LENGTH:
-            given = longest
-    return min(given, longest)
-
-
-def _tokenizer(
-    files: _Files, inside: str, config: Mapping[str, Any], *, lower_case: bool
-) -> TextTokenizer | None:
-    at = f"{inside}tokenizer.json"
-    if not files.there(at):
-        files.fault(at, "", "a tokenizer of the tokenizers package", "no such file")
-        return None
-    content = files.filled(at)
-    if not content:
-        return None
-    _same_settings(files, inside, content)
-    try:
-        tokenizer = TextTokenizer.open(files.root / at, lower_case=lower_case)
-    except UnusableTokenizer as error:
-        files.fault(at, "", error.expected, error.got)
-        return None
-    rows = config.get("vocab_size")
-    if config and not is_count(rows):
-        files.fault(f"{inside}config.json", "vocab_size", "a whole number above 0", repr(rows))
-    elif is_count(rows) and tokenizer.size > rows:
-        files.fault(
-            at,
-            "",
-            f"token ids below {rows:,}, the model's vocab_size",
-            f"the id {tokenizer.size - 1:,}: a tokenizer of another model",
-        )
-    return tokenizer
-
-
-def _same_settings(files: _Files, inside: str, content: Mapping[str, Any]) -> None:
+def _check_same_settings(
+    files: _Files, inside: str, content: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
     """Check that tokenizer_config.json, which overrides tokenizer.json in transformers, agrees."""
     at = f"{inside}tokenizer_config.json"
-    settings = files.object_if_there(at)
     if settings.get("truncation_side", "right") != "right":
         files.fault(at, "truncation_side", "right", repr(settings["truncation_side"]))
     pairs = (

@@ -1,4 +1,4 @@
-"""NumPy encoder: embedding models of the BERT family, without torch.
+"""NumPy encoder: builtin:minilm, without torch.
 
 Nothing is padded. The tokens of a batch are the rows of a matrix, and the large matrix products
 run over all rows at once; only attention treats texts separately, those of equal length
@@ -13,18 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .bert_weights import (
-    ACTIVATIONS,
-    FILE,
-    Layer,
-    Norm,
-    Sizes,
-    Weights,
-    faults_of,
-    read_weights,
-    sizes_of,
-    twice_gelu,
-)
+from .bert_weights import FILE, Layer, Linear, Weights, read_weights, twice_gelu
 from .encoder import (
     BATCH_TOKENS,
     FolderEncoder,
@@ -53,13 +42,12 @@ FEWEST_QUERIES = 16
 class Workspace:
     """Buffers for intermediate results, allocated once and reused by all batches of a call."""
 
-    def __init__(self, sizes: Sizes, tokens: int) -> None:
+    def __init__(self, weights: Weights, tokens: int) -> None:
         """Allocate for batches of at most this many tokens."""
-        self.states = np.empty((tokens, sizes.hidden), np.float32)
-        self.attended = np.empty((tokens, 3 * sizes.hidden), np.float32)
-        self.context = np.empty((tokens, sizes.hidden), np.float32)
-        self.update = np.empty((tokens, sizes.hidden), np.float32)
-        self.inner = np.empty((tokens, sizes.inner), np.float32)
+        hidden, inner = weights.hidden, len(weights.layers[0].inner.bias)
+        self.states, self.context, self.update = np.empty((3, tokens, hidden), np.float32)
+        self.attended = np.empty((tokens, 3 * hidden), np.float32)
+        self.inner = np.empty((tokens, inner), np.float32)
         self.scores = np.empty(0, np.float32)
 
     def scores_of(self, shape: tuple[int, int, int, int]) -> Vectors:
@@ -70,31 +58,25 @@ class Workspace:
 
 
 def hidden_states(
-    weights: Weights,
-    sizes: Sizes,
-    texts: Sequence[NDArray[np.int32]],
-    layers: int,
-    space: Workspace,
+    weights: Weights, texts: Sequence[NDArray[np.int32]], layers: int, space: Workspace
 ) -> Vectors:
-    """Hidden states of every token after this many layers, shape (tokens of all texts, hidden).
+    """Return the hidden states of every token, shape (tokens of all texts, hidden).
 
     Args:
         weights: The model's.
-        sizes: The model's.
         texts: The token ids of each text, at least one; texts of equal length are adjacent.
-        layers: 0 for the word embeddings, up to the model's number of layers.
+        layers: The layers to compute, from 0 for the word embeddings.
         space: Buffers for all tokens. The result is a view of one, valid until the next call.
     """
     ids = np.concatenate(texts)
-    count = len(ids)
     groups = list(_groups(texts))
-    x = space.states[:count]
+    x = space.states[: len(ids)]
     x[...] = weights.words[ids]
-    x += weights.positions[np.concatenate([_positions(text, sizes.padding) for text in texts])]
-    _normalise(x, weights.norm, sizes.epsilon)
+    x += weights.positions[np.concatenate([np.arange(len(text)) for text in texts])]
+    _normalise(x, weights.norm, weights.epsilon)
     for layer in weights.layers[:layers]:
-        _attend(layer, sizes, x, groups, space)
-        _transform(layer, sizes, x, space)
+        _attend(layer, weights, x, groups, space)
+        _transform(layer, weights.epsilon, x, space)
     return x
 
 
@@ -107,22 +89,15 @@ def _groups(texts: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, int, int]
         row += number * length
 
 
-def _positions(ids: NDArray[np.int32], padding: int | None) -> NDArray[np.intp]:
-    if padding is None:
-        return np.arange(len(ids))
-    read = ids != padding
-    return np.asarray(np.cumsum(read) * read + padding, np.intp)
-
-
 def _attend(
     layer: Layer,
-    sizes: Sizes,
+    weights: Weights,
     x: Vectors,
     groups: Sequence[tuple[int, int, int]],
     space: Workspace,
 ) -> None:
     """The self-attention sublayer, with its residual connection; in place."""
-    count, width = len(x), sizes.hidden // sizes.heads
+    count, width = len(x), weights.hidden // weights.heads
     attended, context, update = (
         part[:count] for part in (space.attended, space.context, space.update)
     )
@@ -130,12 +105,12 @@ def _attend(
     attended += layer.attended.bias
     for row, number, length in groups:
         rows = slice(row, row + number * length)
-        heads = attended[rows].reshape(number, length, 3, sizes.heads, width)
+        heads = attended[rows].reshape(number, length, 3, weights.heads, width)
         query, key, value = heads.transpose(2, 0, 3, 1, 4)
-        gathered = context[rows].reshape(number, length, sizes.heads, width).transpose(0, 2, 1, 3)
+        gathered = context[rows].reshape(number, length, weights.heads, width).transpose(0, 2, 1, 3)
         _gather(query, key, value, gathered, space)
     np.matmul(context, layer.joined.weight.T, out=update)
-    _add(x, update, layer.joined.bias, layer.attention_norm, sizes.epsilon)
+    _add(x, update, layer.joined.bias, layer.attention_norm, weights.epsilon)
 
 
 def _gather(
@@ -157,21 +132,16 @@ def _gather(
         gathered[:, :, some] /= total
 
 
-def _transform(layer: Layer, sizes: Sizes, x: Vectors, space: Workspace) -> None:
+def _transform(layer: Layer, epsilon: float, x: Vectors, space: Workspace) -> None:
     """The feed-forward sublayer, with its residual connection; in place."""
     inner, update = space.inner[: len(x)], space.update[: len(x)]
     np.matmul(x, layer.inner.weight.T, out=inner)
-    coefficients = ACTIVATIONS[sizes.activation]
-    if coefficients:
-        twice_gelu(inner, layer.inner.bias, coefficients)
-    else:
-        inner += layer.inner.bias
-        np.maximum(inner, np.float32(0), out=inner)
+    twice_gelu(inner, layer.inner.bias)
     np.matmul(inner, layer.outer.weight.T, out=update)
-    _add(x, update, layer.outer.bias, layer.layer_norm, sizes.epsilon)
+    _add(x, update, layer.outer.bias, layer.layer_norm, epsilon)
 
 
-def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Norm, epsilon: float) -> None:
+def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Linear, epsilon: float) -> None:
     for start in range(0, len(x), NORM_ROWS):
         rows = slice(start, start + NORM_ROWS)
         x[rows] += update[rows]
@@ -179,7 +149,7 @@ def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Norm, epsilon: float)
         _normalise(x[rows], norm, epsilon)
 
 
-def _normalise(x: Vectors, norm: Norm, epsilon: float) -> None:
+def _normalise(x: Vectors, norm: Linear, epsilon: float) -> None:
     """Layer normalisation of each row; in place."""
     x -= x.mean(axis=1, keepdims=True)
     variance = np.einsum("td,td->t", x, x) / np.float32(x.shape[1])
@@ -193,33 +163,30 @@ FEWEST_BATCHES = 4
 
 
 def load(folder: Path, name: str) -> FolderEncoder:
-    """Load the encoder in a folder.
+    """Load builtin:minilm, or another BERT with the same settings, in float32.
 
-    Reads BERT, RoBERTa, XLM-RoBERTa and DistilBERT with float16 or float32 weights in
-    ``model.safetensors``, and computes in float32. Agrees with torch to 1e-5.
+    Agrees with torch to 1e-5.
 
     Args:
-        folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
-        name: What the user calls it.
+        folder: The folder of the stored model.
+        name: The name that the user calls it by.
 
     Raises:
-        ModelError: The folder cannot be used; lists every fault.
+        ModelError: The folder's small files cannot be used; lists every fault.
         MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
-    model = ModelFolder.read(folder, faults_of)
-    sizes = sizes_of(model.config)
-    states = _NumpyStates(read_weights(folder, model.inside, sizes), sizes)
-    return FolderEncoder(name, model, states, [model.inside / FILE])
+    model = ModelFolder.read(folder)
+    file = model.inside / FILE
+    return FolderEncoder(name, model, _NumpyStates(read_weights(file, model.config)), [file])
 
 
 class _NumpyStates:
     back_end = "NumPy"
 
-    def __init__(self, weights: Weights, sizes: Sizes) -> None:
-        self.dimensions = sizes.hidden
-        self.layers = sizes.layers
+    def __init__(self, weights: Weights) -> None:
+        self.dimensions = weights.hidden
+        self.layers = len(weights.layers)
         self._weights = weights
-        self._sizes = sizes
 
     def check(self, layer: int, name: str) -> None:
         check_layer(layer, self.layers, name)
@@ -228,14 +195,14 @@ class _NumpyStates:
         lengths = token_counts(texts)
         waiting = list(batches(lengths))
         room = max(BATCH_TOKENS, lengths.max(initial=0))
-        own = threading.local()
+        buffers = threading.local()
 
         def run(batch: NDArray[np.intp]) -> None:
             # Batches run in several threads, so each thread gets buffers of its own.
-            if not hasattr(own, "space"):
-                own.space = Workspace(self._sizes, room)
-            some = [texts[number] for number in batch]
-            states = hidden_states(self._weights, self._sizes, some, layer, own.space)
+            if not hasattr(buffers, "space"):
+                buffers.space = Workspace(self._weights, room)
+            batch_texts = [texts[number] for number in batch]
+            states = hidden_states(self._weights, batch_texts, layer, buffers.space)
             take(batch, np.split(states, np.cumsum(lengths[batch])[:-1]))
 
         if len(waiting) < FEWEST_BATCHES:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import Fault, MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
 from .encoder import FolderEncoder, Ids, Take, Vectors, side_by_side, token_counts
-from .model_folder import ModelFolder, is_count
+from .model_folder import ModelFolder
 from .tokenizer import inside, padded
 
 BATCH_TOKENS = 512
@@ -122,7 +122,8 @@ def find(folder: Path, task: str = "feature-extraction") -> Path:
         raise ModelError(
             f"{folder} holds neither {' nor '.join(PLACES)}. To make one: pip install "
             f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {made}\n"
-            "Without onnx: in front of its name, the NumPy back end runs the model"
+            "Without onnx: in front of its name, sentence-transformers runs the model: "
+            "pip install 'ragstone[torch]'"
         )
     return found
 
@@ -214,7 +215,6 @@ def _check_inputs(path: Path, inputs: Mapping[str, tuple[str, Sequence[object]]]
 
 TOKEN_OUTPUTS = {"last_hidden_state": 3, "token_embeddings": 3}
 OUTPUTS = TOKEN_OUTPUTS | {"sentence_embedding": 2}
-LAYERS = ("num_hidden_layers", "n_layers")
 
 
 def load(folder: Path, name: str) -> FolderEncoder:
@@ -232,7 +232,7 @@ def load(folder: Path, name: str) -> FolderEncoder:
             graph is not supported.
         MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
-    model = ModelFolder.read(folder, _faults)
+    model = ModelFolder.read(folder)
     graph = find(model.inside)
     return FolderEncoder(name, model, _OnnxStates(graph, model), files(graph))
 
@@ -241,16 +241,15 @@ class _OnnxStates:
     back_end = "ONNX"
 
     def __init__(self, graph: Path, model: ModelFolder) -> None:
-        padding = model.config.get("pad_token_id")
-        self._file = OnnxFile(graph, OUTPUTS, padding if is_count(padding) else 0)
+        self._file = OnnxFile(graph, OUTPUTS, model.config.padding)
         self.dimensions = self._file.dimensions
-        self.layers = _layers(model.config) if self._file.output in TOKEN_OUTPUTS else 0
+        self.layers = model.config.layers if self._file.output in TOKEN_OUTPUTS else 0
 
     def check(self, layer: int, name: str) -> None:
         if layer != self.layers:
             raise ModelError(
                 f"{name} is an ONNX file, which gives only its last layer, {self.layers}, not "
-                f"{layer}. Its safetensors give every layer: numpy:FOLDER"
+                f"{layer}. Its weights give every layer: torch:FOLDER"
             )
 
     def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
@@ -265,13 +264,3 @@ class _OnnxStates:
 
         for _ in side_by_side(compute, even_batches(token_counts(texts))):
             pass
-
-
-def _layers(config: Mapping[str, Any]) -> int:
-    return next(count for key in LAYERS if is_count(count := config.get(key)))
-
-
-def _faults(_inside: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
-    if not any(is_count(config.get(key)) for key in LAYERS):
-        got = repr(config.get(LAYERS[0]))
-        yield Fault("config.json", None, LAYERS[0], "a whole number above 0", got)

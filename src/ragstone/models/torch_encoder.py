@@ -85,7 +85,7 @@ def fingerprint(
     return digest.hexdigest()
 
 
-def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
+def load(where: str, name: str, *, revision: str = "", offline: bool) -> "TorchEncoder":
     """Load a folder or a model on the hub as an encoder through sentence-transformers.
 
     Runs on the CPU in float32, whatever the precision of the files. Code that comes with a model
@@ -94,6 +94,7 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
     Args:
         where: A folder, or ``org/name``.
         name: What the user calls it.
+        revision: The branch, tag or commit on the hub; empty for its main branch.
         offline: Load a model on the hub only from its cache on this machine.
 
     Raises:
@@ -108,7 +109,11 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
     try:
         with quiet():
             model = sentence_transformers.SentenceTransformer(
-                where, device="cpu", trust_remote_code=False, local_files_only=local
+                where,
+                device="cpu",
+                trust_remote_code=False,
+                local_files_only=local,
+                revision=revision or None,
             )
             encoder = TorchEncoder(name, model.float().eval())
     except ModelError:

@@ -14,7 +14,8 @@ from ragstone.judges.similarity import (
     count_documents,
     read_baseline,
 )
-from ragstone.models import Encoder, open_encoder
+from ragstone.models import Encoder
+from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
 
@@ -100,7 +101,7 @@ def test_a_tiny_model_gives_their_numbers(
     file = baseline_file if rescaled else None
     expected = theirs(tiny, layer, idf=idf, baseline=file)
     baseline = None if file is None else read_baseline(file, layer)
-    found = ours(open_encoder(str(tiny)), layer, idf=idf, baseline=baseline)
+    found = ours(load(tiny, "tiny"), layer, idf=idf, baseline=baseline)
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
 
@@ -113,7 +114,7 @@ def test_minilm_gives_their_numbers(
     file = baseline_file if rescaled else None
     expected = theirs(minilm, layer, idf=idf, baseline=file)
     baseline = None if file is None else read_baseline(file, layer)
-    found = ours(open_encoder(str(minilm)), layer, idf=idf, baseline=baseline)
+    found = ours(load(minilm, "minilm"), layer, idf=idf, baseline=baseline)
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
 
@@ -123,6 +124,6 @@ def test_with_one_reference_their_idf_gives_no_number_and_ours_does(tiny: Path) 
     text = ["the bridge opened"]
     expected = theirs(tiny, 3, idf=True, baseline=None, candidates=text, references=text)
     assert all(np.isnan(column).all() or not column.any() for column in expected)
-    encoder = open_encoder(str(tiny))
+    encoder = load(tiny, "tiny")
     found = bertscore(encoder, text, text, idf=count_documents(encoder, text))
     assert found.f1 == pytest.approx([1])

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.models.cross_encoder_bert import PairTokenizer, lengths_of
-from ragstone.models.tokenizer import UnusableTokenizer
+from ragstone.models.tokenizer import PairTokenizer, UnusableTokenizer, lengths_of
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
 
@@ -74,11 +73,21 @@ def test_the_longer_text_is_cut_first(
     assert pair.length == first + second + 3
 
 
+PAIR_FORMS = ["[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", "[CLS]:0 $A:0 [SEP]:0 [SEP]:0 $B:0 [SEP]:0"]
+
+
+@pytest.mark.parametrize("form", PAIR_FORMS, ids=["bert", "roberta"])
 @pytest.mark.parametrize("limit", [5, 6, 9, 14])
 def test_pairs_are_cut_as_the_tokenizers_package_cuts_them(
-    path: Path, tokenizer: PairTokenizer, limit: int
+    path: Path, tmp_path: Path, limit: int, form: str
 ) -> None:
     theirs = tokenizers.Tokenizer.from_file(str(path))
+    special = [(token, theirs.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+    theirs.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair=form, special_tokens=special
+    )
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = PairTokenizer.open(tmp_path / "tokenizer.json")
     theirs.enable_truncation(limit, strategy="longest_first")
     sides = [" ".join(LETTERS[:size]) for size in range(9)]
     pairs = [(first, second) for first in sides for second in sides]
