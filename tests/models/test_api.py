@@ -14,7 +14,7 @@ from aiohttp import web
 
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import numpy_bert as bert
-from ragstone.models.embedding_api import ApiEncoder, Patience, Server, server
+from ragstone.models.embedding_api import ApiEncoder, Patience, Server, openai_server
 from ragstone.testing import tiny_bert
 
 Reply = Callable[[list[str]], web.StreamResponse]
@@ -477,24 +477,24 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     ],
 )  # fmt: skip
 def test_the_key_goes_to_openai_alone(name: str, url: str, model: str, sent: bool) -> None:
-    assert server(name) == Server(url, model, "sk-secret" if sent else None)
+    assert openai_server(name) == Server(url, model, "sk-secret" if sent else None)
 
 
 def test_the_key_goes_to_the_server_of_openai_base_url_alone(keys: pytest.MonkeyPatch) -> None:
     keys.setenv("OPENAI_BASE_URL", "https://mine.org/v1/")
-    assert server("openai:small") == Server("https://mine.org/v1", "small", "sk-secret")
-    assert server("https://mine.org/other#small").key == "sk-secret"
-    assert server("http://mine.org#small").key is None
-    assert server("https://mine.org:8443#small").key is None
+    assert openai_server("openai:small") == Server("https://mine.org/v1", "small", "sk-secret")
+    assert openai_server("https://mine.org/other#small").key == "sk-secret"
+    assert openai_server("http://mine.org#small").key is None
+    assert openai_server("https://mine.org:8443#small").key is None
     with pytest.raises(ModelError, match="needs a key"):
-        server("https://api.openai.com#small")
+        openai_server("https://api.openai.com#small")
 
 
 def test_openai_without_a_key_is_said_before_it_is_asked(keys: pytest.MonkeyPatch) -> None:
     keys.delenv("OPENAI_API_KEY")
     with pytest.raises(ModelError, match="openai:small needs a key: set OPENAI_API_KEY"):
-        server("openai:small")
-    assert server("http://localhost:1#small").key is None
+        openai_server("openai:small")
+    assert openai_server("http://localhost:1#small").key is None
 
 
 @pytest.mark.parametrize(
@@ -517,10 +517,10 @@ def test_openai_without_a_key_is_said_before_it_is_asked(keys: pytest.MonkeyPatc
 )
 def test_an_address_that_is_none_is_said_in_words(name: str, words: str | None) -> None:
     if words is None:
-        assert server(name).model == "a#b"
+        assert openai_server(name).model == "a#b"
         return
     with pytest.raises(ModelError, match=words) as caught:
-        server(name)
+        openai_server(name)
     assert "pass@" not in str(caught.value)
 
 

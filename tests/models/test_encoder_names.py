@@ -195,7 +195,7 @@ from ragstone.models import open_encoder
 encoder = open_encoder(sys.argv[1])
 def none(texts):
     raise AssertionError(texts)
-encoder._encoder.embed = none
+encoder.uncached.embed = none
 print(json.dumps(encoder.embed(json.loads(sys.argv[2])).tolist()))
 """
     command = [sys.executable, "-c", script, str(folder), json.dumps(TEXTS)]

@@ -30,10 +30,6 @@ def twice_gelu(values: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
     This is 2 x Φ(x), Φ the normal distribution function, to 1e-7: P is the fit to
     atanh(2 Φ(x) - 1) / x with the smallest maximal error of gelu. The caller divides by 2, by
     halving the next layer's weights.
-
-    Args:
-        values: Shape (n, d), contiguous.
-        bias: Shape (d,).
     """
     rows = max(1, CHUNK // values.shape[1])
     square = np.empty((rows, values.shape[1]), np.float32)
@@ -91,9 +87,7 @@ class Weights:
     """All weights of a model, and the settings that they are used with.
 
     Attributes:
-        words: Shape (vocabulary, hidden).
         positions: Shape (positions, hidden); the vector of token type 0 is already added.
-        epsilon: Added to the variance in layer normalisation.
     """
 
     words: Vectors

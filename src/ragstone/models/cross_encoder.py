@@ -60,7 +60,7 @@ class CrossEncoder(Protocol):
         """The most tokens of a pair that are read, special tokens included."""
 
     def score(self, pairs: Sequence[Pair]) -> Vectors:
-        """Shape (n, labels), in the order of the pairs, from 0 to 1.
+        """Return shape (n, labels), in the order of the pairs, from 0 to 1.
 
         Several labels: their softmax, which sums to 1; a single label: its sigmoid. A pair that is
         too long is truncated at the ends, the longer text first.
@@ -70,7 +70,7 @@ class CrossEncoder(Protocol):
         """
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each pair before truncation, special tokens included."""
+        """Return shape (n,), the tokens of each pair before truncation, special tokens included."""
 
 
 def open_cross_encoder(
@@ -84,8 +84,6 @@ def open_cross_encoder(
     ``model.onnx``.
 
     Args:
-        name: In the form above.
-        offline: Download nothing.
         note: Called with a one-line message before a download; None: standard error.
 
     Raises:
@@ -108,58 +106,29 @@ class PairModel(Protocol):
     """What a back end provides for a model: tokens from pairs, and logits from tokens."""
 
     @property
-    def about(self) -> str:
-        """The back end and its precision."""
-
+    def about(self) -> str: ...
     @property
-    def fingerprint(self) -> str:
-        """See ``CrossEncoder``."""
-
+    def fingerprint(self) -> str: ...
     @property
-    def labels(self) -> tuple[str, ...]:
-        """See ``CrossEncoder``."""
-
+    def labels(self) -> tuple[str, ...]: ...
     @property
-    def max_tokens(self) -> int:
-        """See ``CrossEncoder``."""
-
-    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """The tokens of each pair."""
-
-    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Shape (n, labels), any finite numbers."""
+    def max_tokens(self) -> int: ...
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]: ...
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors: ...
 
 
 class Scorer:
     """A cross-encoder on top of a back end: scores each distinct pair once, as probabilities."""
 
     def __init__(self, name: str, model: PairModel) -> None:
-        self._name = name
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def about(self) -> str:
-        noun = "label" if len(self.labels) == 1 else "labels"
-        return (
-            f"{self.name}: {noun} {', '.join(self.labels)}, pairs of up to {self.max_tokens} "
-            f"tokens, {self._model.about}"
+        self.name, self.labels = name, model.labels
+        self.fingerprint, self.max_tokens = model.fingerprint, model.max_tokens
+        noun = "label" if len(model.labels) == 1 else "labels"
+        self.about = (
+            f"{name}: {noun} {', '.join(model.labels)}, pairs of up to {model.max_tokens} tokens, "
+            f"{model.about}"
         )
-
-    @property
-    def fingerprint(self) -> str:
-        return self._model.fingerprint
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._model.labels
-
-    @property
-    def max_tokens(self) -> int:
-        return self._model.max_tokens
+        self._model = model
 
     def score(self, pairs: Sequence[Pair]) -> Vectors:
         if not pairs:
@@ -182,7 +151,6 @@ def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
 
 
 def _probabilities(logits: Vectors) -> Vectors:
-    """The softmax of several labels, the sigmoid of one."""
     # float64, and forms of both functions that do not overflow for large logits of either sign.
     numbers = logits.astype(np.float64)
     if logits.shape[1] == 1:
@@ -208,11 +176,11 @@ class OnnxPairs:
     file: OnnxFile
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """The tokens of each pair."""
+        """Return the tokens of each pair."""
         return self.folder.tokenizer.pairs(pairs, self.max_tokens)
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Shape (pairs, labels)."""
+        """Return shape (pairs, labels)."""
         found = np.empty((len(pairs), len(self.labels)), np.float32)
 
         def compute(batch: NDArray[np.intp]) -> None:
@@ -226,9 +194,6 @@ class OnnxPairs:
 
 def load_onnx(path: Path) -> OnnxPairs:
     """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
-
-    Args:
-        path: As sentence-transformers or transformers writes it.
 
     Raises:
         ModelError: There is no such file, the folder cannot be used (lists every fault), or the
@@ -268,7 +233,7 @@ class TorchPairs:
     one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """The tokens of each pair.
+        """Return the tokens of each pair.
 
         Raises:
             ModelFailure: The tokenizer failed.
@@ -288,7 +253,7 @@ class TorchPairs:
         return TokenizedPair(ids, types, length)
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Shape (pairs, labels).
+        """Return shape (pairs, labels).
 
         Raises:
             ModelFailure: The model failed.
@@ -308,7 +273,6 @@ class TorchPairs:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Hold the lock, and turn the library's errors into ``ModelFailure``."""
         # Tokenizing with truncation changes the tokenizer's settings, which threads share.
         with self.one_at_a_time:
             try:
@@ -324,7 +288,6 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
 
     Args:
         where: A folder, or ``org/name``.
-        name: What the user calls it.
         revision: On the hub; empty for its main branch.
         offline: Load a model on the hub only from its cache on this machine.
 
@@ -387,7 +350,6 @@ def _check_weights(name: str, model: Any) -> None:
 
 
 def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:
-    """Hash of everything that the probabilities depend on."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     reading = json.loads(fast.to_str()) if fast is not None else tokenizer.get_vocab()
     return fingerprint(model, model.config.to_dict(), reading, max_tokens)

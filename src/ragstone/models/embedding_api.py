@@ -48,7 +48,6 @@ class Server:
 
     Args:
         url: Without a slash at the end: ``https://HOST/v1``.
-        model: As the server calls it.
         key: Sent with every request, never shown; None if this server gets no key.
     """
 
@@ -63,7 +62,7 @@ class Server:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server runs on this machine, so that no text leaves it."""
+        """True if the server runs on this machine, so that no text leaves it."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -87,27 +86,28 @@ class Server:
         return _server_with_key_here, (self.url, self.model)
 
 
-def openai_server(name: str, what: str = "model") -> Server:
-    """The server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
+def openai_server(name: str, what: str = "model", *, to_ask: bool = True) -> Server:
+    """Return the server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
 
     OPENAI_API_KEY goes to the server of OPENAI_BASE_URL, or else to api.openai.com, and to no
     other.
 
     Args:
-        name: In one of these forms.
-        what: The kind of model, for messages.
+        to_ask: False gives a server without a key, and needs none.
 
     Raises:
         ModelError: The name has neither form, or the server is api.openai.com and no key is set.
     """
     if name.startswith("openai:"):
-        url, model = _meant(), name.removeprefix("openai:")
+        url, model = _url_of_the_key(), name.removeprefix("openai:")
     else:
         url, _, model = name.partition("#")
     parts = address(url, name, what)
     if not model.strip():
         raise ModelError(f"{name!r} names no model. Use openai:MODEL or http://HOST/v1#MODEL")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
+    if not to_ask:
+        return Server(url, model.strip(), None)
     server = _server_with_key_here(url, model.strip())
     if server.key is None and origin(url) == origin(OPENAI_URL):
         raise ModelError(f"{name} needs a key: set OPENAI_API_KEY")
@@ -115,17 +115,16 @@ def openai_server(name: str, what: str = "model") -> Server:
 
 
 def _server_with_key_here(url: str, model: str) -> Server:
-    key = key_from("OPENAI_API_KEY") if origin(url) == origin(_meant()) else None
+    key = key_from("OPENAI_API_KEY") if origin(url) == origin(_url_of_the_key()) else None
     return Server(url, model, key)
 
 
-def _meant() -> str:
-    """The server that the key is for."""
+def _url_of_the_key() -> str:
     return os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
 
 
 def key_from(variable: str) -> str | None:
-    """The key in an environment variable; None if it is not set or empty.
+    """Return the key in an environment variable; None if it is not set or empty.
 
     Raises:
         ModelError: It holds non-ASCII or control characters.
@@ -137,7 +136,7 @@ def key_from(variable: str) -> str | None:
 
 
 def address(url: str, name: str, what: str) -> SplitResult:
-    """The parts of a server's address.
+    """Return the parts of a server's address.
 
     Raises:
         ModelError: It is not a valid address, or holds a password or a query.
@@ -191,7 +190,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 
 def words_of(body: bytes) -> str:
-    """The error message in a server's reply, unchanged; empty if none is found."""
+    """Return the error message in a server's reply, unchanged; empty if none is found."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):
@@ -202,7 +201,8 @@ def words_of(body: bytes) -> str:
 
 
 def scrubbed(text: str, *keys: str | None) -> str:
-    """The text with whole keys, words that start like a key, and masked keys replaced by ``…``."""
+    """Return the text with whole keys, words that start like a key, and masked keys replaced by
+    ``…``."""
     for key in filter(None, keys):
         text = text.replace(key, "…")
         # Servers may quote a truncated key; its first characters identify it.
@@ -213,7 +213,7 @@ def scrubbed(text: str, *keys: str | None) -> str:
 
 
 def one_line(text: str, length: int = SHOWN) -> str:
-    """The text as one short line; characters that cannot be encoded are replaced."""
+    """Return the text as one short line; characters that cannot be encoded are replaced."""
     line = " ".join(text.encode(errors="replace").decode().split())
     return line if len(line) <= length else f"{line[:length]}…"
 
@@ -243,10 +243,8 @@ class Patience:
     """Timeouts and delays, in seconds.
 
     Args:
-        reply: Timeout of one request.
         first: Delay before the second attempt; it doubles before each further one.
         down: How long a server that could not be reached is left alone.
-        longest: The longest delay that a server may ask for.
     """
 
     reply: float = 60.0
@@ -256,21 +254,11 @@ class Patience:
 
 
 def is_api(name: str) -> bool:
-    """Whether the name means a model behind a server."""
+    """Return True if the name means a model behind a server."""
     return name.startswith(("openai:", "http://", "https://"))
 
 
-def server(name: str) -> Server:
-    """The server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
-
-    Raises:
-        ModelError: The name has neither form, or the server is api.openai.com and no key is set.
-    """
-    return openai_server(name, "encoder")
-
-
-class _Refused(ModelFailure):
-    """The server rejected a request as invalid or too large."""
+class _Refused(ModelFailure): ...
 
 
 class ApiEncoder:
@@ -314,7 +302,7 @@ class ApiEncoder:
         return self._width
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (n, d), in the order of the texts.
+        """Return shape (n, d), in the order of the texts.
 
         Raises:
             ModelFailure: The server is down, rejects the request, or sends no valid embeddings.
@@ -390,7 +378,6 @@ class ApiEncoder:
         return np.concatenate(vectors)
 
     async def _request(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
-        """One request, retried after transient errors."""
         from aiohttp import (
             ClientConnectionError,
             ClientConnectorError,
@@ -436,7 +423,6 @@ class ApiEncoder:
         raise self._failure(f"{trouble}, {ATTEMPTS} times in a row")
 
     def _vectors(self, body: bytes, count: int) -> Vectors:
-        """The vectors in the reply, in the order of the texts."""
         try:
             data = json.loads(body)["data"]
             rows = sorted(data, key=lambda row: row["index"])
@@ -487,12 +473,10 @@ class ApiEncoder:
         return ModelFailure(f"The encoder's server {self._server.host} {trouble}")
 
     def _said(self, body: bytes) -> str:
-        """The server's error message, with a colon before it; empty if it sent none."""
         shown = self._shown(words_of(body))
         return f": {shown}" if shown else ""
 
     def _shown(self, words: str) -> str:
-        """What the server sent as one short line, with the key removed."""
         return one_line(scrubbed(words, self._server.key))
 
 

@@ -54,12 +54,13 @@ class CachedTexts:
 
 
 def embeddings_file() -> Path:
-    """The cache file of all encoders."""
+    """Return the cache file of all encoders."""
     return cache_folder() / FILE
 
 
 def kept() -> CachedTexts:
-    """The size of the embedding cache; one of an earlier version has no vectors for this one.
+    """Return the size of the embedding cache; one of an earlier version has no vectors for this
+    one.
 
     Raises:
         ModelError: The file is damaged, or not an embedding cache.
@@ -115,7 +116,7 @@ class CachedVectors:
         self._noted = False
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Vectors]:
-        """The vectors found; those whose checksum is wrong are left out."""
+        """Return the vectors found; those whose checksum is wrong are left out."""
         wanted = list(keys)
         found: dict[bytes, Vectors] = {}
 
@@ -212,7 +213,6 @@ def _sealed(key: bytes, vector: bytes) -> bytes:
 
 
 def _unsealed(key: bytes, sealed: object) -> bytes:
-    """The vector without its checksum; empty if the checksum is wrong."""
     if not isinstance(sealed, bytes):
         return b""
     vector = sealed[:-CHECKSUM]
@@ -250,70 +250,38 @@ class CachedEncoder:
     A faulty cache file never stops a run; see ``CachedVectors``.
 
     Args:
-        encoder: Computes what is not cached.
         file: The SQLite file; created if it does not exist.
-        note: Called with a one-line message when the file is faulty.
-        remembered: Bytes of token vectors to cache in memory.
     """
 
     def __init__(
         self, encoder: Encoder, file: Path, *, note: Note, remembered: int = REMEMBERED
     ) -> None:
-        self._encoder = encoder
+        self.uncached = encoder
+        self.name, self.fingerprint = encoder.name, encoder.fingerprint
+        self.max_tokens, self.longest = encoder.max_tokens, encoder.longest
+        self.layers = encoder.layers
         self._kept = CachedVectors(file, note)
         self._memory = TokenMemory(remembered)
         self._salt = bytes.fromhex(encoder.fingerprint)
         self._width = 0
 
     @property
-    def uncached(self) -> Encoder:
-        """The encoder itself, which keeps nothing of what it reads."""
-        return self._encoder
-
-    @property
-    def name(self) -> str:
-        """The encoder's."""
-        return self._encoder.name
-
-    @property
     def about(self) -> str:
-        """The encoder's."""
-        return self._encoder.about
-
-    @property
-    def fingerprint(self) -> str:
-        """The encoder's, because cached vectors are the same as computed ones."""
-        return self._encoder.fingerprint
+        return self.uncached.about
 
     @property
     def dimensions(self) -> int:
-        """The encoder's."""
-        return self._encoder.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """The encoder's."""
-        return self._encoder.max_tokens
-
-    @property
-    def longest(self) -> int:
-        """The encoder's."""
-        return self._encoder.longest
-
-    @property
-    def layers(self) -> int:
-        """The encoder's."""
-        return self._encoder.layers
+        return self.uncached.dimensions
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (n, d), in the order of the texts.
+        """Return shape (n, d), in the order of the texts.
 
         Raises:
             ModelFailure: The encoder failed, or its vectors are not finite or have another length
                 than before.
         """
         if not texts:
-            return self._encoder.embed(texts)
+            return self.uncached.embed(texts)
         keys = [self._key(text) for text in texts]
         distinct = dict(zip(keys, texts, strict=True))
         rows = self._kept.get(distinct)
@@ -332,7 +300,7 @@ class CachedEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """The vectors of every token; equal texts share the same read-only arrays.
+        """Return the vectors of every token; equal texts share the same read-only arrays.
 
         Raises:
             ModelFailure: The encoder failed, or the vectors are not finite.
@@ -344,7 +312,7 @@ class CachedEncoder:
         missing = [key for key in distinct if key not in known]
         if missing:
             asked = [distinct[key] for key in missing]
-            given = self._encoder.tokens(asked, layer=layer, limit=limit)
+            given = self.uncached.tokens(asked, layer=layer, limit=limit)
             embeddings: dict[bytes, Vectors] = {}
             for key, one in zip(missing, given, strict=True):
                 self._check_finite(one.vectors)
@@ -358,11 +326,11 @@ class CachedEncoder:
         return [known[key] for key in keys]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """The encoder's."""
-        return self._encoder.lengths(texts)
+        """Return the encoder's."""
+        return self.uncached.lengths(texts)
 
     def recall(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """The values that ``remember`` stored under these keys; missing keys are left out."""
+        """Return the values that ``remember`` stored under these keys; missing keys are left out."""
         return self._kept.get(keys)
 
     def remember(self, facts: Mapping[bytes, Vectors]) -> None:
@@ -378,8 +346,7 @@ class CachedEncoder:
         return blake2b(written, digest_size=16, salt=self._salt).digest()
 
     def _computed(self, asked: Mapping[bytes, str]) -> dict[bytes, Vectors]:
-        """The vectors of these texts, computed and stored."""
-        vectors = np.ascontiguousarray(self._encoder.embed(list(asked.values())), np.float32)
+        vectors = np.ascontiguousarray(self.uncached.embed(list(asked.values())), np.float32)
         self._check_finite(vectors)
         self._check_width(vectors)
         rows = dict(zip(asked, vectors, strict=True))

@@ -30,12 +30,9 @@ class TokenVectors:
     """The tokens of one text, special tokens included.
 
     Args:
-        ids: Shape (t,), token ids.
         spans: Shape (t, 2), start and end of each token in the text; (0, 0) for a special token.
-        vectors: Shape (t, d), hidden states of the layer, not normalised.
         embedding: Shape (d,), what ``embed`` returns for this text; None if a layer or limit
             other than the model's own was requested.
-        cut: Whether the text was longer than the limit.
     """
 
     ids: NDArray[np.int32]
@@ -88,7 +85,7 @@ class Encoder(Protocol):
         """The number of hidden layers; 0 if it gives no token vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (n, d), in the order of the texts.
+        """Return shape (n, d), in the order of the texts.
 
         Raises:
             ModelFailure: The model failed: a server is down, say, or sent an invalid reply.
@@ -97,10 +94,9 @@ class Encoder(Protocol):
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """The vectors of every token.
+        """Return the vectors of every token.
 
         Args:
-            texts: Any number.
             layer: Return the hidden states of this layer: 1 is the first, 0 the word embeddings;
                 None: the last.
             limit: Most tokens to read, special tokens included, up to ``longest``; None:
@@ -111,7 +107,7 @@ class Encoder(Protocol):
         """
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each text before truncation, special tokens included.
+        """Return shape (n,), the tokens of each text before truncation, special tokens included.
 
         0 if the model does not report it.
         """
@@ -161,7 +157,8 @@ BATCH_TOKENS = 1024
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Each distinct text once, in order of first occurrence, and each input's index among them.
+    """Return each distinct text once, in order of first occurrence, and each input's index among
+    them.
 
     distinct(["a", "b", "a"]) = ["a", "b"], [0, 1, 0]
     """
@@ -194,7 +191,7 @@ R = TypeVar("R")
 
 
 def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
-    """The result of each batch, in order; up to ``threads()`` batches run concurrently."""
+    """Return the result of each batch, in order; up to ``threads()`` batches run concurrently."""
     waiting = list(batches)
     workers = min(threads(), len(waiting))
     if workers < 2:
@@ -236,8 +233,6 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _Held:
-    """How many callers hold the limit, and the limit to undo."""
-
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.depth = 0
@@ -272,7 +267,6 @@ class States(Protocol):
 
     Attributes:
         back_end: Its name for reports, such as ``NumPy``.
-        dimensions: The length of a vector.
         layers: The number of hidden layers; 0 if it returns one vector per text, passed on as if
             the text had that one token.
     """
@@ -298,41 +292,17 @@ class FolderEncoder:
         self, name: str, model: ModelFolder, states: States, weights: Iterable[Path]
     ) -> None:
         """``weights`` are the files that ``states`` computes from; they enter the fingerprint."""
-        self._name = name
+        self.name = name
+        self.fingerprint = model.fingerprint(weights, states.back_end.lower(), "float32")
+        self.dimensions, self.layers = states.dimensions, states.layers
+        self.max_tokens = model.max_tokens
+        self.longest = model.longest if states.layers else 0
+        self.about = (
+            f"{name}: {self.dimensions} dimensions, {model.pooling} of up to {self.max_tokens} "
+            f"tokens, {states.back_end} float32"
+        )
         self._model = model
         self._states = states
-        self._fingerprint = model.fingerprint(weights, states.back_end.lower(), "float32")
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def about(self) -> str:
-        return (
-            f"{self.name}: {self.dimensions} dimensions, {self._model.pooling} of up to "
-            f"{self.max_tokens} tokens, {self._states.back_end} float32"
-        )
-
-    @property
-    def fingerprint(self) -> str:
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        return self._states.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        return self._model.max_tokens
-
-    @property
-    def longest(self) -> int:
-        return self._model.longest if self.layers else 0
-
-    @property
-    def layers(self) -> int:
-        return self._states.layers
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         once, places = distinct(texts)
@@ -384,7 +354,7 @@ class FolderEncoder:
 
 
 def token_counts(texts: Sequence[Ids]) -> NDArray[np.int32]:
-    """The number of tokens of each text, shape (n,)."""
+    """Return the number of tokens of each text, shape (n,)."""
     return np.array([len(text) for text in texts], np.int32)
 
 
@@ -399,7 +369,6 @@ def check_layer(layer: int, layers: int, name: str) -> None:
 
 
 def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
-    """One vector for a text, from the states of its tokens."""
     pooled: Vectors
     if pooling == "cls":
         pooled = states[0]
@@ -411,7 +380,7 @@ def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
 
 
 def token_layer(encoder: Encoder, layer: int | None) -> int:
-    """The layer to read token vectors from: the given one, else the last.
+    """Return the layer to read token vectors from: the given one, else the last.
 
     Raises:
         ModelError: The encoder gives no token vectors.
@@ -422,7 +391,8 @@ def token_layer(encoder: Encoder, layer: int | None) -> int:
 
 
 def token_limit(encoder: Encoder, limit: int | None) -> int:
-    """The most tokens to read of a text: as many as given and possible, else as ``embed`` reads.
+    """Return the most tokens to read of a text: as many as given and possible, else as ``embed``
+    reads.
 
     Raises:
         ModelError: Too few for any text.

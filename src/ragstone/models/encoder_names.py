@@ -57,9 +57,6 @@ class Place:
     Either the folder or the repository is set; for the builtin model, neither.
 
     Args:
-        name: As the user wrote it.
-        back_end: What reads the model.
-        folder: The user's folder.
         repository: ``org/name`` on the hub.
         revision: Of the repository; empty if none is given.
     """
@@ -75,7 +72,6 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
     """Open an encoder by name. Embeddings are cached on disk; a model is loaded once per process.
 
     Args:
-        name: In one of the forms above.
         offline: Download nothing, and use no server except on this machine.
         note: Called with one-line messages about downloads and the cache; None: standard error.
 
@@ -86,7 +82,7 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
     """
     say = note or to_stderr
     if embedding_api.is_api(name):
-        server = embedding_api.server(name)
+        server = embedding_api.openai_server(name, "encoder")
         if offline and not server.is_local:
             raise ModelError(
                 f"{name} would send texts to {server.host}, which {argument('offline', True)} "
@@ -104,14 +100,14 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
 
 
 def available(name: str) -> bool:
-    """Whether everything ``open_encoder`` needs is here: packages, files and key.
+    """Return True if everything ``open_encoder`` needs is here: packages, files and key.
 
     Downloads nothing, loads no weights and contacts no server, so a server may still be down and a
     folder unusable. False for an invalid name too.
     """
     try:
         if embedding_api.is_api(name):
-            embedding_api.server(name)
+            embedding_api.openai_server(name, "encoder")
             return True
         place = place_of(name)
         needed(place)
@@ -217,7 +213,7 @@ def location(place: Place, *, offline: bool, note: Note) -> str:
 
 
 def in_store(place: Place) -> Stored | None:
-    """The stored model, builtin or from the hub; None if it is not stored."""
+    """Return the stored model, builtin or from the hub; None if it is not stored."""
     if place.repository:
         return model_store.find(place.repository, weights=_weights(place), revision=place.revision)
     return model_store.find(BUILTIN)
@@ -225,10 +221,6 @@ def in_store(place: Place) -> Stored | None:
 
 def needed(place: Place, role: str = "encoder") -> None:
     """Check that the packages of the back end are installed, without importing them.
-
-    Args:
-        place: Of the model.
-        role: What the model is, for the message.
 
     Raises:
         MissingDependency: A package is not installed.
@@ -239,7 +231,6 @@ def needed(place: Place, role: str = "encoder") -> None:
 
 
 def _weights(place: Place) -> str:
-    """The weights format that the back end reads."""
     return "onnx" if place.back_end == "onnx" else "safetensors"
 
 
@@ -266,7 +257,6 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files in the folder and one level below; models have no deeper ones."""
     return sorted(
         file for pattern in ("*", "*/*") for file in folder.glob(pattern) if file.is_file()
     )

@@ -127,7 +127,6 @@ class _Module(_Form):
 
     @property
     def name(self) -> str:
-        """``Pooling`` for ``sentence_transformers.models.Pooling``; other packages: all of it."""
         package, _, name = self.type.partition(".")
         return name.rpartition(".")[2] if package == PACKAGE else self.type
 
@@ -161,8 +160,6 @@ Read = TypeVar("Read", bound=TextTokenizer)
 
 
 class _Files:
-    """Reads the folder's JSON files and collects the faults found so far."""
-
     def __init__(self, root: Path, what: str) -> None:
         if not root.is_dir():
             got = "a file" if root.exists() else "nothing there"
@@ -177,7 +174,6 @@ class _Files:
         return (self.root / file).is_file()
 
     def read(self, file: str, form: type[Form]) -> Form | None:
-        """The file's content; None, and every fault is recorded, if it has another form."""
         try:
             return form.model_validate_json(small_file(self.root / file))
         except OSError as error:
@@ -199,7 +195,6 @@ class _Files:
             self.fault(file, field, expected, "none" if kind == "missing" else repr(value))
 
     def object(self, file: str) -> Mapping[str, Any]:
-        """The object in the file, empty if there is no such file or it is a fault."""
         content = self.read(file, _Object) if self.has(file) else None
         return {} if content is None else content.root
 
@@ -218,7 +213,6 @@ class _Files:
         return tokenizer
 
     def positions(self, file: str, config: Config | None) -> int:
-        """The number of tokens that the model has positions for; 0 if it is not known."""
         if config is None:
             return 0
         positions = config.max_position_embeddings
@@ -240,11 +234,9 @@ class ModelFolder:
 
     Attributes:
         inside: The folder of the transformer's own files; usually ``path`` itself.
-        pooling: How the token vectors of a text are combined into one.
         normalize: True if the pooled vector is scaled to length 1.
         lower_case: True if text is lower-cased, whatever ``tokenizer.json`` says.
         max_tokens: The most tokens of a text that are read, special tokens included.
-        longest: The number of positions of the model.
     """
 
     path: Path
@@ -308,12 +300,7 @@ class ModelFolder:
         )
 
     def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
-        """Return a hash in 32 hex digits of everything that the vectors depend on.
-
-        Args:
-            weights: The further files that the back end reads.
-            computed: The back end and its precision.
-        """
+        """Return a hash in 32 hex digits of everything that the vectors depend on."""
         facts = (*computed, self.pooling, self.normalize, self.lower_case, self.max_tokens)
         files = (self.inside / "config.json", self.inside / "tokenizer.json", *weights)
         return _hash_of(facts, files)
@@ -385,12 +372,7 @@ class CrossEncoderFolder:
         return self.labels or tuple(f"LABEL_{number}" for number in range(outputs))
 
     def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
-        """Return a hash in 32 hex digits of everything that the probabilities depend on.
-
-        Args:
-            weights: The further files that the back end reads.
-            computed: The back end and its precision.
-        """
+        """Return a hash in 32 hex digits of everything that the probabilities depend on."""
         files = (self.path / "config.json", self.path / "tokenizer.json", *weights)
         return _hash_of((*computed, self.max_tokens), files)
 
@@ -425,7 +407,6 @@ def _refused_pairs(path: Path, faults: Sequence[Fault]) -> ModelError:
 
 
 def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
-    """The transformer's folder, the pooling, and whether to normalise."""
     if not files.has("modules.json"):
         return "", "mean", False
     modules = files.read("modules.json", _Modules)
@@ -467,10 +448,6 @@ def _pooling(files: _Files, folder: str) -> Pooling | None:
 
 
 def _transformer_settings(files: _Files, inside: str) -> _TransformerSettings:
-    """The settings that sentence-transformers stores for the transformer.
-
-    Settings that would change the vectors in an unsupported way are recorded as faults.
-    """
     at = next((inside + name for name in TRANSFORMER_SETTINGS if files.has(inside + name)), None)
     settings = files.read(at, _TransformerSettings) if at else None
     for key, value in sorted((settings.model_extra or {}).items()) if settings else ():

@@ -78,7 +78,6 @@ class Origin:
 
     Args:
         name: As a user writes it: ``builtin:minilm``, ``org/name``.
-        source: The server or package it came from.
         licence: As its authors state it; empty if they do not.
         revision: As requested: a branch, a tag or a commit; empty for the builtin model.
         commit: The commit that was downloaded; empty for the builtin model.
@@ -112,7 +111,6 @@ class Stored:
 
     Attributes:
         fetched: Time of the download, in UTC, ISO 8601.
-        files: By path relative to the folder.
     """
 
     folder: Path
@@ -127,12 +125,13 @@ class Stored:
 
 
 def models_folder() -> Path:
-    """The folder of the stored models."""
+    """Return the folder of the stored models."""
     return cache_folder() / "models"
 
 
 def stored() -> list[Stored]:
-    """Every model in the store, sorted by name; models of one name, the latest download first.
+    """Return every model in the store, sorted by name; models of one name, the latest download
+    first.
 
     Folders without a readable manifest are ignored.
     """
@@ -145,7 +144,7 @@ def stored() -> list[Stored]:
 
 
 def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stored | None:
-    """The model of this name; without a revision, the latest download.
+    """Return the model of this name; without a revision, the latest download.
 
     Args:
         revision: A commit, at least its first 7 digits, or the revision that was requested when
@@ -179,7 +178,7 @@ def checked(model: Stored) -> Stored:
 
 
 def damage(model: Stored) -> list[str]:
-    """The faults of the model's files, each of which is read and hashed; empty: none."""
+    """Return the faults of the model's files, each of which is read and hashed; empty: none."""
     faults = []
     for path, expected in model.files.items():
         file = model.folder / path
@@ -197,8 +196,6 @@ def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None =
     """Add a model to the store by writing its manifest, with size and hash of each file.
 
     Args:
-        place: Name of the manifest's folder.
-        origin: Where the model came from.
         files: The paths of its files in ``folder``.
         folder: Where the files are; None: beside the manifest.
     """
@@ -222,7 +219,7 @@ def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None =
 
 
 def describe(file: Path) -> StoredFile:
-    """The file's size and SHA-256."""
+    """Return the file's size and SHA-256."""
     with file.open("rb") as content:
         digest = file_digest(content, "sha256").hexdigest()
         return StoredFile(content.tell(), digest)
@@ -249,7 +246,6 @@ def _is_commit(revision: str, commit: str) -> bool:
 
 
 def _read(home: Path) -> Stored | None:
-    """The model in this folder; None if its manifest is not valid, or its files are gone."""
     try:
         kept = json.loads(small_file(home / MANIFEST))
         if kept["version"] != VERSION:

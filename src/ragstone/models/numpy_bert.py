@@ -63,7 +63,6 @@ def hidden_states(
     """Return the hidden states of every token, shape (tokens of all texts, hidden).
 
     Args:
-        weights: The model's.
         texts: The token ids of each text, at least one; texts of equal length are adjacent.
         layers: The layers to compute, from 0 for the word embeddings.
         space: Buffers for all tokens. The result is a view of one, valid until the next call.
@@ -96,7 +95,6 @@ def _attend(
     groups: Sequence[tuple[int, int, int]],
     space: Workspace,
 ) -> None:
-    """The self-attention sublayer, with its residual connection; in place."""
     count, width = len(x), weights.hidden // weights.heads
     attended, context, update = (
         part[:count] for part in (space.attended, space.context, space.update)
@@ -133,7 +131,6 @@ def _gather(
 
 
 def _transform(layer: Layer, epsilon: float, x: Vectors, space: Workspace) -> None:
-    """The feed-forward sublayer, with its residual connection; in place."""
     inner, update = space.inner[: len(x)], space.update[: len(x)]
     np.matmul(x, layer.inner.weight.T, out=inner)
     twice_gelu(inner, layer.inner.bias)
@@ -150,7 +147,6 @@ def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Linear, epsilon: floa
 
 
 def _normalise(x: Vectors, norm: Linear, epsilon: float) -> None:
-    """Layer normalisation of each row; in place."""
     x -= x.mean(axis=1, keepdims=True)
     variance = np.einsum("td,td->t", x, x) / np.float32(x.shape[1])
     x /= np.sqrt(variance + np.float32(epsilon))[:, None]
@@ -166,10 +162,6 @@ def load(folder: Path, name: str) -> FolderEncoder:
     """Load builtin:minilm, or another BERT with the same settings, in float32.
 
     Agrees with torch to 1e-5.
-
-    Args:
-        folder: The folder of the stored model.
-        name: The name that the user calls it by.
 
     Raises:
         ModelError: The folder's small files cannot be used; lists every fault.

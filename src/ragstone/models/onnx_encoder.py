@@ -95,7 +95,6 @@ def _raised() -> tuple[type[Exception], ...]:
 
 
 def _said(error: Exception) -> str:
-    """The first line; the others name places in onnxruntime's source code."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
@@ -110,7 +109,6 @@ def find(folder: Path, task: str = "feature-extraction") -> Path:
 
     Args:
         folder: Holds the file, or a folder ``onnx`` with the file.
-        task: The model's task, as optimum calls it.
 
     Raises:
         ModelError: There is no such file.
@@ -129,7 +127,7 @@ def find(folder: Path, task: str = "feature-extraction") -> Path:
 
 
 def files(graph: Path) -> list[Path]:
-    """The file and, if the weights are stored beside it, their files."""
+    """Return the file and, if the weights are stored beside it, their files."""
     return sorted(graph.parent.glob(f"{graph.name}*"))
 
 
@@ -138,19 +136,13 @@ class OnnxFile:
 
     Its inputs are ``input_ids``, ``attention_mask`` and optionally ``token_type_ids``, for any
     number of texts of any length.
-
-    Attributes:
-        output: The name of the output that is read.
-        dimensions: The length of its last axis.
     """
 
     def __init__(self, path: Path, wanted: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check.
 
         Args:
-            path: The file.
             wanted: Usable outputs in order of preference, each with its number of axes.
-            padding: The padding token's id.
 
         Raises:
             ModelError: Its inputs or outputs are different, or it returns NaN or infinity.
@@ -178,10 +170,9 @@ class OnnxFile:
         self.dimensions = tried.shape[-1]
 
     def run(self, texts: Sequence[Ids], types: Sequence[Ids] | None = None) -> Vectors:
-        """The output for a batch.
+        """Return the output for a batch.
 
         Args:
-            texts: The token ids of each text.
             types: Token types, 0 or 1; None: all 0.
 
         Raises:
@@ -225,7 +216,6 @@ def load(folder: Path, name: str) -> FolderEncoder:
 
     Args:
         folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
-        name: What the user calls it.
 
     Raises:
         ModelError: There is no such file, the folder cannot be used (lists every fault), or the
@@ -253,8 +243,6 @@ class _OnnxStates:
             )
 
     def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
-        """Several batches concurrently; padding is removed from the result."""
-
         def compute(batch: NDArray[np.intp]) -> None:
             some = [texts[number] for number in batch]
             states = self._file.run(some)

@@ -24,7 +24,7 @@ LONGEST = 256 * 2**20
 
 
 def small_file(file: Path) -> bytes:
-    """The file's content.
+    """Return the file's content.
 
     Raises:
         OSError: It is not a regular file, is too large, or cannot be read.
@@ -39,14 +39,14 @@ def small_file(file: Path) -> bytes:
 
 
 def inside(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
-    """Shape (rows, longest), true up to the end of each row."""
+    """Return shape (rows, longest), true up to the end of each row."""
     lengths = np.array([len(row) for row in rows])
     found: NDArray[np.bool_] = np.arange(lengths.max()) < lengths[:, None]
     return found
 
 
 def padded(rows: Sequence[NDArray[np.int32]], padding: int = 0) -> NDArray[np.int32]:
-    """The rows as a matrix, shorter ones filled up with ``padding`` at the end."""
+    """Return the rows as a matrix, shorter ones filled up with ``padding`` at the end."""
     there = inside(rows)
     matrix = np.full(there.shape, padding, np.int32)
     matrix[there] = np.concatenate(rows)
@@ -68,9 +68,7 @@ class TokenizedText:
     """The tokens of one text, special tokens included.
 
     Args:
-        ids: Shape (t,), token ids.
         spans: Shape (t, 2), start and end of each token in the text; (0, 0) for a special token.
-        cut: Whether the text was longer than the limit.
     """
 
     ids: NDArray[np.int32]
@@ -111,10 +109,6 @@ class TextTokenizer:
     def open(cls, path: Path, *, lower_case: bool = False) -> Self:
         """Read a ``tokenizer.json``.
 
-        Args:
-            path: The file.
-            lower_case: Lower-case texts first, whatever the file says.
-
         Raises:
             MissingDependency: ``tokenizers`` is not installed.
             UnusableTokenizer: There is no such file, or it holds no supported tokenizer.
@@ -141,7 +135,7 @@ class TextTokenizer:
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def ids(self, texts: Sequence[str], limit: int) -> list[NDArray[np.int32]]:
-        """The token ids of each text, at most ``limit`` of them, special tokens included."""
+        """Return the token ids of each text, at most ``limit`` of them, special tokens included."""
         with _tokenizer_errors("one that fails"):
             return [
                 np.array(_cut(encoding.ids, limit), np.int32)
@@ -150,7 +144,7 @@ class TextTokenizer:
             ]
 
     def tokens(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
-        """The tokens of each text with their spans, at most ``limit`` of them."""
+        """Return the tokens of each text with their spans, at most ``limit`` of them."""
         with _tokenizer_errors("one that fails"):
             return [
                 TokenizedText(
@@ -163,7 +157,7 @@ class TextTokenizer:
             ]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each text before truncation, special tokens included."""
+        """Return shape (n,), the tokens of each text before truncation, special tokens included."""
         with _tokenizer_errors("one that fails"):
             lengths = [
                 len(encoding)
@@ -181,7 +175,6 @@ class TokenizedPair:
     """The tokens of two texts, one after the other, special tokens included.
 
     Args:
-        ids: Shape (t,), token ids.
         types: Shape (t,), token types, which tell the first text from the second.
         length: The number of tokens before truncation; more than t if the pair was truncated.
     """
@@ -211,7 +204,7 @@ class PairTokenizer(TextTokenizer):
         self._types = [kind for (_, _, kind), *_ in runs]
 
     def pairs(self, pairs: Sequence[Pair], limit: int) -> list[TokenizedPair]:
-        """The tokens of each pair, at most ``limit`` of them, special tokens included.
+        """Return the tokens of each pair, at most ``limit`` of them, special tokens included.
 
         A longer pair is truncated at the ends of its texts, the longer text first, as in
         transformers and sentence-transformers.
@@ -233,12 +226,11 @@ class PairTokenizer(TextTokenizer):
 
 
 def lengths_of(pairs: Iterable[TokenizedPair]) -> NDArray[np.int32]:
-    """The number of tokens of each pair, after truncation."""
+    """Return the number of tokens of each pair, after truncation."""
     return np.array([len(pair.ids) for pair in pairs], np.int32)
 
 
 def _ends(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of each text are kept, given their lengths and the room for both."""
     if first + second <= room:
         return first, second
     shorter = min(first, second, room // 2)
@@ -259,7 +251,7 @@ def _tokenizer_errors(got: str) -> Iterator[None]:
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for every lone surrogate; its length does not change."""
+    """Return the text with U+FFFD for every lone surrogate; its length does not change."""
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
@@ -278,5 +270,4 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _cut(tokens: list[T], limit: int) -> list[T]:
-    """The first ``limit - 1`` tokens and the special token at the end."""
     return tokens if len(tokens) <= limit else [*tokens[: limit - 1], tokens[-1]]

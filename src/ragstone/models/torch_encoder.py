@@ -49,13 +49,13 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of a library's error; the others are advice to that library's users."""
+    """Return the first line of a library's error; the others are advice to that library's users."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
 
 
 def positions_of(config: Any) -> int:
-    """The number of tokens that the model has positions for; 0 if it does not say."""
+    """Return the number of tokens that the model has positions for; 0 if it does not say."""
     positions = getattr(config, "max_position_embeddings", None)
     if not is_count(positions):
         return 0
@@ -65,14 +65,7 @@ def positions_of(config: Any) -> int:
 def fingerprint(
     model: Any, config: Mapping[str, Any], reading: Mapping[str, Any], *further: object
 ) -> str:
-    """A hash in 32 hex digits of everything that the model's output depends on.
-
-    Args:
-        model: A torch module on the CPU.
-        config: Its configuration.
-        reading: Its tokenizer.
-        further: Anything else it depends on, printable.
-    """
+    """Return a hash in 32 hex digits of everything that the model's output depends on."""
     facts = (
         *("torch", "float32", *further),
         {key: value for key, value in config.items() if key not in FROM_ELSEWHERE},
@@ -93,7 +86,6 @@ def load(where: str, name: str, *, revision: str = "", offline: bool) -> "TorchE
 
     Args:
         where: A folder, or ``org/name``.
-        name: What the user calls it.
         revision: The branch, tag or commit on the hub; empty for its main branch.
         offline: Load a model on the hub only from its cache on this machine.
 
@@ -139,52 +131,25 @@ class TorchEncoder:
         Raises:
             ModelError: Its vectors are not finite.
         """
-        self._name = name
+        self.name = name
         self._model = model
         self._one_at_a_time = Lock()
         self._transformer = _transformer(model)
-        self._layers = 0 if self._transformer is None else _layers(self._transformer.config)
-        positions = 0 if self._transformer is None else positions_of(self._transformer.config)
+        config = getattr(self._transformer, "config", None)
+        self.layers = int(config.num_hidden_layers) if config else 0
+        positions = positions_of(config) if config else 0
         limits = [size for size in (positions, model.max_seq_length) if _is_limit(size)]
-        self._max_tokens: int = min(limits, default=0)
-        self._longest = (positions or self._max_tokens) if self._layers else 0
-        if model.max_seq_length != self._max_tokens and self._max_tokens:
-            model.max_seq_length = self._max_tokens
-        self._fingerprint = _fingerprint(model, self._max_tokens)
+        self.max_tokens: int = min(limits, default=0)
+        self.longest = (positions or self.max_tokens) if self.layers else 0
+        if model.max_seq_length != self.max_tokens and self.max_tokens:
+            model.max_seq_length = self.max_tokens
+        self.fingerprint = _fingerprint(model, self.max_tokens)
         vector = self.embed(["a"])[0]
         if not np.isfinite(vector).all():
             raise ModelError(f"{name}: expected finite vectors, got NaN or infinity: bad weights")
-        self._dimensions = len(vector)
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def about(self) -> str:
+        self.dimensions = len(vector)
         limit = f"up to {self.max_tokens} tokens, " if self.max_tokens else ""
-        return f"{self.name}: {self.dimensions} dimensions, {limit}torch float32"
-
-    @property
-    def fingerprint(self) -> str:
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """0 if the model has no token limit."""
-        return self._max_tokens
-
-    @property
-    def longest(self) -> int:
-        return self._longest
-
-    @property
-    def layers(self) -> int:
-        return self._layers
+        self.about = f"{name}: {self.dimensions} dimensions, {limit}torch float32"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         once, places = distinct(texts)
@@ -237,7 +202,6 @@ class TorchEncoder:
         return np.array(lengths, np.int32)[places]
 
     def _read(self, texts: list[str], layer: int, limit: int) -> list[TokenVectors]:
-        """The token vectors of one batch; ``cut`` is left False."""
         torch = import_module("torch")
         inputs = self._model.tokenizer(
             texts,
@@ -272,7 +236,6 @@ class TorchEncoder:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Hold the lock, and turn the library's errors into ``ModelFailure``."""
         # Tokenizing with truncation changes the tokenizer's settings, which threads share.
         with self._one_at_a_time:
             try:
@@ -282,15 +245,10 @@ class TorchEncoder:
 
 
 def _transformer(model: Any) -> Any:
-    """The model's transformer, if it has a tokenizer that reports spans; otherwise None."""
     transformer = getattr(model[0], "auto_model", None)
     fast = getattr(getattr(model[0], "tokenizer", None), "is_fast", False)
     config = getattr(transformer, "config", None)
     return transformer if fast and is_count(getattr(config, "num_hidden_layers", None)) else None
-
-
-def _layers(config: Any) -> int:
-    return int(config.num_hidden_layers)
 
 
 def _is_limit(size: object) -> TypeGuard[int]:
@@ -298,7 +256,6 @@ def _is_limit(size: object) -> TypeGuard[int]:
 
 
 def _fingerprint(model: Any, max_tokens: int) -> str:
-    """Hash of everything that the vectors depend on."""
     tokenizer = getattr(getattr(model[0], "tokenizer", None), "backend_tokenizer", None)
     reading = json.loads(tokenizer.to_str()) if tokenizer is not None else {}
     config = getattr(getattr(model[0], "auto_model", None), "config", None)

@@ -6,6 +6,7 @@ end is an error.
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 from ragstone.models.embedding_api import Server, scrubbed
 
-from .http_transport import Connections, refused
+from .http_transport import Connections, blaming, refused
 from .model import ChatFailure, ChatReply, ChatRequest
 from .wire_format import Body, encoded, no_reply, opened, word
 
@@ -23,14 +24,7 @@ LONGEST_LINE = 1 << 26
 
 
 class BatchServer:
-    """The server of a model, with its key.
-
-    Args:
-        server: Address and key.
-        headers: Of every request.
-        variable: The environment variable that holds the key.
-        connections: The connections of the run.
-    """
+    """The server of a model, with its key."""
 
     def __init__(
         self, server: Server, headers: Mapping[str, str], variable: str, connections: Connections
@@ -41,7 +35,7 @@ class BatchServer:
         self._connections = connections
 
     async def get(self, url: str) -> Body:
-        """The JSON object at a URL.
+        """Return the JSON object at a URL.
 
         Raises:
             ChatFailure: The server was not reached, refused, or sent something else.
@@ -49,11 +43,7 @@ class BatchServer:
         return (await self._call("GET", url, {}, None))[1]
 
     async def post(self, url: str, body: Body) -> Body:
-        """What comes back for a JSON object.
-
-        Raises:
-            ChatFailure: As ``get``.
-        """
+        """What comes back for a JSON object."""
         kind = {"Content-Type": "application/json"}
         return (await self._call("POST", url, kind, encoded(body)))[1]
 
@@ -65,25 +55,11 @@ class BatchServer:
         *,
         signed: bool = True,
     ) -> tuple[Mapping[str, str], Body]:
-        """Post a body that may be long; gives the reply with its headers.
-
-        Args:
-            url: Where to.
-            headers: With the body's type and length.
-            body: What is sent.
-            signed: Whether the key is sent with it.
-
-        Raises:
-            ChatFailure: As ``get``.
-        """
+        """Post a body that may be long; gives the reply with its headers."""
         return await self._call("POST", url, headers, body, signed=signed)
 
     async def lines(self, url: str) -> AsyncIterator[Body]:
-        """The JSON objects of a file of one a line; a line that is none is passed over.
-
-        Raises:
-            ChatFailure: As ``get``.
-        """
+        """Return the JSON objects of a file of one a line; a line that is none is passed over."""
         rest = b""
         status, headers = 200, dict[str, str]()
         async for status, of, piece in self._connections.pieces(url, self._headers, self._proxy):
@@ -92,13 +68,15 @@ class BatchServer:
             if status != 200 or len(rest) > LONGEST_LINE:
                 rest = b"\n".join((*whole, rest))[:LONGEST_LINE]
                 if status == 200:
-                    raise self._said(ChatFailure("bad_reply", "sent a file that has no lines"))
+                    with self._blaming():
+                        raise ChatFailure("bad_reply", "sent a file that has no lines")
                 continue
             for line in whole:
                 if (found := _object(line)) is not None:
                     yield found
         if status != 200:
-            raise self._said(refused(status, headers, self._scrubbed(rest)))
+            with self._blaming():
+                raise refused(status, headers, self._scrubbed(rest))
         if (found := _object(rest)) is not None:
             yield found
 
@@ -112,7 +90,7 @@ class BatchServer:
         signed: bool = True,
     ) -> tuple[Mapping[str, str], Body]:
         sent = {**(self._headers if signed else {}), **headers}
-        try:
+        with self._blaming():
             status, back, reply = await self._connections.request(
                 method, url, sent, body, self._proxy
             )
@@ -120,8 +98,6 @@ class BatchServer:
             if not 200 <= status < 300:
                 raise refused(status, back, reply)
             return back, opened(reply) if reply.strip() else {}
-        except ChatFailure as failure:
-            raise self._said(failure) from failure
 
     def _scrubbed(self, reply: bytes) -> bytes:
         key = (self._key or "").encode()
@@ -129,22 +105,12 @@ class BatchServer:
             return scrubbed(reply.decode(errors="replace"), self._key).encode()
         return reply
 
-    def _said(self, failure: ChatFailure) -> ChatFailure:
-        words = f"{self.host} {scrubbed(str(failure), self._key)}"
-        if failure.trouble == "not_allowed":
-            sent = f"The key of {self._variable} was sent" if self._key else "No key was sent"
-            words = f"{words}. {sent}"
-        return ChatFailure(
-            failure.trouble,
-            words,
-            after=failure.after,
-            http=failure.http,
-            body=scrubbed(failure.body, self._key),
-        )
+    def _blaming(self) -> AbstractContextManager[None]:
+        return blaming(self.host, self._key, self._variable)
 
 
 async def pieces_of(file: Path, before: bytes = b"", after: bytes = b"") -> AsyncIterator[bytes]:
-    """A file piece by piece, with something before and after it."""
+    """Return a file piece by piece, with something before and after it."""
     if before:
         yield before
     with file.open("rb") as read:
@@ -155,7 +121,7 @@ async def pieces_of(file: Path, before: bytes = b"", after: bytes = b"") -> Asyn
 
 
 def in_path(name: str) -> str:
-    """A server's id as a part of a path, which it cannot leave."""
+    """Return a server's id as a part of a path, which it cannot leave."""
     return quote(name, safe="").replace(".", "%2E")
 
 
@@ -174,12 +140,8 @@ class BatchStatus:
     Args:
         state: ``open``: it may still change. ``ended``: its results can be read. ``failed``: it
             was refused as a whole, and nothing in it was asked.
-        said: The server's word for its state.
-        requests: Requests in it.
-        answered: Of these, the ones with a reply.
         unanswered: Of these, the ones that failed, expired or were cancelled.
         places: Where its results are, for ``results``.
-        words: Why it failed, as the server says.
     """
 
     state: Literal["open", "ended", "failed"]
@@ -196,10 +158,8 @@ class BatchResult:
     """The result of one request of a batch.
 
     Args:
-        custom: The id that the request was given.
         status: The HTTP status that the reply would have had; None if there was no attempt, as it
             expired or was cancelled.
-        body: The reply in the format of the provider.
     """
 
     custom: str
@@ -220,10 +180,10 @@ class BatchFormat(Protocol):
 
     @property
     def by_name(self) -> bool:
-        """Whether ``find`` finds a batch by its tag; otherwise its results have to prove it."""
+        """True if ``find`` finds a batch by its tag; otherwise its results have to prove it."""
 
     def line(self, custom: str, body: Body) -> Body:
-        """A line of the file: a request with its id."""
+        """Return a line of the file: a request with its id."""
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
         """Upload the file, where that comes before the batch; costs nothing and may be repeated.
@@ -236,20 +196,18 @@ class BatchFormat(Protocol):
         """Create the batch, which is what is paid for; gives its id."""
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:
-        """The ids of batches that may be this one, after it is unknown whether it was created.
+        """Return the ids of batches that may be this one, after it is unknown whether it was
+        created.
 
         Args:
-            server: The server.
-            tag: Its tag.
             since: When it was sent, in seconds since 1970.
-            count: Its requests.
         """
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
         """How far it is."""
 
     def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """The results of a batch that ended, in any order; some may lack or come twice."""
+        """Return the results of a batch that ended, in any order; some may lack or come twice."""
 
 
 PAGES = 200
@@ -261,11 +219,9 @@ EARLIER = 86_400.0
 async def pages(
     server: BatchServer, url: str, following: Callable[[Body, Sequence[Body]], str]
 ) -> AsyncIterator[list[Body]]:
-    """The batches of a list, page by page.
+    """Return the batches of a list, page by page.
 
     Args:
-        server: The server.
-        url: Of the first page.
         following: What is added to it for the page after a page of such batches; empty after the
             last.
 
@@ -295,7 +251,7 @@ def after_last(parameter: str) -> Callable[[Body, Sequence[Body]], str]:
 
 
 def ends_before(times: Sequence[float], since: float) -> bool:
-    """Whether a list has only older batches after a page of these times, newest first."""
+    """Return True if a list has only older batches after a page of these times, newest first."""
     return bool(times) and times[0] > times[-1] and times[-1] < since - EARLIER
 
 
@@ -303,10 +259,7 @@ class ChatBatches:
     """Makes, finds, follows and reads the batches of a model. It never retries.
 
     Args:
-        of: The provider's format.
-        server: Where the model is.
         body: Makes the request of a question, without what the server is known not to support.
-        read: Reads a reply.
     """
 
     def __init__(
@@ -326,7 +279,7 @@ class ChatBatches:
         return self._server.host
 
     def line(self, custom: str, request: ChatRequest) -> bytes:
-        """A line of the file of requests."""
+        """Return a line of the file of requests."""
         return encoded(self._of.line(custom, self._body(request))) + b"\n"
 
     async def upload(self, file: Path, tag: str) -> str:
@@ -349,7 +302,7 @@ class ChatBatches:
         return made
 
     async def find(self, tag: str, since: float, count: int) -> list[str]:
-        """The ids of batches that may be the one that was sent.
+        """Return the ids of batches that may be the one that was sent.
 
         Raises:
             ChatFailure: The server does not say.
@@ -365,7 +318,7 @@ class ChatBatches:
         return await self._of.status(self._server, batch)
 
     def results(self, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """The results of a batch that ended, in any order.
+        """Return the results of a batch that ended, in any order.
 
         Raises:
             ChatFailure: They cannot be read, or not all of them.
@@ -382,5 +335,4 @@ class ChatBatches:
 
 
 def _is_name(made: str) -> bool:
-    """Whether it can be an id: it is printed, and is part of an address."""
     return made.isascii() and made.isprintable()

@@ -64,7 +64,7 @@ BROKEN = {"malformed_model_output", "malformed_tool_use"}
 
 
 def bedrock_chat(model: str, settings: str) -> ChatModel:
-    """A model on AWS; region and credentials come from where AWS's own tools find them.
+    """Return a model on AWS; region and credentials come from where AWS's own tools find them.
 
     Raises:
         MissingDependency: botocore is not installed.
@@ -90,7 +90,7 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
 
 
 def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
-    """The arguments of Converse."""
+    """Return the arguments of Converse."""
     where = layout(settings, lacks)
     text, system = texts_of(request, settings, lacks)
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
@@ -206,7 +206,6 @@ def _converse(client: Any, made: Body) -> Body:
 
 
 def _failure(response: Body) -> ChatFailure:
-    """An error of AWS as a ``ChatFailure``."""
     error, metadata = inside(response, "Error"), inside(response, "ResponseMetadata")
     headers = metadata.get("HTTPHeaders")
     code = word(error.get("Code"))

@@ -55,7 +55,7 @@ ADAPTERS = ("bedrock", "litellm", "pydantic-ai")
 
 
 def is_chat(name: str) -> bool:
-    """Whether the name has the form of a chat model's name."""
+    """Return True if the name has the form of a chat model's name."""
     return _kind(name) is not None
 
 
@@ -69,9 +69,7 @@ def open_chat(
     """Open a chat model by name. Nothing is sent.
 
     Args:
-        name: In one of the forms above.
         connections: The run's, which closes them; None: the model opens its own.
-        offline: Accept only models on this machine.
         to_ask: False opens a model that will not be called and so needs no key; models of an extra
             may need their key anyway.
 
@@ -110,7 +108,7 @@ def open_chat(
 
 
 def nearest(name: str) -> str | None:
-    """The name with the spelling of its prefix corrected; None if no prefix is close."""
+    """Return the name with the spelling of its prefix corrected; None if no prefix is close."""
     kind, colon, model = name.partition(":")
     close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS))
     return f"{close[0]}:{model}" if colon and model and close and close[0] != "http" else None
@@ -124,7 +122,7 @@ def _kind(name: str) -> str | None:
 
 
 def split_settings(name: str) -> tuple[str, str]:
-    """The name and the text of its settings; a question mark inside an address starts none."""
+    """Return the name and the text of its settings; a question mark inside an address starts none."""
     before, mark, after = name.partition("#") if "://" in name else ("", "", name)
     model, _, settings = after.partition("?")
     return f"{before}{mark}{model}".strip(), settings.strip()
@@ -142,22 +140,9 @@ def _form(kind: str) -> str:
 
 
 def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    """OpenAI's own server is sent the newer field names first, other servers the older ones."""
-    server = openai_server(place) if to_ask else _without_key(place)
+    server = openai_server(place, to_ask=to_ask)
+    # OpenAI's own server is sent the newer field names first, other servers the older ones.
     return (OPENAI if origin(server.url) == origin(OPENAI_URL) else COMPATIBLE), server
-
-
-def _without_key(place: str) -> Server:
-    """As ``openai_server``, but without a key."""
-    url, _, model = place.partition("#")
-    if place.startswith("openai:"):
-        url = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        model = _model(place, "openai")
-    parts = address(url, place, "model")
-    if not model.strip():
-        raise ModelError(f"{place!r} names no model. Use {_form('http')}")
-    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
-    return Server(url, model.strip(), None)
 
 
 def _azure(place: str, to_ask: bool) -> tuple[Wire, Server]:
@@ -195,7 +180,6 @@ def _base(url: str, place: str) -> str:
 
 
 def _keyed(server: Server, place: str, variables: str, to_ask: bool) -> Server:
-    """The server; raises if it needs a key that is not set."""
     if to_ask and server.key is None and not server.is_local:
         raise ModelError(f"{place} needs a key: set {variables}")
     return server
@@ -231,7 +215,7 @@ publish none."""
 
 
 def effort_in(name: str) -> Effort | None:
-    """The effort that a judge's name sets; None if it sets none."""
+    """Return the effort that a judge's name sets; None if it sets none."""
     for part in split_settings(name)[1].split("&"):
         setting, _, value = (word.strip() for word in part.partition("="))
         if setting == "effort" and value in get_args(Effort):

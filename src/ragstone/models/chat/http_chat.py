@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ragstone.models.embedding_api import Server, scrubbed
 
 from .batch_server import BatchFormat, BatchServer, ChatBatches
-from .http_transport import Connections, Unsupported
+from .http_transport import Connections, Unsupported, blaming
 from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest
 from .wire_format import Body, Settings, Takes, encoded
 
@@ -16,14 +16,8 @@ class Wire:
     """One provider's format.
 
     Args:
-        format: Its name, part of a model's identity.
-        variable: The environment variable that holds the key.
-        takes: The supported settings.
-        url: The URL for requests to a server.
-        headers: The HTTP headers, given the key.
         body: Builds a request from a question, the model's name, the settings, and the features
             that the server is known not to support. What the user set is always included.
-        read: Reads a reply from its status, headers and body.
         batches: Its format for batches; None if it has none.
     """
 
@@ -42,10 +36,6 @@ class Card:
     """The description of a model.
 
     Args:
-        name: As the user wrote it, with its settings in a fixed order.
-        about: Model and server in one line.
-        identity: Format, server and model, without the settings.
-        settings: The user's settings.
         window: Context window: maximum tokens of question and reply together.
     """
 
@@ -64,11 +54,9 @@ class AskingChat:
     request fails with an error that says so.
 
     Args:
-        card: The model's description.
         body: Builds a request from a question and the features that the server does not support.
         send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
             feature.
-        finish: Closes connections.
         batches: Makes batches of questions; given the body of a question. None if the server has
             none.
     """
@@ -184,14 +172,9 @@ def http_chat(
     window: int,
     connections: Connections | None = None,
 ) -> ChatModel:
-    """A chat model behind a server.
+    """Return a chat model behind a server.
 
     Args:
-        name: As the user wrote it, without the settings.
-        wire: The server's format.
-        server: Address, model and key.
-        settings: The user's settings.
-        window: Context window in tokens, if the settings give none.
         connections: The run's, which closes them; None: the model opens its own.
     """
     pool = connections or Connections()
@@ -211,50 +194,16 @@ def http_chat(
         place = BatchServer(server, wire.headers(server.key), wire.variable, pool)
         return ChatBatches(wire.batches, place, made, wire.read)
 
+    url, key = wire.url(server), (server.key or "").encode()
+    headers = {"Content-Type": "application/json", **wire.headers(server.key)}
+    hint = f". Check the address {url} and the model {server.model}"
+
+    async def send(made: Body) -> ChatReply:
+        with blaming(server.host, server.key, wire.variable, hint):
+            status, received, sent = await pool.post(url, headers, encoded(made), server.proxy)
+            if status != 200 or (key and key in sent):
+                sent = scrubbed(sent.decode(errors="replace"), server.key).encode()
+            return wire.read(status, received, sent)
+
     finish = None if connections else pool.close
-    sender = _Sender(wire, server, pool)
-    return AskingChat(card, body, sender, finish, batches if wire.batches else None)
-
-
-class _Sender:
-    """Sends requests to a server and reads its replies; removes the key from all it passes on."""
-
-    def __init__(self, wire: Wire, server: Server, connections: Connections) -> None:
-        self._wire = wire
-        self._server = server
-        self._connections = connections
-        self._url = wire.url(server)
-        self._headers = {"Content-Type": "application/json", **wire.headers(server.key)}
-        self._proxy = server.proxy
-        self._key = (server.key or "").encode()
-
-    async def __call__(self, body: Body) -> ChatReply:
-        try:
-            status, headers, sent = await self._connections.post(
-                self._url, self._headers, encoded(body), self._proxy
-            )
-            if status != 200 or (self._key and self._key in sent):
-                sent = scrubbed(sent.decode(errors="replace"), self._server.key).encode()
-            return self._wire.read(status, headers, sent)
-        except Unsupported as refusal:
-            raise Unsupported(
-                refusal.features, self._said(refusal), http=refusal.http or 0, body=refusal.body
-            ) from refusal
-        except ChatFailure as failure:
-            raise ChatFailure(
-                failure.trouble,
-                self._said(failure),
-                after=failure.after,
-                http=failure.http,
-                body=failure.body,
-            ) from failure
-
-    def _said(self, failure: ChatFailure) -> str:
-        words = f"{self._server.host} {scrubbed(str(failure), self._server.key)}"
-        if failure.trouble == "not_allowed":
-            variable = self._wire.variable
-            sent = f"The key of {variable} was sent" if self._key else "No key was sent"
-            return f"{words}. {sent}"
-        if failure.trouble == "not_found":
-            return f"{words}. Check the address {self._url} and the model {self._server.model}"
-        return words
+    return AskingChat(card, body, send, finish, batches if wire.batches else None)

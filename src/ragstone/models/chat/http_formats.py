@@ -6,6 +6,7 @@ generateContent.
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -50,13 +51,9 @@ def openai_body(
     *,
     limits: tuple[str, str] = ("max_completion_tokens", "max_tokens"),
 ) -> Body:
-    """The request.
+    """Return the request.
 
     Args:
-        request: The question.
-        model: As the server calls it.
-        settings: The user's settings.
-        lacks: Features that the server is known not to support.
         limits: The two names of the field that limits the reply's length, the first to try first.
     """
     where = layout(settings, lacks)
@@ -120,7 +117,6 @@ def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRe
 
 
 def _openai_text(message: Body) -> str:
-    """The text: a string, the text parts of a list, or the arguments of a tool call."""
     content = message.get("content")
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
@@ -160,7 +156,6 @@ def _openai_headers(key: str | None) -> dict[str, str]:
 
 
 def _azure_url(server: Server) -> str:
-    """The URL of the v1 API, or of the dated API that OPENAI_API_VERSION names."""
     version = azure_version()
     if not version:
         return f"{server.url}/openai/v1/chat/completions"
@@ -172,7 +167,7 @@ def _azure_url(server: Server) -> str:
 
 
 def azure_version() -> str:
-    """The version of Azure's API if it is a dated one; empty for v1."""
+    """Return the version of Azure's API if it is a dated one; empty for v1."""
     version = os.environ.get("OPENAI_API_VERSION", "").strip()
     return "" if version in ("v1", "latest", "preview") else version
 
@@ -191,15 +186,8 @@ OPENAI = Wire(
     openai_read,
     OPENAI_BATCHES,
 )
-COMPATIBLE = Wire(
-    "openai",
-    "OPENAI_API_KEY",
-    Takes(ALL),
-    _openai_url,
-    _openai_headers,
-    partial(openai_body, limits=("max_tokens", "max_completion_tokens")),
-    openai_read,
-    OPENAI_BATCHES,
+COMPATIBLE = replace(
+    OPENAI, body=partial(openai_body, limits=("max_tokens", "max_completion_tokens"))
 )
 AZURE = Wire(
     "azure",
@@ -226,14 +214,7 @@ ANTHROPIC_FINISHES: dict[str, Finish] = {
 def anthropic_body(
     request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]
 ) -> Body:
-    """The request. Its cached prefix ends after the first part, or after the system message.
-
-    Args:
-        request: The question.
-        model: As the server calls it.
-        settings: The user's settings.
-        lacks: Features that the server is known not to support.
-    """
+    """Return the request. Its cached prefix ends after the first part, or after the system message."""
     where = layout(settings, lacks)
     first, rest = "", request.text
     if len(request.parts) > 1:
@@ -288,7 +269,6 @@ def _anthropic_block(text: str) -> Body:
 
 
 def _anthropic_text(content: list[object]) -> str:
-    """The text blocks joined; without any, the input of the first tool call."""
     blocks = [block for block in content if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     text = "".join(one for one in texts if isinstance(one, str))
@@ -367,14 +347,7 @@ GEMINI_BROKEN = {
 def gemini_body(
     request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]
 ) -> Body:
-    """The request.
-
-    Args:
-        request: The question.
-        model: As the server calls it.
-        settings: The user's settings.
-        lacks: Features that the server is known not to support.
-    """
+    """Return the request."""
     where = layout(settings, lacks)
     text, system = texts_of(request, settings, lacks)
     made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
@@ -433,7 +406,6 @@ def _gemini_thinking(model: str, effort: Effort | None) -> Body | None:
 
 
 def _gemini_text(parts: object) -> str:
-    """The text parts joined, without thoughts; without any, the arguments of a function call."""
     found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     texts = [part.get("text") for part in found if not part.get("thought")]
     text = "".join(one for one in texts if isinstance(one, str))

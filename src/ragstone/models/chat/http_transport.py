@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragstone.models.embedding_api import one_line, retry_after
+from ragstone.models.embedding_api import one_line, retry_after, scrubbed
 
 from .model import ChatFailure, Trouble
 
@@ -26,7 +26,7 @@ SHORTEST = 12
 
 
 def secrets() -> list[str]:
-    """The values of environment variables that are named like keys, the longest first.
+    """Return the values of environment variables that are named like keys, the longest first.
 
     For adapters, where it is not known which key the other library sends.
     """
@@ -104,8 +104,6 @@ class Unsupported(ChatFailure):
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The content of an error reply: message, codes, the parameter at fault, delay for a retry."""
-
     words: str = ""
     codes: str = ""
     parameter: str = ""
@@ -117,12 +115,10 @@ class _Said:
 
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
-    """An error reply as a ``ChatFailure``.
+    """Return an error reply as a ``ChatFailure``.
 
     Args:
-        status: Of the reply.
         headers: Of the reply; ``Retry-After`` is read.
-        body: Of the reply, without any key.
 
     Returns:
         ``Unsupported`` if the server names a feature that could be left out.
@@ -206,7 +202,6 @@ def _codes(made: Mapping[str, Any]) -> str:
 
 
 def _sentence(words: object) -> str:
-    """A message, or the validation errors that the server lists, each with its location."""
     if isinstance(words, str):
         return words
     faults = words if isinstance(words, list) else [words]
@@ -289,7 +284,7 @@ class Connections:
     async def pieces(
         self, url: str, headers: Mapping[str, str], proxy: str | None = None
     ) -> AsyncIterator[tuple[int, Mapping[str, str], bytes]]:
-        """The body of a reply piece by piece, each with status and headers; for long ones.
+        """Return the body of a reply piece by piece, each with status and headers; for long ones.
 
         Raises:
             ChatFailure: The server was not reached, or closed the connection early.
@@ -324,7 +319,6 @@ class Connections:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    """Turn what the library raises into ``ChatFailure``."""
     from aiohttp import ClientConnectorError, ClientError
 
     try:
@@ -338,3 +332,24 @@ def _faults() -> Iterator[None]:
     except (ClientError, OSError) as error:
         words = f"broke off: {error or type(error).__name__}"
         raise ChatFailure("connection", words) from error
+
+
+@contextmanager
+def blaming(host: str, key: str | None, variable: str, hint: str = "") -> Iterator[None]:
+    """Put the host before what a ``ChatFailure`` says, take out the key, and add the hint.
+
+    Args:
+        key: The key that was sent to it; None: no key was sent.
+        hint: Advice for the case that the server has no such model or address.
+    """
+    try:
+        yield
+    except ChatFailure as failure:
+        words = f"{host} {scrubbed(str(failure), key)}"
+        if failure.trouble == "not_allowed":
+            words += f". The key of {variable} was sent" if key else ". No key was sent"
+        if failure.trouble == "not_found":
+            words += hint
+        failure.args = (words,)
+        failure.body = scrubbed(failure.body, key)
+        raise

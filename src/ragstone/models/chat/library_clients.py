@@ -34,7 +34,8 @@ LITELLM_TAKES = Takes(ALL)
 
 
 def litellm_chat(model: str, settings: str) -> ChatModel:
-    """A model that litellm supports, by litellm's name for it: ``mistral/mistral-small-latest``.
+    """Return a model that litellm supports, by litellm's name for it:
+    ``mistral/mistral-small-latest``.
 
     Raises:
         MissingDependency: litellm is not installed.
@@ -67,7 +68,6 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
 
 
 def _litellm_failure(error: Any) -> ChatFailure:
-    """An error of litellm as a ``ChatFailure``, mainly by its HTTP status."""
     words = scrubbed(str(error), *secrets())
     name = type(error).__name__
     response = getattr(error, "response", None)
@@ -88,7 +88,6 @@ def _litellm_failure(error: Any) -> ChatFailure:
 
 
 def _code(name: str) -> str:
-    """The error code in OpenAI's format for an exception class of litellm."""
     return {
         "ContextWindowExceededError": "context_length_exceeded",
         "ContentPolicyViolationError": "content_policy_violation",
@@ -101,7 +100,7 @@ PYDANTIC_AI_FINISHES: dict[str | None, Finish] = {"length": "length", "content_f
 
 
 def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
-    """A model that Pydantic AI supports, by its name there: ``groq:llama-3.3-70b``.
+    """Return a model that Pydantic AI supports, by its name there: ``groq:llama-3.3-70b``.
 
     Raises:
         MissingDependency: pydantic-ai-slim, or its extra for this provider, is not installed.
@@ -159,7 +158,7 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
 
 
 def pydantic_ai_body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Body:
-    """The request, before it is converted to Pydantic AI's classes."""
+    """Return the request, before it is converted to Pydantic AI's classes."""
     where = layout(settings, lacks)
     return {
         "system": request.system,
@@ -177,7 +176,6 @@ def pydantic_ai_body(request: ChatRequest, settings: Settings, lacks: frozenset[
 
 
 def _messages(made: Body) -> tuple[Any, Any]:
-    """The request's messages and output parameters as Pydantic AI's classes."""
     from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -211,7 +209,6 @@ def _pydantic_ai_read(reply: Any) -> ChatReply:
 
 
 def _pydantic_ai_failure(error: Any) -> ChatFailure:
-    """An error of Pydantic AI as a ``ChatFailure``."""
     words = scrubbed(str(error), *secrets())
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
@@ -254,8 +251,6 @@ class CallableChat:
     exception is a bug in the function and ends the run.
 
     Args:
-        function: Asynchronous.
-        name: Written to every row that it judges.
         identity: Identifies its replies in place of a hash of its source; change it whenever the
             replies would change. Required if the source does not show everything the function
             does: for a closure, a method, a callable object or a ``partial``.
@@ -324,6 +319,5 @@ class CallableChat:
 
 
 def _where(function: object) -> str:
-    """Module and qualified name of a function, or of a callable object's class."""
     known = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', '')}"

@@ -53,10 +53,8 @@ class ChatFailure(ModelFailure):
     """A model gave no reply.
 
     Attributes:
-        trouble: The type of failure.
         after: Seconds that the server asks to wait before a retry; 0 if it does not say.
         http: The reply's HTTP status; None if there was no reply.
-        body: What the server sent, shortened, without any key.
     """
 
     def __init__(
@@ -76,12 +74,12 @@ class ChatFailure(ModelFailure):
 
     @property
     def passing(self) -> bool:
-        """Whether a retry may help."""
+        """True if a retry may help."""
         return self.trouble in PASSING
 
     @property
     def final(self) -> bool:
-        """Whether every other question would fail too."""
+        """True if every other question would fail too."""
         return self.trouble in FINAL
 
 
@@ -120,7 +118,7 @@ class Usage:
 
 
 def tokens(value: object) -> int | None:
-    """The value if it is a possible number of tokens; otherwise None."""
+    """Return the value if it is a possible number of tokens; otherwise None."""
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
@@ -129,9 +127,7 @@ class ChatRequest:
     """One question to a model.
 
     Args:
-        system: The system message, the same for every question of a run.
         parts: The user message in parts to be joined; those shared by related questions come first.
-        schema: The JSON schema that the reply must fit.
         name: What the question is about, such as ``support``.
         example: An example reply, for models that get the schema in the prompt.
         limit: Maximum tokens of the reply, reasoning included; None: the model's own maximum. Not
@@ -157,8 +153,6 @@ class ChatReply:
 
     Args:
         text: Its text, unchanged; empty if the model declined or a filter blocked it.
-        finish: Why the reply ended.
-        usage: The tokens used.
         model: The model's name as the server gives it, often with a date.
     """
 
@@ -197,7 +191,7 @@ class ChatModel(Protocol):
 
     @property
     def kept(self) -> bool:
-        """Whether other runs may reuse its replies to the same question; False for test models."""
+        """True if other runs may reuse its replies to the same question; False for test models."""
 
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Send one question.
@@ -229,7 +223,7 @@ class Unclosed(MalformedReply):
 
 
 def json_objects(text: str) -> list[dict[str, Any]]:
-    """All top-level objects of a reply, in order; nearly always one.
+    """Return all top-level objects of a reply, in order; nearly always one.
 
     If there are several, the caller must decide which is meant, because any of them may be quoted
     from untrusted text. A list of objects is returned as an object with the single key ``items``;
@@ -260,7 +254,8 @@ def json_objects(text: str) -> list[dict[str, Any]]:
 
 
 def drafts(text: str) -> list[dict[str, Any]]:
-    """The complete objects inside a think tag at the beginning of the reply, or before its end.
+    """Return the complete objects inside a think tag at the beginning of the reply, or before its
+    end.
 
     They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
 
@@ -292,7 +287,6 @@ def _check_count(found: Sized) -> None:
 
 
 def _whole(text: str) -> list[dict[str, Any]]:
-    """The objects of a text that is JSON from start to end; none if it is not."""
     try:
         made = _DECODER.decode(text)
         while isinstance(made, list) and len(made) == 1 and isinstance(made[0], list | str):
@@ -305,7 +299,6 @@ def _whole(text: str) -> list[dict[str, Any]]:
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
-    """The object that begins here, and where it ends."""
     repaired, end = _repaired(text, start)
     try:
         return _object(_DECODER.decode(repaired)), end
@@ -349,7 +342,6 @@ def _split_thoughts(text: str) -> tuple[str, str]:
 
 
 def _is_one_object(text: str) -> bool:
-    """Whether a text is an object, or a JSON text in a string, with nothing like JSON around it."""
     try:
         if _whole(text):
             return True
@@ -387,7 +379,6 @@ _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\"", re.DOTALL)
 
 
 def _repaired(text: str, start: int) -> tuple[str, int]:
-    """The object that begins here, rewritten as valid JSON, and where it ends."""
     written: list[str] = []
     closing: list[str] = []
     last = ""
@@ -443,7 +434,6 @@ def _value(token: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """A valid JSON escape as is; any other as the characters themselves."""
     found = match.group()
     if found == '"':
         return '\\"'
@@ -491,7 +481,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _without_surrogates(text: str) -> str:
-    """Lone surrogates, raw or escaped, become U+FFFD, because they cannot be encoded in UTF-8."""
     text = text.removeprefix("\ufeff")
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)

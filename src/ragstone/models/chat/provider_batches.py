@@ -34,11 +34,11 @@ class OpenAiBatches:
     by_name = True
 
     def line(self, custom: str, body: Body) -> Body:
-        """A line of the file."""
+        """Return a line of the file."""
         return {"custom_id": custom, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
-        """The id of the uploaded file."""
+        """Return the id of the uploaded file."""
         edge = f"ragstone-{tag}"
         disposition = "Content-Disposition: form-data; name="
         before = (
@@ -54,10 +54,10 @@ class OpenAiBatches:
         }
         body = pieces_of(file, before, after)
         _, made = await server.send(f"{server.url}/files", headers, body)
-        return _openai_id(made)
+        return _name_in(made)
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        """The batch of the uploaded file."""
+        """Return the batch of the uploaded file."""
         made = await server.post(
             f"{server.url}/batches",
             {
@@ -67,7 +67,7 @@ class OpenAiBatches:
                 "metadata": {LABEL: tag},
             },
         )
-        return _openai_id(made)
+        return _name_in(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """By the metadata; on a server that keeps none, by the name of its file."""
@@ -75,7 +75,7 @@ class OpenAiBatches:
         async for page in pages(server, url, after_last("after")):
             for one in page:
                 if await self._is_it(server, one, tag):
-                    return [_openai_id(one)]
+                    return [_name_in(one)]
             if ends_before([_openai_seconds(one.get("created_at")) for one in page], since):
                 break
         return []
@@ -128,19 +128,18 @@ class OpenAiBatches:
                     yield BatchResult(custom, 500, json.dumps({"error": error}).encode())
 
 
+def _name_in(made: Body, field: str = "id") -> str:
+    name = word(made.get(field))
+    if not name:
+        raise no_reply(f"sent no {field}", json.dumps(made).encode())
+    return name
+
+
 def _file_name(tag: str) -> str:
     return f"ragstone-{tag}.jsonl"
 
 
-def _openai_id(made: Body) -> str:
-    found = word(made.get("id"))
-    if not found:
-        raise no_reply("sent no id", json.dumps(made).encode())
-    return found
-
-
 def _openai_seconds(value: object) -> float:
-    """Seconds since 1970; infinite where it is no time, so that the list is read on."""
     return value if isinstance(value, int | float) else float("inf")
 
 
@@ -173,7 +172,7 @@ class AnthropicBatches:
     by_name = False
 
     def line(self, custom: str, body: Body) -> Body:
-        """A request of the list."""
+        """Return a request of the list."""
         return {"custom_id": custom, "params": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:  # noqa: ARG002
@@ -181,12 +180,12 @@ class AnthropicBatches:
         return ""
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        """The batch with all its requests."""
+        """Return the batch with all its requests."""
         # One line feed less and a comma more a line, and what is around the list.
         length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
         headers = {"Content-Type": "application/json", "Content-Length": str(length)}
         _, made = await server.send(_anthropic_url(server), headers, _listed(file))
-        return _anthropic_id(made)
+        return _name_in(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """Those of the same count made since then."""
@@ -196,7 +195,7 @@ class AnthropicBatches:
         ):
             times = [_anthropic_seconds(word(one.get("created_at"))) for one in page]
             found += [
-                _anthropic_id(one)
+                _name_in(one)
                 for one, at in zip(page, times, strict=True)
                 if at >= since - EARLIER and sum(_anthropic_counts(one).values()) == count
             ]
@@ -239,7 +238,6 @@ class AnthropicBatches:
 
 
 async def _listed(file: Path) -> AsyncIterator[bytes]:
-    """The lines of the file as one JSON object."""
     lead = OPENING
     with file.open("rb") as lines:
         for line in lines:
@@ -258,18 +256,10 @@ def _anthropic_counts(made: Body) -> dict[str, int]:
 
 
 def _anthropic_seconds(text: str) -> float:
-    """Seconds since 1970; infinite where the text is no time, so that it is looked at."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
         return float("inf")
-
-
-def _anthropic_id(made: Body) -> str:
-    found = word(made.get("id"))
-    if not found:
-        raise no_reply("sent no id", json.dumps(made).encode())
-    return found
 
 
 ANTHROPIC_BATCHES = AnthropicBatches()
@@ -291,11 +281,11 @@ class GeminiBatches:
     by_name = True
 
     def line(self, custom: str, body: Body) -> Body:
-        """A line of the file."""
+        """Return a line of the file."""
         return {"key": custom, "request": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
-        """The name of the uploaded file; empty if the requests fit into the message."""
+        """Return the name of the uploaded file; empty if the requests fit into the message."""
         size = file.stat().st_size
         if size <= INLINE:
             return ""
@@ -320,10 +310,10 @@ class GeminiBatches:
             "X-Goog-Upload-Command": "upload, finalize",
         }
         _, made = await server.send(place, whole, pieces_of(file), signed=False)
-        return _gemini_name(inside(made, "file"))
+        return _name_in(inside(made, "file"), "name")
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
-        """The batch of the uploaded file, or of the requests themselves."""
+        """Return the batch of the uploaded file, or of the requests themselves."""
         model = quote(server.model, safe="/")
         path = model if "/" in model else f"models/{model}"
         url = f"{_gemini_url(server)}/{path}:batchGenerateContent"
@@ -333,7 +323,7 @@ class GeminiBatches:
         else:
             kind = {"Content-Type": "application/json"}
             _, made = await server.send(url, kind, _inlined(file, tag))
-        return _gemini_name(made)
+        return _name_in(made, "name")
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """By its display name."""
@@ -345,7 +335,7 @@ class GeminiBatches:
         async for page in pages(server, f"{_gemini_url(server)}/batches?pageSize=100", following):
             for one in page:
                 if (inside(one, "metadata") or one).get("displayName") == tag:
-                    return [_gemini_name(one)]
+                    return [_name_in(one, "name")]
         return []
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
@@ -403,7 +393,6 @@ def _result(custom: str, one: Body) -> BatchResult:
 
 
 def _inlined(file: Path, tag: str) -> bytes:
-    """The lines of the file as one message."""
     requests = []
     with file.open("rb") as lines:
         for line in lines:
@@ -418,7 +407,6 @@ def _gemini_url(server: BatchServer) -> str:
 
 
 def _gemini_root(server: BatchServer) -> tuple[str, str]:
-    """The address without its version, and the version."""
     for version in ("v1beta", "v1"):
         if server.url.endswith(f"/{version}"):
             return server.url.removesuffix(f"/{version}"), version
@@ -426,22 +414,13 @@ def _gemini_root(server: BatchServer) -> tuple[str, str]:
 
 
 def _gemini_path(name: str) -> str:
-    """A name of the server's, such as ``batches/1``, as a path of two parts."""
     parts = name.split("/")
     if len(parts) != 2 or not all(part.strip(".") for part in parts):
         raise ChatFailure("bad_reply", f"named {name!r}, which is no name")
     return "/".join(quote(part, safe="") for part in parts)
 
 
-def _gemini_name(made: Body) -> str:
-    found = word(made.get("name"))
-    if not found:
-        raise no_reply("sent no name", json.dumps(made).encode())
-    return found
-
-
 def _gemini_count(value: object) -> int:
-    """A count, which the format writes as a string."""
     try:
         return max(0, int(value)) if isinstance(value, int | str) else 0
     except ValueError:

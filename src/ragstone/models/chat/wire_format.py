@@ -1,9 +1,9 @@
 """Wire format: settings such as ``?temperature=0``, and the pieces of requests and replies."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from ragstone.core.errors import ModelError
 from ragstone.models.embedding_api import SURROGATE, one_line
@@ -19,9 +19,6 @@ server is told to reply in JSON. ``prompt``: it is in the prompt only."""
 ASKING = ("window", "items")
 """Settings that change which questions are asked, but not the reply to a question."""
 
-Word = TypeVar("Word")
-Number = TypeVar("Number", int, float)
-
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
@@ -34,8 +31,6 @@ class Settings:
         temperature: From 0 to 2; default 0 if the server supports it.
         top_p: Above 0 and at most 1.
         seed: A whole number, at least 0.
-        effort: Reasoning effort.
-        max_tokens: Maximum tokens of the reply, reasoning included.
         schema: Where the reply's JSON schema is sent; default ``strict``.
         window: Context window: maximum tokens of question and reply together.
         items: The most items of one task in one question; fewer are easier for small models.
@@ -78,7 +73,6 @@ class Takes:
     """The settings that a request format supports.
 
     Args:
-        names: Names of settings.
         efforts: Supported values of ``effort``.
         layouts: Supported values of ``schema``.
     """
@@ -96,14 +90,12 @@ def parse_settings(text: str, takes: Takes, name: str) -> Settings:
 
     Args:
         text: Such as ``temperature=0&seed=7``; may be empty.
-        takes: What the server supports.
-        name: The whole name, for the message.
 
     Raises:
         ModelError: A setting is unknown, given twice, of the wrong type, out of range or not
             supported by the server; lists all such faults.
     """
-    values: dict[str, str] = {}
+    values: dict[str, Any] = {}
     faults: list[str] = []
     for part in text.split("&") if text else []:
         setting, _, value = (word.strip() for word in part.partition("="))
@@ -115,69 +107,36 @@ def parse_settings(text: str, takes: Takes, name: str) -> Settings:
             faults.append(f"{setting}: given twice")
         else:
             values[setting] = value
-    read = _Reader(values, faults)
-    settings = Settings(
-        temperature=read.number("temperature", "a number from 0 to 2", lambda it: 0 <= it <= 2),
-        top_p=read.number("top_p", "a number above 0 and at most 1", lambda it: 0 < it <= 1),
-        seed=read.whole("seed", "a whole number from 0 up", lambda it: 0 <= it < 1 << 63),
-        effort=read.one_of("effort", takes.efforts),
-        max_tokens=read.whole("max_tokens", "a whole number above 0", lambda it: 1 <= it <= 10**8),
-        schema=read.one_of("schema", takes.layouts),
-        window=read.whole("window", "a whole number from 1000 up", lambda it: 1000 <= it <= 10**9),
-        items=read.whole("items", f"a whole number from 1 to {ITEMS}", lambda it: 1 <= it <= ITEMS),
-    )
+    choices = {"effort": takes.efforts, "schema": takes.layouts}
+    for setting, value in values.items():
+        if setting in choices:
+            expected, fits = f"one of {', '.join(choices[setting])}", value in choices[setting]
+        else:
+            expected, kind, fits_in = NUMBERS[setting]
+            try:
+                values[setting] = kind(value)
+                fits = fits_in(values[setting])
+            except ValueError:
+                fits = False
+        if not fits:
+            faults.append(f"{setting}: expected {expected}, got {value!r}")
     if faults:
-        known = ", ".join(one.name for one in fields(Settings) if one.name in takes.names)
+        known = ", ".join(field.name for field in fields(Settings) if field.name in takes.names)
         raise ModelError(f"{name}: {'; '.join(faults)}. Valid settings: {known}")
-    return settings
+    return Settings(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads values of settings and collects faults."""
-
-    values: dict[str, str]
-    faults: list[str]
-
-    def number(self, name: str, expected: str, fits: Callable[[float], bool]) -> float | None:
-        return self._read(name, expected, float, fits)
-
-    def whole(self, name: str, expected: str, fits: Callable[[int], bool]) -> int | None:
-        return self._read(name, expected, int, fits)
-
-    def one_of(self, name: str, words: Sequence[Word]) -> Word | None:
-        given = self.values.get(name)
-        for word in words:
-            if word == given:
-                return word
-        if given is not None:
-            self._fault(name, f"one of {', '.join(map(str, words))}")
-        return None
-
-    def _read(
-        self,
-        name: str,
-        expected: str,
-        kind: Callable[[str], Number],
-        fits: Callable[[Number], bool],
-    ) -> Number | None:
-        if name not in self.values:
-            return None
-        try:
-            value = kind(self.values[name])
-        except ValueError:
-            self._fault(name, expected)
-            return None
-        if not fits(value):
-            self._fault(name, expected)
-        return value
-
-    def _fault(self, name: str, expected: str) -> None:
-        self.faults.append(f"{name}: expected {expected}, got {self.values[name]!r}")
+NUMBERS: dict[str, tuple[str, Callable[[str], float], Callable[[float], bool]]] = {
+    "temperature": ("a number from 0 to 2", float, lambda it: 0 <= it <= 2),
+    "top_p": ("a number above 0 and at most 1", float, lambda it: 0 < it <= 1),
+    "seed": ("a whole number from 0 up", int, lambda it: 0 <= it < 1 << 63),
+    "max_tokens": ("a whole number above 0", int, lambda it: 1 <= it <= 10**8),
+    "window": ("a whole number from 1000 up", int, lambda it: 1000 <= it <= 10**9),
+    "items": (f"a whole number from 1 to {ITEMS}", int, lambda it: 1 <= it <= ITEMS),
+}
 
 
 def _text(value: object) -> str:
-    """The value as text; 0.0 is written like 0."""
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
@@ -204,7 +163,7 @@ def longest(settings: Settings, request: ChatRequest) -> int | None:
 
 
 def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
-    """The user's setting; by default 0 if the server supports a temperature, otherwise None."""
+    """Return the user's setting; by default 0 if the server supports a temperature, otherwise None."""
     if settings.temperature is None and "temperature" in lacks:
         return None
     return settings.temperature or 0
@@ -213,7 +172,7 @@ def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
 def texts_of(
     request: ChatRequest, settings: Settings, lacks: frozenset[str]
 ) -> tuple[str, str | None]:
-    """The user message, and the system message, for servers that take one text for each.
+    """Return the user message, and the system message, for servers that take one text for each.
 
     The system message is None if there is none, or if the server has no field for it; then it
     begins the user message.
@@ -225,7 +184,7 @@ def texts_of(
 
 
 def printed(request: ChatRequest) -> str:
-    """The schema with an example reply, for the very end of the user message."""
+    """Return the schema with an example reply, for the very end of the user message."""
     schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
     example = f"\n{WORKED}\n{request.example}" if request.example else ""
     return f"\n\n{PRINTED}\n{schema}{example}"
@@ -247,41 +206,41 @@ def opened(body: bytes) -> Body:
 
 
 def no_reply(words: str, body: bytes, trouble: Trouble = "bad_reply") -> ChatFailure:
-    """The failure of a server that sent status 200 but no reply in its format."""
+    """Return the failure of a server that sent status 200 but no reply in its format."""
     sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
     return ChatFailure(trouble, words, http=200, body=sent)
 
 
 def word(value: object) -> str:
-    """The value if it is a string; otherwise an empty string."""
+    """Return the value if it is a string; otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def inside(made: object, name: str) -> Body:
-    """The object under this key of another object; empty if there is none."""
+    """Return the object under this key of another object; empty if there is none."""
     found = made.get(name) if isinstance(made, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def together(*counts: object) -> int | None:
-    """The sum of the counts that are given; None if none is given or one is impossible."""
+    """Return the sum of the counts that are given; None if none is given or one is impossible."""
     said = [one for one in counts if one is not None]
     known = [one for one in map(tokens, said) if one is not None]
     return sum(known) if said and len(known) == len(said) else None
 
 
 def given(**fields: object) -> Body:
-    """The fields that are not None."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def dumped(made: object) -> str:
-    """A tool call's arguments as JSON text, for models that reply with a tool call."""
+    """Return a tool call's arguments as JSON text, for models that reply with a tool call."""
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
 
 def encoded(body: Body) -> bytes:
-    """A request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
+    """Return a request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
     from pydantic_core import PydanticSerializationError, to_json
 
     try:
