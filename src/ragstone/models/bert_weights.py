@@ -104,11 +104,7 @@ class Weights:
 
 
 def read_weights(file: Path, config: EncoderConfig) -> Weights:
-    """Read the weights of a BERT in float32.
-
-    Raises:
-        MissingDependency: ``safetensors`` is not installed.
-    """
+    """Read the weights of a BERT in float32."""
     try:
         from safetensors import safe_open
     except ImportError as error:

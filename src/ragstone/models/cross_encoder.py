@@ -5,8 +5,7 @@ transformers can load.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +24,7 @@ from .model_folder import KINDS, NO_LENGTH, CrossEncoderFolder, is_count
 from .model_store import Note
 from .onnx_encoder import OnnxFile, even_batches, files, find
 from .tokenizer import Pair, TokenizedPair, inside, lengths_of, padded, readable
-from .torch_encoder import fingerprint, first_line, positions_of, quiet
+from .torch_encoder import fingerprint, first_line, positions_of, quiet, working
 
 
 class CrossEncoder(Protocol):
@@ -193,13 +192,7 @@ class OnnxPairs:
 
 
 def load_onnx(path: Path) -> OnnxPairs:
-    """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
-
-    Raises:
-        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
-            graph is not supported.
-        MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
-    """
+    """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``."""
     folder = CrossEncoderFolder.read(path)
     graph = find(path, "text-classification")
     file = OnnxFile(graph, LOGITS, folder.config.padding)
@@ -233,12 +226,8 @@ class TorchPairs:
     one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """Return the tokens of each pair.
-
-        Raises:
-            ModelFailure: The tokenizer failed.
-        """
-        with self._working():
+        """Return the tokens of each pair."""
+        with working(self.one_at_a_time, self.name):
             return [self._one(readable(first), readable(second)) for first, second in pairs]
 
     def _one(self, first: str, second: str) -> TokenizedPair:
@@ -253,11 +242,7 @@ class TorchPairs:
         return TokenizedPair(ids, types, length)
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Return shape (pairs, labels).
-
-        Raises:
-            ModelFailure: The model failed.
-        """
+        """Return shape (pairs, labels)."""
         torch = import_module("torch")
         padding = self.model.config.pad_token_id or 0
         found = np.empty((len(pairs), len(self.labels)), np.float32)
@@ -267,34 +252,15 @@ class TorchPairs:
             if "token_type_ids" in self.tokenizer.model_input_names:
                 values["token_type_ids"] = padded([pairs[number].types for number in batch])
             inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
-            with self._working(), torch.inference_mode():
+            with working(self.one_at_a_time, self.name), torch.inference_mode():
                 found[batch] = self.model(**inputs).logits.numpy()
         return found
-
-    @contextmanager
-    def _working(self) -> Iterator[None]:
-        # Tokenizing with truncation changes the tokenizer's settings, which threads share.
-        with self.one_at_a_time:
-            try:
-                yield
-            except (LookupError, RuntimeError, TypeError, ValueError) as error:
-                raise ModelFailure(f"{self.name} failed: {first_line(error)}") from error
 
 
 def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
     """Load a folder or a model on the hub as a cross-encoder through transformers.
 
     Code that comes with a model is not run. For a folder, no server is contacted.
-
-    Args:
-        where: A folder, or ``org/name``.
-        revision: On the hub; empty for its main branch.
-        offline: Load a model on the hub only from its cache on this machine.
-
-    Raises:
-        ModelError: There is no such model, it cannot be loaded, has no classification head, has
-            NaN or infinity in its weights, or is a multi-label model.
-        MissingDependency: ``transformers`` or ``torch`` is not installed.
     """
     try:
         transformers, torch = import_module("transformers"), import_module("torch")

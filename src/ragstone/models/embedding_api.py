@@ -91,12 +91,6 @@ def openai_server(name: str, what: str = "model", *, to_ask: bool = True) -> Ser
 
     OPENAI_API_KEY goes to the server of OPENAI_BASE_URL, or else to api.openai.com, and to no
     other.
-
-    Args:
-        to_ask: False gives a server without a key, and needs none.
-
-    Raises:
-        ModelError: The name has neither form, or the server is api.openai.com and no key is set.
     """
     if name.startswith("openai:"):
         url, model = _url_of_the_key(), name.removeprefix("openai:")
@@ -124,11 +118,7 @@ def _url_of_the_key() -> str:
 
 
 def key_from(variable: str) -> str | None:
-    """Return the key in an environment variable; None if it is not set or empty.
-
-    Raises:
-        ModelError: It holds non-ASCII or control characters.
-    """
+    """Return the key in an environment variable; None if it is not set or empty."""
     key = os.environ.get(variable, "").strip() or None
     if key and not (key.isascii() and key.isprintable()):
         raise ModelError(f"{variable} holds non-ASCII or control characters, so it is not a key")
@@ -136,11 +126,7 @@ def key_from(variable: str) -> str | None:
 
 
 def address(url: str, name: str, what: str) -> SplitResult:
-    """Return the parts of a server's address.
-
-    Raises:
-        ModelError: It is not a valid address, or holds a password or a query.
-    """
+    """Return the parts of a server's address."""
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -302,11 +288,7 @@ class ApiEncoder:
         return self._width
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return shape (n, d), in the order of the texts.
-
-        Raises:
-            ModelFailure: The server is down, rejects the request, or sends no valid embeddings.
-        """
+        """Return shape (n, d), in the order of the texts."""
         if not texts:
             return np.zeros((0, self._width), np.float32)
         if self._down and time.monotonic() < self._down[0]:
@@ -320,11 +302,7 @@ class ApiEncoder:
         layer: int | None = None,  # noqa: ARG002
         limit: int | None = None,  # noqa: ARG002
     ) -> list[TokenVectors]:
-        """Not available from a server.
-
-        Raises:
-            ModelError: Always.
-        """
+        """Not available from a server."""
         raise ModelError(
             f"{self.name} gives one vector per text and no token vectors, which are needed here. "
             "Use a local model: builtin:minilm, a folder, or org/name"

@@ -172,11 +172,6 @@ def batches(lengths: NDArray[np.int32], tokens: int = BATCH_TOKENS) -> Iterator[
 
     A batch holds at most ``tokens`` tokens, counted as if every text were as long as the longest
     in the batch. A text longer than that is a batch by itself.
-
-    Args:
-        lengths: Shape (n,), the tokens of each text, at least 1.
-        tokens: About 1,024 was fastest on two cores: enough for an efficient matrix product, few
-            enough to stay in the processor's cache.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
@@ -213,11 +208,7 @@ def threads() -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit NumPy's matrix products to one thread, process-wide, until the last user leaves.
-
-    Raises:
-        MissingDependency: ``threadpoolctl`` is not installed.
-    """
+    """Limit NumPy's matrix products to one thread, process-wide, until the last user leaves."""
     # The limit is process-wide, so only the first to enter sets it and the last to leave undoes it.
     with _HELD.lock:
         if not _HELD.depth:
@@ -359,11 +350,7 @@ def token_counts(texts: Sequence[Ids]) -> NDArray[np.int32]:
 
 
 def check_layer(layer: int, layers: int, name: str) -> None:
-    """Check a layer's number.
-
-    Raises:
-        ModelError: The model has no such layer.
-    """
+    """Check a layer's number."""
     if not 0 <= layer <= layers:
         raise ModelError(f"{name} has layers 0 to {layers}, not {layer}.")
 
@@ -380,11 +367,7 @@ def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
 
 
 def token_layer(encoder: Encoder, layer: int | None) -> int:
-    """Return the layer to read token vectors from: the given one, else the last.
-
-    Raises:
-        ModelError: The encoder gives no token vectors.
-    """
+    """Return the layer to read token vectors from: the given one, else the last."""
     if not encoder.layers:
         raise ModelError(f"{encoder.name} gives one vector per text and no token vectors.")
     return encoder.layers if layer is None else layer
@@ -392,11 +375,7 @@ def token_layer(encoder: Encoder, layer: int | None) -> int:
 
 def token_limit(encoder: Encoder, limit: int | None) -> int:
     """Return the most tokens to read of a text: as many as given and possible, else as ``embed``
-    reads.
-
-    Raises:
-        ModelError: Too few for any text.
-    """
+    reads."""
     found = encoder.max_tokens if limit is None else min(limit, encoder.longest)
     if found < SHORTEST:
         raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {found}.")

@@ -136,13 +136,7 @@ def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
 
 
 def place_of(name: str) -> Place:
-    """Parse the name of a model that is not behind a server; nothing is downloaded.
-
-    Raises:
-        UnknownName: The name has none of the forms.
-        ModelError: It names a folder that does not exist or cannot be looked up, or the builtin
-            model as an ONNX file, which does not exist.
-    """
+    """Parse the name of a model that is not behind a server; nothing is downloaded."""
     prefix, _, where = name.partition(":")
     if prefix not in NEEDS:
         prefix, where = "", name
@@ -183,10 +177,6 @@ def location(place: Place, *, offline: bool, note: Note) -> str:
 
     The name on the hub, if sentence-transformers or transformers finds or downloads the model
     itself: they read more kinds of files than are stored here.
-
-    Raises:
-        ModelError: The model is not here and cannot be downloaded, or is damaged.
-        MissingDependency: A package that the download needs is not installed.
     """
     if place.folder is not None:
         return str(place.folder)
@@ -220,11 +210,7 @@ def in_store(place: Place) -> Stored | None:
 
 
 def needed(place: Place, role: str = "encoder") -> None:
-    """Check that the packages of the back end are installed, without importing them.
-
-    Raises:
-        MissingDependency: A package is not installed.
-    """
+    """Check that the packages of the back end are installed, without importing them."""
     extra, packages = NEEDS[place.back_end]
     if any(find_spec(package) is None for package in packages):
         raise MissingDependency(f"The {role} {place.name}", extra)

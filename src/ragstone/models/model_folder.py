@@ -327,10 +327,6 @@ class CrossEncoderFolder:
 
         ``max_tokens`` is the tokenizer's ``model_max_length`` or, if that is not set, the number
         of positions, and never more than the number of positions.
-
-        Raises:
-            ModelError: The folder does not exist or cannot be used; lists every fault.
-            MissingDependency: ``tokenizers`` is not installed.
         """
         files = _Files(path, "cross-encoder")
         config = files.read("config.json", PairConfig)
@@ -359,11 +355,7 @@ class CrossEncoderFolder:
         return cls(path, config, tokenizer, labels, max_tokens)
 
     def named(self, outputs: int) -> tuple[str, ...]:
-        """Return the names of the outputs: LABEL_0, LABEL_1, … if ``config.json`` gives none.
-
-        Raises:
-            ModelError: The number of names is not the number of outputs.
-        """
+        """Return the names of the outputs: LABEL_0, LABEL_1, … if ``config.json`` gives none."""
         if self.labels and len(self.labels) != outputs:
             noun = "label" if len(self.labels) == 1 else "labels"
             got = f"{len(self.labels)} {noun}: {', '.join(self.labels)}"

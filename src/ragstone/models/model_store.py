@@ -9,16 +9,17 @@ huggingface_hub's own cache, which other programs use too; the manifest says whe
 is written last, so an interrupted download is never taken for a model.
 """
 
-import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from ragstone.core.errors import ModelError
 from ragstone.core.files import cache_folder, private_folder
@@ -159,11 +160,7 @@ def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stor
 
 
 def checked(model: Stored) -> Stored:
-    """Check that the model's files exist with the right size; returns it. ``damage`` checks hashes.
-
-    Raises:
-        ModelError: A file is missing or has another size.
-    """
+    """Check that the model's files exist with the right size; returns it. ``damage`` checks hashes."""
     for path, expected in model.files.items():
         file = model.folder / path
         size = file.stat().st_size if file.is_file() else None
@@ -193,25 +190,19 @@ def damage(model: Stored) -> list[str]:
 
 
 def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
-    """Add a model to the store by writing its manifest, with size and hash of each file.
-
-    Args:
-        files: The paths of its files in ``folder``.
-        folder: Where the files are; None: beside the manifest.
-    """
+    """Add a model to the store by writing its manifest, with size and hash of each file."""
     home = models_folder() / place
     private_folder(home)
-    kept = {path: asdict(describe((folder or home) / path)) for path in sorted(files)}
-    content = {
-        "version": VERSION,
-        "origin": asdict(origin),
-        "fetched": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "folder": None if folder is None else str(folder),
-        "files": kept,
-    }
+    manifest = _Manifest(
+        VERSION,
+        origin,
+        datetime.now(UTC).isoformat(timespec="microseconds"),
+        None if folder is None else str(folder),
+        {path: describe((folder or home) / path) for path in sorted(files)},
+    )
     # Renaming is atomic: a reader never sees half a manifest.
     unfinished = home / f".{MANIFEST}.{os.getpid()}"
-    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    unfinished.write_bytes(MANIFESTS.dump_json(manifest, indent=2) + b"\n")
     unfinished.replace(home / MANIFEST)
     model = _read(home)
     assert model is not None
@@ -227,11 +218,7 @@ def describe(file: Path) -> StoredFile:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn an ``OSError`` while writing to the store into a ``ModelError``.
-
-    Raises:
-        ModelError: For any ``OSError``.
-    """
+    """Turn an ``OSError`` while writing to the store into a ``ModelError``."""
     try:
         yield
     except OSError as error:
@@ -247,12 +234,23 @@ def _is_commit(revision: str, commit: str) -> bool:
 
 def _read(home: Path) -> Stored | None:
     try:
-        kept = json.loads(small_file(home / MANIFEST))
-        if kept["version"] != VERSION:
-            return None
-        folder = Path(kept.get("folder") or home)
-        files = {path: StoredFile(**facts) for path, facts in kept["files"].items()}
-        model = Stored(folder, Origin(**kept["origin"]), kept["fetched"], files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        manifest = MANIFESTS.validate_json(small_file(home / MANIFEST))
+    except (OSError, ValidationError):
         return None
+    if manifest.version != VERSION:
+        return None
+    folder = Path(manifest.folder or home)
+    model = Stored(folder, manifest.origin, manifest.fetched, manifest.files)
     return model if folder.is_dir() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    version: int
+    origin: Origin
+    fetched: str
+    folder: str | None
+    files: dict[str, StoredFile]
+
+
+MANIFESTS = TypeAdapter(_Manifest)

@@ -60,13 +60,7 @@ class Workspace:
 def hidden_states(
     weights: Weights, texts: Sequence[NDArray[np.int32]], layers: int, space: Workspace
 ) -> Vectors:
-    """Return the hidden states of every token, shape (tokens of all texts, hidden).
-
-    Args:
-        texts: The token ids of each text, at least one; texts of equal length are adjacent.
-        layers: The layers to compute, from 0 for the word embeddings.
-        space: Buffers for all tokens. The result is a view of one, valid until the next call.
-    """
+    """Return the hidden states of every token, shape (tokens of all texts, hidden)."""
     ids = np.concatenate(texts)
     groups = list(_groups(texts))
     x = space.states[: len(ids)]
@@ -162,10 +156,6 @@ def load(folder: Path, name: str) -> FolderEncoder:
     """Load builtin:minilm, or another BERT with the same settings, in float32.
 
     Agrees with torch to 1e-5.
-
-    Raises:
-        ModelError: The folder's small files cannot be used; lists every fault.
-        MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
     model = ModelFolder.read(folder)
     file = model.inside / FILE

@@ -31,12 +31,7 @@ class Session:
     """A loaded ONNX file that can be run from any thread, with onnxruntime's optimisations on."""
 
     def __init__(self, path: Path) -> None:
-        """Load the file.
-
-        Raises:
-            ModelError: onnxruntime cannot read the file.
-            MissingDependency: ``onnxruntime`` is not installed.
-        """
+        """Load the file."""
         onnxruntime = _onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
@@ -53,11 +48,7 @@ class Session:
         self.outputs = [one.name for one in self._session.get_outputs()]
 
     def run(self, inputs: Mapping[str, NDArray[Any]], output: str) -> Vectors:
-        """One output, as float32.
-
-        Raises:
-            ModelFailure: onnxruntime failed.
-        """
+        """One output, as float32."""
         try:
             (values,) = self._session.run([output], dict(inputs))
         except _raised() as error:
@@ -139,15 +130,7 @@ class OnnxFile:
     """
 
     def __init__(self, path: Path, wanted: Mapping[str, int], padding: int = 0) -> None:
-        """Open the file and run it on two short texts as a check.
-
-        Args:
-            wanted: Usable outputs in order of preference, each with its number of axes.
-
-        Raises:
-            ModelError: Its inputs or outputs are different, or it returns NaN or infinity.
-            MissingDependency: ``onnxruntime`` is not installed.
-        """
+        """Open the file and run it on two short texts as a check."""
         self._session = Session(path)
         self._padding = padding
         _check_inputs(path, self._session.inputs)
@@ -170,14 +153,7 @@ class OnnxFile:
         self.dimensions = tried.shape[-1]
 
     def run(self, texts: Sequence[Ids], types: Sequence[Ids] | None = None) -> Vectors:
-        """Return the output for a batch.
-
-        Args:
-            types: Token types, 0 or 1; None: all 0.
-
-        Raises:
-            ModelFailure: onnxruntime failed.
-        """
+        """Return the output for a batch."""
         ids = padded(texts, self._padding)
         kinds = np.zeros_like(ids) if types is None else padded(types)
         values = {IDS: ids, MASK: inside(texts), TYPES: kinds}
@@ -213,14 +189,6 @@ def load(folder: Path, name: str) -> FolderEncoder:
 
     Only the last layer is available, because ONNX files output no other. Agrees with torch to
     1e-5.
-
-    Args:
-        folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
-
-    Raises:
-        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
-            graph is not supported.
-        MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
     model = ModelFolder.read(folder)
     graph = find(model.inside)

@@ -24,11 +24,7 @@ LONGEST = 256 * 2**20
 
 
 def small_file(file: Path) -> bytes:
-    """Return the file's content.
-
-    Raises:
-        OSError: It is not a regular file, is too large, or cannot be read.
-    """
+    """Return the file's content."""
     facts = file.stat()
     if not stat.S_ISREG(facts.st_mode):
         raise OSError(0, "not a regular file")
@@ -92,11 +88,7 @@ class TextTokenizer:
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
-        """Take ownership of the tokenizer; its own truncation and padding are switched off.
-
-        Raises:
-            UnusableTokenizer: It does not put one special token before a text and one after it.
-        """
+        """Take ownership of the tokenizer; its own truncation and padding are switched off."""
         tokenizer.no_truncation()
         tokenizer.no_padding()
         empty = len(tokenizer.encode(""))
@@ -107,12 +99,7 @@ class TextTokenizer:
 
     @classmethod
     def open(cls, path: Path, *, lower_case: bool = False) -> Self:
-        """Read a ``tokenizer.json``.
-
-        Raises:
-            MissingDependency: ``tokenizers`` is not installed.
-            UnusableTokenizer: There is no such file, or it holds no supported tokenizer.
-        """
+        """Read a ``tokenizer.json``."""
         try:
             import tokenizers
             from tokenizers import normalizers
@@ -188,11 +175,7 @@ class PairTokenizer(TextTokenizer):
     """The tokenizer of a cross-encoder: special tokens before, between and after two texts."""
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
-        """Take ownership of the tokenizer, whose settings may change.
-
-        Raises:
-            UnusableTokenizer: It places special tokens elsewhere.
-        """
+        """Take ownership of the tokenizer, whose settings may change."""
         super().__init__(tokenizer)
         seen = tokenizer.encode("a", "a")
         tokens = zip(seen.sequence_ids, seen.ids, seen.type_ids, strict=True)

@@ -54,6 +54,17 @@ def first_line(error: Exception) -> str:
     return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
 
 
+@contextmanager
+def working(one_at_a_time: Lock, name: str) -> Iterator[None]:
+    """Hold the lock, and turn the library's errors into ``ModelFailure``."""
+    # Tokenizing with truncation changes the tokenizer's settings, which threads share.
+    with one_at_a_time:
+        try:
+            yield
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise ModelFailure(f"{name} failed: {first_line(error)}") from error
+
+
 def positions_of(config: Any) -> int:
     """Return the number of tokens that the model has positions for; 0 if it does not say."""
     positions = getattr(config, "max_position_embeddings", None)
@@ -83,15 +94,6 @@ def load(where: str, name: str, *, revision: str = "", offline: bool) -> "TorchE
 
     Runs on the CPU in float32, whatever the precision of the files. Code that comes with a model
     is not run. For a folder, no server is contacted.
-
-    Args:
-        where: A folder, or ``org/name``.
-        revision: The branch, tag or commit on the hub; empty for its main branch.
-        offline: Load a model on the hub only from its cache on this machine.
-
-    Raises:
-        ModelError: There is no such model, or it cannot be loaded.
-        MissingDependency: ``sentence-transformers`` or ``torch`` is not installed.
     """
     try:
         sentence_transformers = import_module("sentence_transformers")
@@ -126,11 +128,7 @@ class TorchEncoder:
     """
 
     def __init__(self, name: str, model: Any) -> None:
-        """Take ownership of a ``SentenceTransformer`` on the CPU, in float32.
-
-        Raises:
-            ModelError: Its vectors are not finite.
-        """
+        """Take ownership of a ``SentenceTransformer`` on the CPU, in float32."""
         self.name = name
         self._model = model
         self._one_at_a_time = Lock()
@@ -155,7 +153,7 @@ class TorchEncoder:
         once, places = distinct(texts)
         if not once:
             return np.empty((0, self.dimensions), np.float32)
-        with self._working():
+        with working(self._one_at_a_time, self.name):
             vectors: Vectors = self._model.encode(
                 [readable(text) for text in once], show_progress_bar=False, convert_to_numpy=True
             )
@@ -172,7 +170,7 @@ class TorchEncoder:
         found: dict[int, TokenVectors] = {}
         for batch in batches(np.minimum(lengths, limit)):
             numbers = batch.tolist()
-            with self._working():
+            with working(self._one_at_a_time, self.name):
                 read = self._read([readable(once[number]) for number in numbers], layer, limit)
             found |= {
                 number: replace(text, cut=bool(lengths[number] > limit))
@@ -190,7 +188,7 @@ class TorchEncoder:
         if not self.layers:
             return np.zeros(len(texts), np.int32)
         once, places = distinct(texts)
-        with self._working():
+        with working(self._one_at_a_time, self.name):
             lengths = [
                 len(
                     self._model.tokenizer(readable(text), truncation=False, verbose=False)[
@@ -233,15 +231,6 @@ class TorchEncoder:
             )
             for row in range(len(texts))
         ]
-
-    @contextmanager
-    def _working(self) -> Iterator[None]:
-        # Tokenizing with truncation changes the tokenizer's settings, which threads share.
-        with self._one_at_a_time:
-            try:
-                yield
-            except (LookupError, RuntimeError, TypeError, ValueError) as error:
-                raise ModelFailure(f"{self.name} failed: {first_line(error)}") from error
 
 
 def _transformer(model: Any) -> Any:

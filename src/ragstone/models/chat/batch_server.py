@@ -1,13 +1,15 @@
 """Chat batches: many requests to a server in a file, answered within a day at a lower price.
 
 A batch that is not in the provider's list is sent again, so a list that cannot be read to its
-end is an error.
+end is an error. Everything that asks a server raises ``ChatFailure`` if it was not reached,
+refused, or sent something else.
 """
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 from urllib.parse import quote
@@ -35,11 +37,7 @@ class BatchServer:
         self._connections = connections
 
     async def get(self, url: str) -> Body:
-        """Return the JSON object at a URL.
-
-        Raises:
-            ChatFailure: The server was not reached, refused, or sent something else.
-        """
+        """Return the JSON object at a URL."""
         return (await self._call("GET", url, {}, None))[1]
 
     async def post(self, url: str, body: Body) -> Body:
@@ -186,22 +184,14 @@ class BatchFormat(Protocol):
         """Return a line of the file: a request with its id."""
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
-        """Upload the file, where that comes before the batch; costs nothing and may be repeated.
-
-        Returns:
-            Where it is, for ``create``.
-        """
+        """Upload the file, where that comes before the batch; costs nothing and may be repeated."""
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
         """Create the batch, which is what is paid for; gives its id."""
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:
         """Return the ids of batches that may be this one, after it is unknown whether it was
-        created.
-
-        Args:
-            since: When it was sent, in seconds since 1970.
-        """
+        created."""
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
         """How far it is."""
@@ -219,15 +209,7 @@ EARLIER = 86_400.0
 async def pages(
     server: BatchServer, url: str, following: Callable[[Body, Sequence[Body]], str]
 ) -> AsyncIterator[list[Body]]:
-    """Return the batches of a list, page by page.
-
-    Args:
-        following: What is added to it for the page after a page of such batches; empty after the
-            last.
-
-    Raises:
-        ChatFailure: It cannot be read, or does not end.
-    """
+    """Return the batches of a list, page by page."""
     more = ""
     for _ in range(PAGES):
         page = await server.get(f"{url}{more}")
@@ -258,79 +240,44 @@ def ends_before(times: Sequence[float], since: float) -> bool:
 class ChatBatches:
     """Makes, finds, follows and reads the batches of a model. It never retries.
 
+    ``BatchFormat`` documents the methods. A batch may have been created though ``create`` failed,
+    unless the server refused it.
+
     Args:
         body: Makes the request of a question, without what the server is known not to support.
     """
 
     def __init__(
         self,
-        of: BatchFormat,
+        form: BatchFormat,
         server: BatchServer,
         body: Callable[[ChatRequest], Body],
         read: Callable[[int, Mapping[str, str], bytes], ChatReply],
     ) -> None:
-        self._of, self._server, self._body, self._read = of, server, body, read
-        self.most_requests, self.most_bytes = of.most_requests, of.most_bytes
-        self.by_name = of.by_name
-
-    @property
-    def host(self) -> str:
-        """Host and port of the server."""
-        return self._server.host
+        self._form, self._server, self._body, self._read = form, server, body, read
+        self.most_requests, self.most_bytes = form.most_requests, form.most_bytes
+        self.by_name, self.host = form.by_name, server.host
+        self.upload = partial(form.upload, server)
+        self.status = partial(form.status, server)
+        self.results = partial(form.results, server)
 
     def line(self, custom: str, request: ChatRequest) -> bytes:
         """Return a line of the file of requests."""
-        return encoded(self._of.line(custom, self._body(request))) + b"\n"
-
-    async def upload(self, file: Path, tag: str) -> str:
-        """Upload the file, where that comes first; it costs nothing and may be repeated.
-
-        Raises:
-            ChatFailure: It is not uploaded.
-        """
-        return await self._of.upload(self._server, file, tag)
+        return encoded(self._form.line(custom, self._body(request))) + b"\n"
 
     async def create(self, file: Path, uploaded: str, tag: str) -> str:
-        """Create the batch; gives its id.
-
-        Raises:
-            ChatFailure: It may have been created all the same unless the server refused it.
-        """
-        made = await self._of.create(self._server, file, uploaded, tag)
-        if not _is_name(made):
-            raise no_reply("sent an id that is none", made.encode(errors="replace"))
-        return made
+        """Create the batch; gives its id."""
+        batch = await self._form.create(self._server, file, uploaded, tag)
+        if not _is_name(batch):
+            raise no_reply("sent an id that is none", batch.encode(errors="replace"))
+        return batch
 
     async def find(self, tag: str, since: float, count: int) -> list[str]:
-        """Return the ids of batches that may be the one that was sent.
-
-        Raises:
-            ChatFailure: The server does not say.
-        """
-        return list(filter(_is_name, await self._of.find(self._server, tag, since, count)))
-
-    async def status(self, batch: str) -> BatchStatus:
-        """How far a batch is.
-
-        Raises:
-            ChatFailure: The server does not say.
-        """
-        return await self._of.status(self._server, batch)
-
-    def results(self, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """Return the results of a batch that ended, in any order.
-
-        Raises:
-            ChatFailure: They cannot be read, or not all of them.
-        """
-        return self._of.results(self._server, found)
+        """Return the ids of batches that may be the one that was sent."""
+        return list(filter(_is_name, await self._form.find(self._server, tag, since, count)))
 
     def read(self, status: int, body: bytes) -> ChatReply:
-        """Read the reply of a result.
-
-        Raises:
-            ChatFailure: It is an error, or not in this format.
-        """
+        """Read the reply of a result."""
         return self._read(status, {}, body)
 
 

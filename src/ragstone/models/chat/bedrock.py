@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.embedding_api import scrubbed
 
-from .http_chat import AskingChat, Card
+from .http_chat import AskingChat
 from .http_transport import Unsupported, refused
 from .model import ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage, tokens
 from .wire_format import (
@@ -37,21 +37,13 @@ T = TypeVar("T")
 WINDOW = 128_000
 READ, CONNECT, AT_ONCE = 600, 30, 256
 TAKES = Takes(ALL - {"seed"}, layouts=("strict", "prompt"))
-TROUBLES: dict[str, Trouble] = {
-    "ThrottlingException": "rate_limit",
-    "TooManyRequestsException": "rate_limit",
-    "ServiceQuotaExceededException": "rate_limit",
-    "ModelTimeoutException": "server_error",
-    "ModelNotReadyException": "server_error",
-    "ModelErrorException": "server_error",
-    "InternalServerException": "server_error",
-    "ServiceUnavailableException": "server_error",
-    "AccessDeniedException": "not_allowed",
-    "UnrecognizedClientException": "not_allowed",
-    "ExpiredTokenException": "not_allowed",
-    "InvalidSignatureException": "not_allowed",
-    "ResourceNotFoundException": "not_found",
+CODES: dict[Trouble, str] = {
+    "rate_limit": "Throttling TooManyRequests ServiceQuotaExceeded",
+    "server_error": "ModelTimeout ModelNotReady ModelError InternalServer ServiceUnavailable",
+    "not_allowed": "AccessDenied UnrecognizedClient ExpiredToken InvalidSignature",
+    "not_found": "ResourceNotFound",
 }
+TROUBLES = {f"{code}Exception": trouble for trouble in CODES for code in CODES[trouble].split()}
 """Error codes of AWS. A ValidationException has many causes, so its message is read instead."""
 
 FINISHES: dict[str, Finish] = {
@@ -64,21 +56,9 @@ BROKEN = {"malformed_model_output", "malformed_tool_use"}
 
 
 def bedrock_chat(model: str, settings: str) -> ChatModel:
-    """Return a model on AWS; region and credentials come from where AWS's own tools find them.
-
-    Raises:
-        MissingDependency: botocore is not installed.
-        ModelError: The region or credentials are missing, or a setting is wrong.
-    """
+    """Return a model on AWS; region and credentials come from where AWS's own tools find them."""
     read = parse_settings(settings, TAKES, f"bedrock:{model}")
     client = _client(model)
-    card = Card(
-        name=f"bedrock:{model}{read}",
-        about=f"{model} at {client.meta.endpoint_url}",
-        identity=f"bedrock {client.meta.endpoint_url} {model}",
-        settings=read,
-        window=read.window or WINDOW,
-    )
 
     async def send(made: Body) -> ChatReply:
         return read_reply(await _in_thread(lambda: _converse(client, made)))
@@ -86,7 +66,16 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
     async def finish() -> None:
         client.close()
 
-    return AskingChat(card, lambda request, lacks: body(request, model, read, lacks), send, finish)
+    return AskingChat(
+        name=f"bedrock:{model}",
+        about=f"{model} at {client.meta.endpoint_url}",
+        identity=f"bedrock {client.meta.endpoint_url} {model}",
+        settings=read,
+        window=WINDOW,
+        body=lambda request, lacks: body(request, model, read, lacks),
+        send=send,
+        finish=finish,
+    )
 
 
 def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
@@ -115,11 +104,7 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
 
 
 def read_reply(reply: Body) -> ChatReply:
-    """Read what Converse returns.
-
-    Raises:
-        ChatFailure: It is not in this format.
-    """
+    """Read what Converse returns."""
     shown = json.dumps(reply, default=str).encode()
     content = inside(inside(reply, "output"), "message").get("content")
     reason = word(reply.get("stopReason"))
@@ -218,11 +203,7 @@ def _failure(response: Body) -> ChatFailure:
     if isinstance(failure, Unsupported) and known is None:
         return Unsupported(failure.features, words, http=status, body=failure.body)
     return ChatFailure(
-        known or failure.trouble,
-        words,
-        after=failure.after,
-        http=status,
-        body=failure.body,
+        known or failure.trouble, words, after=failure.after, http=status, body=failure.body
     )
 
 

@@ -60,11 +60,7 @@ def is_chat(name: str) -> bool:
 
 
 def open_chat(
-    name: str,
-    connections: Connections | None = None,
-    *,
-    offline: bool = False,
-    to_ask: bool = True,
+    name: str, connections: Connections | None = None, *, offline: bool = False, to_ask: bool = True
 ) -> ChatModel:
     """Open a chat model by name. Nothing is sent.
 

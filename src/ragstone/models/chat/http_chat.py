@@ -31,21 +31,6 @@ class Wire:
     batches: BatchFormat | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The description of a model.
-
-    Args:
-        window: Context window: maximum tokens of question and reply together.
-    """
-
-    name: str
-    about: str
-    identity: str
-    settings: Settings
-    window: int
-
-
 class AskingChat:
     """A chat model that retries without the features that its server rejects.
 
@@ -54,54 +39,42 @@ class AskingChat:
     request fails with an error that says so.
 
     Args:
+        name: The name without its settings.
+        about: Model and server in one line.
+        identity: Format, server and model, without the settings.
+        settings: The user's settings.
+        window: Context window in tokens, if the settings give none.
         body: Builds a request from a question and the features that the server does not support.
         send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
             feature.
+        finish: Closes connections.
         batches: Makes batches of questions; given the body of a question. None if the server has
             none.
     """
 
+    kept = True
+
     def __init__(
         self,
-        card: Card,
+        *,
+        name: str,
+        about: str,
+        identity: str,
+        settings: Settings,
+        window: int,
         body: Callable[[ChatRequest, frozenset[str]], Body],
         send: Callable[[Body], Awaitable[ChatReply]],
         finish: Callable[[], Awaitable[None]] | None = None,
         batches: Callable[[Callable[[ChatRequest], Body]], ChatBatches] | None = None,
     ) -> None:
-        self._card = card
-        self._body = body
-        self._send = send
-        self._finish = finish
+        self.name = f"{name}{settings}"
+        self.about = f"{about}, {settings.sampling}"
+        self.identity = f"{identity} {settings.answering}".rstrip()
+        self.window = settings.window or window
+        self.items = settings.items or ITEMS
+        self._settings, self._body, self._send, self._finish = settings, body, send, finish
         self._lacks: frozenset[str] = frozenset()
-        self.batches = None if batches is None else batches(lambda one: body(one, self._lacks))
-
-    kept = True
-
-    @property
-    def name(self) -> str:
-        """As the user wrote it, with its settings in a fixed order."""
-        return self._card.name
-
-    @property
-    def about(self) -> str:
-        """Model, server and sampling in one line."""
-        return f"{self._card.about}, {self._card.settings.sampling}"
-
-    @property
-    def identity(self) -> str:
-        """Format, server, model, and the settings that change replies."""
-        return f"{self._card.identity} {self._card.settings.answering}".rstrip()
-
-    @property
-    def window(self) -> int:
-        """Context window: maximum tokens of question and reply together."""
-        return self._card.window
-
-    @property
-    def items(self) -> int:
-        """The most items of one task in one question."""
-        return self._card.settings.items or ITEMS
+        self.batches = batches and batches(lambda request: body(request, self._lacks))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -109,11 +82,7 @@ class AskingChat:
         return tuple(sorted(self._lacks))
 
     async def reply(self, request: ChatRequest) -> ChatReply:
-        """Send the question; send it again immediately without a feature that the server rejects.
-
-        Raises:
-            ChatFailure: There is no reply.
-        """
+        """Send the question; send it again immediately without a feature that the server rejects."""
         lacks = self._lacks
         while True:
             body = self._body(request, lacks)
@@ -146,14 +115,15 @@ class AskingChat:
         return None
 
     def _final(self, refusal: Unsupported) -> ChatFailure:
-        given = self._card.settings.given
-        blamed = [_setting(feature) for feature in refusal.features if _setting(feature) in given]
+        settings = self._settings.given
+        blamed = [_setting(feature) for feature in refusal.features]
+        blamed = [setting for setting in blamed if setting in settings]
         if not blamed:
             return ChatFailure("rejected", str(refusal), http=refusal.http, body=refusal.body)
-        shown = " and ".join(f"{name}={given[name]}" for name in dict.fromkeys(blamed))
+        words = " and ".join(f"{name}={settings[name]}" for name in dict.fromkeys(blamed))
         return ChatFailure(
             "parameter",
-            f"{refusal}. The server does not support {shown}, which {self.name} sets: remove it",
+            f"{refusal}. The server does not support {words}, which {self.name} sets: remove it",
             http=refusal.http,
             body=refusal.body,
         )
@@ -172,27 +142,16 @@ def http_chat(
     window: int,
     connections: Connections | None = None,
 ) -> ChatModel:
-    """Return a chat model behind a server.
-
-    Args:
-        connections: The run's, which closes them; None: the model opens its own.
-    """
+    """Return a chat model behind a server."""
     pool = connections or Connections()
-    card = Card(
-        name=f"{name}{settings}",
-        about=f"{server.model} at {server.host}",
-        identity=f"{wire.format} {wire.url(server)} {server.model}",
-        settings=settings,
-        window=settings.window or window,
-    )
 
     def body(request: ChatRequest, lacks: frozenset[str]) -> Body:
         return wire.body(request, server.model, settings, lacks)
 
     def batches(made: Callable[[ChatRequest], Body]) -> ChatBatches:
         assert wire.batches is not None
-        place = BatchServer(server, wire.headers(server.key), wire.variable, pool)
-        return ChatBatches(wire.batches, place, made, wire.read)
+        batch_server = BatchServer(server, wire.headers(server.key), wire.variable, pool)
+        return ChatBatches(wire.batches, batch_server, made, wire.read)
 
     url, key = wire.url(server), (server.key or "").encode()
     headers = {"Content-Type": "application/json", **wire.headers(server.key)}
@@ -206,4 +165,14 @@ def http_chat(
             return wire.read(status, received, sent)
 
     finish = None if connections else pool.close
-    return AskingChat(card, body, send, finish, batches if wire.batches else None)
+    return AskingChat(
+        name=name,
+        about=f"{server.model} at {server.host}",
+        identity=f"{wire.format} {url} {server.model}",
+        settings=settings,
+        window=window,
+        body=body,
+        send=send,
+        finish=finish,
+        batches=batches if wire.batches else None,
+    )

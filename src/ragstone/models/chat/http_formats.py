@@ -51,11 +51,7 @@ def openai_body(
     *,
     limits: tuple[str, str] = ("max_completion_tokens", "max_tokens"),
 ) -> Body:
-    """Return the request.
-
-    Args:
-        limits: The two names of the field that limits the reply's length, the first to try first.
-    """
+    """Return the request."""
     where = layout(settings, lacks)
     text, system = texts_of(request, settings, lacks)
     messages = [{"role": "user", "content": text}]
@@ -79,22 +75,14 @@ def openai_body(
 
 
 def openai_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply.
-
-    Raises:
-        ChatFailure: It is an error, or not in this format.
-    """
+    """Read a reply."""
     if not 200 <= status < 300:
         raise refused(status, headers, body)
     return openai_reply(opened(body), headers, body)
 
 
 def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply whose body is already parsed.
-
-    Raises:
-        ChatFailure: It is an error, or not in this format.
-    """
+    """Read a reply whose body is already parsed."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     error = reply.get("error") or inside({"choice": choice}, "choice").get("error")
@@ -147,14 +135,6 @@ def _openai_usage(usage: object) -> Usage:
     )
 
 
-def _openai_url(server: Server) -> str:
-    return f"{server.url}/chat/completions"
-
-
-def _openai_headers(key: str | None) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def _azure_url(server: Server) -> str:
     version = azure_version()
     if not version:
@@ -172,16 +152,12 @@ def azure_version() -> str:
     return "" if version in ("v1", "latest", "preview") else version
 
 
-def _azure_headers(key: str | None) -> dict[str, str]:
-    return {"api-key": key} if key else {}
-
-
 OPENAI = Wire(
     "openai",
     "OPENAI_API_KEY",
     Takes(ALL),
-    _openai_url,
-    _openai_headers,
+    lambda server: f"{server.url}/chat/completions",
+    lambda key: {"Authorization": f"Bearer {key}"} if key else {},
     openai_body,
     openai_read,
     OPENAI_BATCHES,
@@ -194,7 +170,7 @@ AZURE = Wire(
     "AZURE_OPENAI_API_KEY",
     Takes(ALL),
     _azure_url,
-    _azure_headers,
+    lambda key: {"api-key": key} if key else {},
     openai_body,
     openai_read,
 )
@@ -232,9 +208,7 @@ def anthropic_body(
         "messages": [{"role": "user", "content": content}],
     }
     made |= given(
-        system=system or None,
-        temperature=temperature(settings, lacks),
-        top_p=settings.top_p,
+        system=system or None, temperature=temperature(settings, lacks), top_p=settings.top_p
     )
     schema = {"type": "json_schema", "schema": request.schema} if where == "strict" else None
     config = given(format=schema, effort=settings.effort)
@@ -242,11 +216,7 @@ def anthropic_body(
 
 
 def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply.
-
-    Raises:
-        ChatFailure: It is an error, or not in this format.
-    """
+    """Read a reply."""
     if not 200 <= status < 300:
         raise refused(status, headers, body)
     reply = opened(body)
@@ -295,10 +265,6 @@ def _anthropic_url(server: Server) -> str:
     return f"{server.url.removesuffix('/v1')}/v1/messages"
 
 
-def _anthropic_headers(key: str | None) -> dict[str, str]:
-    return {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {})
-
-
 ANTHROPIC = Wire(
     "anthropic",
     "ANTHROPIC_API_KEY",
@@ -308,32 +274,23 @@ ANTHROPIC = Wire(
         layouts=("strict", "prompt"),
     ),
     _anthropic_url,
-    _anthropic_headers,
+    lambda key: {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {}),
     anthropic_body,
     anthropic_read,
     ANTHROPIC_BATCHES,
 )
 
 
-BUDGETS: dict[Effort, int] = {
-    "none": 0,
-    "minimal": 512,
-    "low": 1024,
-    "medium": 8192,
-    "high": 24576,
-}
+BUDGETS: dict[Effort, int] = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 """Thinking budgets in tokens, for models before Gemini 3, which have no thinking levels."""
 
+GEMINI_FILTERS = (
+    *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST"),
+    *("PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION"),
+)
 GEMINI_FINISHES: dict[str, Finish] = {
     "MAX_TOKENS": "length",
-    "SAFETY": "filter",
-    "RECITATION": "filter",
-    "LANGUAGE": "filter",
-    "BLOCKLIST": "filter",
-    "PROHIBITED_CONTENT": "filter",
-    "SPII": "filter",
-    "MODEL_ARMOR": "filter",
-    "ESCALATION": "filter",
+    **dict.fromkeys(GEMINI_FILTERS, "filter"),
 }
 GEMINI_BROKEN = {
     "OTHER",
@@ -367,11 +324,7 @@ def gemini_body(
 
 
 def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply.
-
-    Raises:
-        ChatFailure: It is an error, or not in this format, or the question was blocked.
-    """
+    """Read a reply."""
     if not 200 <= status < 300:
         raise refused(status, headers, body)
     reply = opened(body)
@@ -432,16 +385,12 @@ def _gemini_url(server: Server) -> str:
     return f"{base}/{model if '/' in model else f'models/{model}'}:generateContent"
 
 
-def _gemini_headers(key: str | None) -> dict[str, str]:
-    return {"x-goog-api-key": key} if key else {}
-
-
 GEMINI = Wire(
     "gemini",
     "GEMINI_API_KEY",
     Takes(ALL, efforts=tuple(BUDGETS)),
     _gemini_url,
-    _gemini_headers,
+    lambda key: {"x-goog-api-key": key} if key else {},
     gemini_body,
     gemini_read,
     GEMINI_BATCHES,

@@ -115,14 +115,7 @@ class _Said:
 
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
-    """Return an error reply as a ``ChatFailure``.
-
-    Args:
-        headers: Of the reply; ``Retry-After`` is read.
-
-    Returns:
-        ``Unsupported`` if the server names a feature that could be left out.
-    """
+    """Return an error reply as a ``ChatFailure``."""
     said = _said(body)
     if 300 <= status < 400:
         said = replace(said, words="a redirect, which is not followed")
@@ -336,12 +329,7 @@ def _faults() -> Iterator[None]:
 
 @contextmanager
 def blaming(host: str, key: str | None, variable: str, hint: str = "") -> Iterator[None]:
-    """Put the host before what a ``ChatFailure`` says, take out the key, and add the hint.
-
-    Args:
-        key: The key that was sent to it; None: no key was sent.
-        hint: Advice for the case that the server has no such model or address.
-    """
+    """Put the host before what a ``ChatFailure`` says, take out the key, and add the hint."""
     try:
         yield
     except ChatFailure as failure:

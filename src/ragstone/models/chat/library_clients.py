@@ -11,7 +11,7 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.core.user_code import source
 from ragstone.models.embedding_api import retry_after, scrubbed
 
-from .http_chat import AskingChat, Card
+from .http_chat import AskingChat
 from .http_formats import openai_body, openai_reply
 from .http_transport import Unsupported, refused, secrets
 from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Usage
@@ -35,12 +35,7 @@ LITELLM_TAKES = Takes(ALL)
 
 def litellm_chat(model: str, settings: str) -> ChatModel:
     """Return a model that litellm supports, by litellm's name for it:
-    ``mistral/mistral-small-latest``.
-
-    Raises:
-        MissingDependency: litellm is not installed.
-        ModelError: A setting is wrong.
-    """
+    ``mistral/mistral-small-latest``."""
     read = parse_settings(settings, LITELLM_TAKES, f"litellm:{model}")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
@@ -48,13 +43,6 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
     except ImportError as error:
         raise MissingDependency(f"litellm:{model}", "litellm") from error
     litellm.suppress_debug_info = True
-    card = Card(
-        name=f"litellm:{model}{read}",
-        about=f"{model} by litellm",
-        identity=f"litellm {model}",
-        settings=read,
-        window=read.window or WINDOW,
-    )
 
     async def send(made: Body) -> ChatReply:
         try:
@@ -64,7 +52,15 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
         found: Body = reply.model_dump()
         return openai_reply(found, {}, json.dumps(found, default=str).encode())
 
-    return AskingChat(card, lambda request, lacks: openai_body(request, model, read, lacks), send)
+    return AskingChat(
+        name=f"litellm:{model}",
+        about=f"{model} by litellm",
+        identity=f"litellm {model}",
+        settings=read,
+        window=WINDOW,
+        body=lambda request, lacks: openai_body(request, model, read, lacks),
+        send=send,
+    )
 
 
 def _litellm_failure(error: Any) -> ChatFailure:
@@ -100,12 +96,7 @@ PYDANTIC_AI_FINISHES: dict[str | None, Finish] = {"length": "length", "content_f
 
 
 def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
-    """Return a model that Pydantic AI supports, by its name there: ``groq:llama-3.3-70b``.
-
-    Raises:
-        MissingDependency: pydantic-ai-slim, or its extra for this provider, is not installed.
-        ModelError: There is no such model, its key is missing, or a setting is wrong.
-    """
+    """Return a model that Pydantic AI supports, by its name there: ``groq:llama-3.3-70b``."""
     read = parse_settings(settings, PYDANTIC_AI_TAKES, f"pydantic-ai:{model}")
     try:
         from pydantic_ai.direct import model_request
@@ -119,14 +110,6 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
         words = scrubbed(str(error), *secrets())
         raise ModelError(f"pydantic-ai:{model} cannot be opened: {words}") from error
     _disable_retries(opened)
-    card = Card(
-        name=f"pydantic-ai:{model}{read}",
-        about=f"{opened.model_name} of {opened.system} by Pydantic AI",
-        identity=f"pydantic-ai {opened.system} {opened.base_url or ''} {opened.model_name}",
-        settings=read,
-        window=read.window or WINDOW,
-    )
-
     entered = False
 
     async def send(made: Body) -> ChatReply:
@@ -153,7 +136,14 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
             await opened.__aexit__(None, None, None)
 
     return AskingChat(
-        card, lambda request, lacks: pydantic_ai_body(request, read, lacks), send, finish
+        name=f"pydantic-ai:{model}",
+        about=f"{opened.model_name} of {opened.system} by Pydantic AI",
+        identity=f"pydantic-ai {opened.system} {opened.base_url or ''} {opened.model_name}",
+        settings=read,
+        window=WINDOW,
+        body=lambda request, lacks: pydantic_ai_body(request, read, lacks),
+        send=send,
+        finish=finish,
     )
 
 

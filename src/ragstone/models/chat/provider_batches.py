@@ -34,11 +34,9 @@ class OpenAiBatches:
     by_name = True
 
     def line(self, custom: str, body: Body) -> Body:
-        """Return a line of the file."""
         return {"custom_id": custom, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
-        """Return the id of the uploaded file."""
         edge = f"ragstone-{tag}"
         disposition = "Content-Disposition: form-data; name="
         before = (
@@ -57,7 +55,6 @@ class OpenAiBatches:
         return _name_in(made)
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        """Return the batch of the uploaded file."""
         made = await server.post(
             f"{server.url}/batches",
             {
@@ -70,7 +67,6 @@ class OpenAiBatches:
         return _name_in(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
-        """By the metadata; on a server that keeps none, by the name of its file."""
         url = f"{server.url}/batches?limit=100"
         async for page in pages(server, url, after_last("after")):
             for one in page:
@@ -93,7 +89,6 @@ class OpenAiBatches:
         return about.get("filename") == _file_name(tag)
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        """How far it is."""
         found = await server.get(f"{server.url}/batches/{in_path(batch)}")
         said = word(found.get("status"))
         counts = inside(found, "request_counts")
@@ -113,7 +108,6 @@ class OpenAiBatches:
         )
 
     async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """Those of its output file and of its error file."""
         for place in found.places:
             async for line in server.lines(f"{server.url}/files/{in_path(place)}/content"):
                 custom = word(line.get("custom_id"))
@@ -172,15 +166,12 @@ class AnthropicBatches:
     by_name = False
 
     def line(self, custom: str, body: Body) -> Body:
-        """Return a request of the list."""
         return {"custom_id": custom, "params": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:  # noqa: ARG002
-        """Nothing is uploaded before the batch."""
         return ""
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        """Return the batch with all its requests."""
         # One line feed less and a comma more a line, and what is around the list.
         length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
         headers = {"Content-Type": "application/json", "Content-Length": str(length)}
@@ -188,7 +179,6 @@ class AnthropicBatches:
         return _name_in(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
-        """Those of the same count made since then."""
         found: list[str] = []
         async for page in pages(
             server, f"{_anthropic_url(server)}?limit=100", after_last("after_id")
@@ -204,7 +194,6 @@ class AnthropicBatches:
         return found
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        """How far it is."""
         found = await server.get(f"{_anthropic_url(server)}/{in_path(batch)}")
         said = word(found.get("processing_status"))
         counts = _anthropic_counts(found)
@@ -221,7 +210,6 @@ class AnthropicBatches:
         )
 
     async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """Messages, errors, and what was cancelled or expired."""
         for batch in found.places:
             async for line in server.lines(f"{_anthropic_url(server)}/{in_path(batch)}/results"):
                 custom, result = word(line.get("custom_id")), inside(line, "result")
@@ -281,11 +269,9 @@ class GeminiBatches:
     by_name = True
 
     def line(self, custom: str, body: Body) -> Body:
-        """Return a line of the file."""
         return {"key": custom, "request": body}
 
     async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
-        """Return the name of the uploaded file; empty if the requests fit into the message."""
         size = file.stat().st_size
         if size <= INLINE:
             return ""
@@ -313,7 +299,6 @@ class GeminiBatches:
         return _name_in(inside(made, "file"), "name")
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
-        """Return the batch of the uploaded file, or of the requests themselves."""
         model = quote(server.model, safe="/")
         path = model if "/" in model else f"models/{model}"
         url = f"{_gemini_url(server)}/{path}:batchGenerateContent"
@@ -326,7 +311,6 @@ class GeminiBatches:
         return _name_in(made, "name")
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
-        """By its display name."""
 
         def following(page: Body, _: Sequence[Body]) -> str:
             token = word(page.get("nextPageToken"))
@@ -339,7 +323,6 @@ class GeminiBatches:
         return []
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        """How far it is."""
         found = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
         about = inside(found, "metadata") or found
         said = word(about.get("state"))
@@ -364,7 +347,6 @@ class GeminiBatches:
         )
 
     async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        """Those in the message of the batch, or in its file."""
         for batch in found.places:
             made = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
             about = inside(made, "response") or inside(inside(made, "metadata"), "output")

@@ -86,15 +86,7 @@ ALL = frozenset(field.name for field in fields(Settings))
 
 
 def parse_settings(text: str, takes: Takes, name: str) -> Settings:
-    """Parse the settings after the question mark in a name.
-
-    Args:
-        text: Such as ``temperature=0&seed=7``; may be empty.
-
-    Raises:
-        ModelError: A setting is unknown, given twice, of the wrong type, out of range or not
-            supported by the server; lists all such faults.
-    """
+    """Parse the settings after the question mark in a name."""
     values: dict[str, Any] = {}
     faults: list[str] = []
     for part in text.split("&") if text else []:
@@ -191,11 +183,7 @@ def printed(request: ChatRequest) -> str:
 
 
 def opened(body: bytes) -> Body:
-    """Parse a reply's body as a JSON object.
-
-    Raises:
-        ChatFailure: It is not a JSON object.
-    """
+    """Parse a reply's body as a JSON object."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):
