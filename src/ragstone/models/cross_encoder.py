@@ -37,7 +37,7 @@ class CrossEncoder(Protocol):
 
     @property
     def name(self) -> str:
-        """As a user writes it: a folder or ``org/name``, with or without a back end."""
+        """The name that the user wrote: a folder or ``org/name``, with or without a back end."""
 
     @property
     def about(self) -> str:
@@ -91,18 +91,18 @@ def open_cross_encoder(
             cross-encoder.
         MissingDependency: The back end is not installed.
     """
-    place = place_of(name)
-    if place.folder is None and not place.repository:
+    parsed = place_of(name)
+    if parsed.folder is None and not parsed.repository:
         raise ModelError(f"{name} is an encoder for single texts. Name a cross-encoder")
-    needed(place, "cross-encoder")
-    source = location(place, offline=offline, note=note or to_stderr)
-    if place.back_end == "onnx":
+    needed(parsed, "cross-encoder")
+    source = location(parsed, offline=offline, note=note or to_stderr)
+    if parsed.back_end == "onnx":
         return Scorer(name, load_onnx(Path(source)))
-    return Scorer(name, load(source, place.name, revision=place.revision, offline=offline))
+    return Scorer(name, load(source, parsed.name, revision=parsed.revision, offline=offline))
 
 
 class PairModel(Protocol):
-    """What a back end provides for a model: tokens from pairs, and logits from tokens."""
+    """A back end for a model: tokens from pairs, and logits from tokens."""
 
     @property
     def about(self) -> str: ...
@@ -180,15 +180,15 @@ class OnnxPairs:
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
         """Return shape (pairs, labels)."""
-        found = np.empty((len(pairs), len(self.labels)), np.float32)
+        logits = np.empty((len(pairs), len(self.labels)), np.float32)
 
         def compute(batch: NDArray[np.intp]) -> None:
             some = [pairs[number] for number in batch]
-            found[batch] = self.file.run([one.ids for one in some], [one.types for one in some])
+            logits[batch] = self.file.run([it.ids for it in some], [it.types for it in some])
 
         for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
             pass
-        return found
+        return logits
 
 
 def load_onnx(path: Path) -> OnnxPairs:
@@ -245,7 +245,7 @@ class TorchPairs:
         """Return shape (pairs, labels)."""
         torch = import_module("torch")
         padding = self.model.config.pad_token_id or 0
-        found = np.empty((len(pairs), len(self.labels)), np.float32)
+        logits = np.empty((len(pairs), len(self.labels)), np.float32)
         for batch in batches(lengths_of(pairs)):
             ids = [pairs[number].ids for number in batch]
             values = {"input_ids": padded(ids, padding), "attention_mask": inside(ids)}
@@ -253,8 +253,8 @@ class TorchPairs:
                 values["token_type_ids"] = padded([pairs[number].types for number in batch])
             inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
             with working(self.one_at_a_time, self.name), torch.inference_mode():
-                found[batch] = self.model(**inputs).logits.numpy()
-        return found
+                logits[batch] = self.model(**inputs).logits.numpy()
+        return logits
 
 
 def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
@@ -311,8 +311,8 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
 def _check_weights(name: str, model: Any) -> None:
     bad = [key for key, tensor in model.state_dict().items() if not bool(tensor.isfinite().all())]
     if bad:
-        shown = ", ".join(bad[:SHOWN_TENSORS])
-        raise ModelError(f"{name}: expected finite weights, got NaN or infinity in {shown}")
+        names = ", ".join(bad[:SHOWN_TENSORS])
+        raise ModelError(f"{name}: expected finite weights, got NaN or infinity in {names}")
 
 
 def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:

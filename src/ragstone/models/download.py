@@ -65,16 +65,19 @@ def fetch(
 
     Downloads the configuration, the tokenizer and one file of weights. HF_ENDPOINT may name
     another hub; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
+
+    With ``again`` the hub is asked even if the model is stored. It is downloaded only if the hub
+    has another commit, which is stored beside the old one, or if the stored model is damaged.
     """
-    there = model_store.find(repository, weights=weights, revision=revision)
-    if there is not None and not again:
-        return there
+    model = model_store.find(repository, weights=weights, revision=revision)
+    if model is not None and not again:
+        return model
     try:
-        found = listing(repository, revision, patience=patience)
-        there = model_store.find(repository, weights=weights, revision=str(found.sha))
-        if there is not None and not model_store.damage(there):
-            return there
-        return _fetched(repository, found, revision or "main", weights, note)
+        info = listing(repository, revision, patience=patience)
+        model = model_store.find(repository, weights=weights, revision=str(info.sha))
+        if model is not None and not model_store.damage(model):
+            return model
+        return _fetched(repository, info, revision or "main", weights, note)
     except ModelError as error:
         raise ModelError(f"{error.text}\n{instead(repository)}") from error
 
@@ -85,7 +88,7 @@ def endpoint() -> str:
 
 
 def hub_is_off() -> bool:
-    """Return True if HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids access to the hub."""
+    """Return True if HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids downloads."""
     setting = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
     return setting.upper() in ("1", "ON", "YES", "TRUE")
 
@@ -95,12 +98,12 @@ def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) 
     with _hub(f"{repository} could not be looked up at {endpoint()}"):
         from huggingface_hub import HfApi
 
-        found = HfApi(endpoint=endpoint()).model_info(
+        info = HfApi(endpoint=endpoint()).model_info(
             repository, revision=revision or None, files_metadata=True, timeout=patience
         )
-    if not COMMIT.fullmatch(found.sha or ""):
+    if not COMMIT.fullmatch(info.sha or ""):
         raise ModelError(f"{endpoint()} states no commit of {repository}")
-    return found
+    return info
 
 
 def download(repository: str, commit: str, file: "RepoSibling", folder: Path | None = None) -> Path:
@@ -145,25 +148,23 @@ def to_stderr(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def _fetched(
-    repository: str, found: "ModelInfo", revision: str, weights: str, note: Note
-) -> Stored:
+def _fetched(repository: str, info: "ModelInfo", revision: str, weights: str, note: Note) -> Stored:
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    files, commit = found.siblings or [], str(found.sha)
+    files, commit = info.siblings or [], str(info.sha)
     _check_form(repository, [file.rfilename for file in files], weights)
-    licence = next((match[1] for tag in found.tags or () if (match := LICENCE.fullmatch(tag))), "")
-    wanted = [file for file in files if _needed(file.rfilename, weights)]
-    sizes = [file.size for file in wanted if file.size is not None]
-    size = megabytes(sum(sizes)) if len(sizes) == len(wanted) else "size not stated"
-    said = f"{size}, {licence or 'licence not stated'}"
-    note(f"Fetching {repository} ({said}) from {endpoint()} to {HF_HUB_CACHE}")
-    paths = {file.rfilename: download(repository, commit, file) for file in wanted}
+    licence = next((match[1] for tag in info.tags or () if (match := LICENCE.fullmatch(tag))), "")
+    needed = [file for file in files if _needed(file.rfilename, weights)]
+    sizes = [file.size for file in needed if file.size is not None]
+    size = megabytes(sum(sizes)) if len(sizes) == len(needed) else "size not stated"
+    facts = f"{size}, {licence or 'licence not stated'}"
+    note(f"Fetching {repository} ({facts}) from {endpoint()} to {HF_HUB_CACHE}")
+    paths = {file.rfilename: download(repository, commit, file) for file in needed}
     snapshot = next(path.parents[name.count("/")] for name, path in paths.items())
     origin = Origin(repository, f"{endpoint()}/{repository}", licence, revision, commit, weights)
-    place = f"{repository.replace('/', '--')}@{commit}{'+onnx' if weights == 'onnx' else ''}"
+    folder = f"{repository.replace('/', '--')}@{commit}{'+onnx' if weights == 'onnx' else ''}"
     with model_store.writing():
-        return model_store.keep(place, origin, paths, snapshot)
+        return model_store.keep(folder, origin, paths, snapshot)
 
 
 def _fault(file: "RepoSibling", path: Path) -> str:
@@ -176,8 +177,8 @@ def _fault(file: "RepoSibling", path: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    for one in (path.resolve(), path):
-        one.unlink(missing_ok=True)
+    for file in (path.resolve(), path):
+        file.unlink(missing_ok=True)
 
 
 def _needed(path: str, weights: str) -> bool:
@@ -350,13 +351,13 @@ def hub(*, patience: float = PATIENCE) -> Provider:
     """Return the pinned files from the hub, or from the server in HF_ENDPOINT."""
 
     def bring(folder: Path, paths: Iterable[str]) -> None:
-        found = listing(REPOSITORY, patience=patience)
-        there = {file.rfilename: file for file in found.siblings or ()}
-        if absent := [path for path in paths if path not in there]:
+        info = listing(REPOSITORY, patience=patience)
+        files = {file.rfilename: file for file in info.siblings or ()}
+        if absent := [path for path in paths if path not in files]:
             raise ModelError(f"{REPOSITORY} has no {' and no '.join(absent)}")
         try:
             for path in paths:
-                download(REPOSITORY, str(found.sha), there[path], folder)
+                download(REPOSITORY, str(info.sha), files[path], folder)
         finally:
             shutil.rmtree(folder / ".cache", ignore_errors=True)
 
@@ -431,10 +432,10 @@ def _bring(
                 (folder / path).unlink(missing_ok=True)
         else:
             return provider.name
-    said = "\n".join(
+    reasons = "\n".join(
         f"  {provider.name}: {words}" for provider, words in zip(providers, refusals, strict=True)
     )
-    raise ModelError(f"{BUILTIN} could not be fetched.\n{said}\n{instead(BUILTIN)}")
+    raise ModelError(f"{BUILTIN} could not be fetched.\n{reasons}\n{instead(BUILTIN)}")
 
 
 def _check(folder: Path, pinned: Mapping[str, StoredFile]) -> None:

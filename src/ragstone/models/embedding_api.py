@@ -158,18 +158,18 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """How many seconds the server asks to wait before a retry; 0 if it does not say.
+    """Return the seconds that the server asks to wait before a retry; 0 if it does not say.
 
     Reads ``retry-after-ms``, and ``Retry-After`` as seconds or as a date.
     """
-    found = {name.lower(): value.strip() for name, value in headers.items()}
-    seconds = _number(found.get("retry-after-ms", "")) / 1000
-    asked = found.get("retry-after", "")
+    values = {name.lower(): value.strip() for name, value in headers.items()}
+    seconds = _number(values.get("retry-after-ms", "")) / 1000
+    wait = values.get("retry-after", "")
     if not math.isfinite(seconds):
-        seconds = _number(asked)
+        seconds = _number(wait)
     if not math.isfinite(seconds):
         try:
-            seconds = parsedate_to_datetime(asked).timestamp() - time.time()
+            seconds = parsedate_to_datetime(wait).timestamp() - time.time()
         except ValueError:
             return 0.0
     return max(0.0, seconds)
@@ -332,12 +332,12 @@ class ApiEncoder:
 
             try:
                 async with asyncio.TaskGroup() as group:
-                    asked = [
+                    tasks = [
                         group.create_task(one(batch)) for batch in _batches(texts, self._at_once)
                     ]
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
-        return np.concatenate([task.result() for task in asked])
+        return np.concatenate([task.result() for task in tasks])
 
     async def _batch(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
         """The vectors of a batch; if the server rejects it, of its two halves."""
@@ -451,8 +451,8 @@ class ApiEncoder:
         return ModelFailure(f"The encoder's server {self._server.host} {trouble}")
 
     def _said(self, body: bytes) -> str:
-        shown = self._shown(words_of(body))
-        return f": {shown}" if shown else ""
+        line = self._shown(words_of(body))
+        return f": {line}" if line else ""
 
     def _shown(self, words: str) -> str:
         return one_line(scrubbed(words, self._server.key))
@@ -471,11 +471,11 @@ def _batches(texts: Sequence[str], at_once: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _run(asked: Coroutine[Any, Any, T]) -> T:
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result; run in another thread if this one has a running event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(asked)
+        return asyncio.run(coroutine)
     with ThreadPoolExecutor(1) as beside:
-        return beside.submit(asyncio.run, asked).result()
+        return beside.submit(asyncio.run, coroutine).result()

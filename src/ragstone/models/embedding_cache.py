@@ -76,7 +76,7 @@ def kept() -> CachedTexts:
         if not is_empty(error):
             raise ModelError(f"{file} cannot be read: {error}. It can be deleted") from error
     files = (file, file.with_name(f"{file.name}-wal"))
-    return CachedTexts(file, vectors, sum(one.stat().st_size for one in files if one.is_file()))
+    return CachedTexts(file, vectors, sum(path.stat().st_size for path in files if path.is_file()))
 
 
 def clear() -> CachedTexts:
@@ -117,17 +117,17 @@ class CachedVectors:
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Vectors]:
         """Return the vectors found; those whose checksum is wrong are left out."""
-        wanted = list(keys)
-        found: dict[bytes, Vectors] = {}
+        listed = list(keys)
+        vectors: dict[bytes, Vectors] = {}
 
         def read(connection: sqlite3.Connection) -> None:
-            for start in range(0, len(wanted), ASKED_AT_ONCE):
-                part = wanted[start : start + ASKED_AT_ONCE]
+            for start in range(0, len(listed), ASKED_AT_ONCE):
+                part = listed[start : start + ASKED_AT_ONCE]
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, vector FROM embeddings WHERE key IN ({marks})"
                 for key, sealed in connection.execute(query, part):
                     if vector := _unsealed(key, sealed):
-                        found[key] = np.frombuffer(vector, np.float32)
+                        vectors[key] = np.frombuffer(vector, np.float32)
                     else:
                         self._note_change()
 
@@ -135,7 +135,7 @@ class CachedVectors:
             if self._readable and (error := self._fault_of(read)):
                 self._readable = self._writable = False
                 self._note(f"Embeddings are not kept in {self._file}: {error}.")
-        return found
+        return vectors
 
     def put(self, vectors: Mapping[bytes, Vectors]) -> None:
         """Store these in one transaction."""
@@ -308,18 +308,18 @@ class CachedEncoder:
         keys = [self._key(text) for text in texts]
         distinct = dict(zip(keys, texts, strict=True))
         remembered = {key: self._memory.get((key, layer, limit)) for key in distinct}
-        known = {key: one for key, one in remembered.items() if one is not None}
+        known = {key: read for key, read in remembered.items() if read is not None}
         missing = [key for key in distinct if key not in known]
         if missing:
-            asked = [distinct[key] for key in missing]
-            given = self.uncached.tokens(asked, layer=layer, limit=limit)
+            missing_texts = [distinct[key] for key in missing]
+            computed = self.uncached.tokens(missing_texts, layer=layer, limit=limit)
             embeddings: dict[bytes, Vectors] = {}
-            for key, one in zip(missing, given, strict=True):
-                self._check_finite(one.vectors)
-                if one.embedding is not None:
-                    self._check_finite(one.embedding)
-                    embeddings[key] = one.embedding
-                known[key] = one
+            for key, read in zip(missing, computed, strict=True):
+                self._check_finite(read.vectors)
+                if read.embedding is not None:
+                    self._check_finite(read.embedding)
+                    embeddings[key] = read.embedding
+                known[key] = read
             for key in missing:
                 self._memory.put((key, layer, limit), known[key])
             self._kept.put(embeddings)
@@ -330,7 +330,7 @@ class CachedEncoder:
         return self.uncached.lengths(texts)
 
     def recall(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Return the values that ``remember`` stored under these keys; missing keys are left out."""
+        """Return what ``remember`` stored under these keys; missing keys are left out."""
         return self._kept.get(keys)
 
     def remember(self, facts: Mapping[bytes, Vectors]) -> None:
@@ -345,11 +345,11 @@ class CachedEncoder:
         written = text.encode("utf-8", "surrogatepass")
         return blake2b(written, digest_size=16, salt=self._salt).digest()
 
-    def _computed(self, asked: Mapping[bytes, str]) -> dict[bytes, Vectors]:
-        vectors = np.ascontiguousarray(self.uncached.embed(list(asked.values())), np.float32)
+    def _computed(self, texts: Mapping[bytes, str]) -> dict[bytes, Vectors]:
+        vectors = np.ascontiguousarray(self.uncached.embed(list(texts.values())), np.float32)
         self._check_finite(vectors)
         self._check_width(vectors)
-        rows = dict(zip(asked, vectors, strict=True))
+        rows = dict(zip(texts, vectors, strict=True))
         self._kept.put(rows)
         return rows
 

@@ -51,7 +51,9 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """As a user writes it: ``builtin:minilm``, a folder, ``org/name``, ``openai:MODEL``."""
+        """The name that the user wrote: ``builtin:minilm``, a folder, ``org/name``,
+        ``openai:MODEL``.
+        """
 
     @property
     def about(self) -> str:
@@ -131,26 +133,26 @@ class TokenMemory:
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    def put(self, key: object, one: TokenVectors) -> None:
-        for array in _arrays(one):
+    def put(self, key: object, text: TokenVectors) -> None:
+        for array in _arrays(text):
             array.flags.writeable = False
         with self._mutex:
             if (before := self._kept.pop(key, None)) is not None:
                 self._size -= _bytes(before)
-            self._kept[key] = one
-            self._size += _bytes(one)
+            self._kept[key] = text
+            self._size += _bytes(text)
             while self._size > self._limit:
                 _, dropped = self._kept.popitem(last=False)
                 self._size -= _bytes(dropped)
 
 
-def _arrays(one: TokenVectors) -> list[NDArray[np.generic]]:
-    arrays: list[NDArray[np.generic]] = [one.ids, one.spans, one.vectors]
-    return arrays if one.embedding is None else [*arrays, one.embedding]
+def _arrays(text: TokenVectors) -> list[NDArray[np.generic]]:
+    arrays: list[NDArray[np.generic]] = [text.ids, text.spans, text.vectors]
+    return arrays if text.embedding is None else [*arrays, text.embedding]
 
 
-def _bytes(one: TokenVectors) -> int:
-    return sum(array.nbytes for array in _arrays(one))
+def _bytes(text: TokenVectors) -> int:
+    return sum(array.nbytes for array in _arrays(text))
 
 
 BATCH_TOKENS = 1024
@@ -198,9 +200,9 @@ def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
 
 def threads() -> int:
     """OMP_NUM_THREADS, or the number of processors that this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if setting.isdecimal() and int(setting):
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -315,13 +317,13 @@ class FolderEncoder:
         whole = layer == self.layers and limit == self.max_tokens
         once, places = distinct(texts)
         tokenized = self._model.tokenizer.tokens(once, limit)
-        found: dict[int, TokenVectors] = {}
+        vectors: dict[int, TokenVectors] = {}
 
         def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
             embeddings = self._embeddings(states) if whole else None
             for row, number in enumerate(batch.tolist()):
                 text = tokenized[number]
-                found[number] = TokenVectors(
+                vectors[number] = TokenVectors(
                     ids=text.ids,
                     spans=text.spans,
                     vectors=states[row].copy(),  # the back end reuses its buffers
@@ -330,14 +332,14 @@ class FolderEncoder:
                 )
 
         self._states.compute([text.ids for text in tokenized], layer, take)
-        return [found[place] for place in places.tolist()]
+        return [vectors[number] for number in places.tolist()]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
         once, places = distinct(texts)
         return self._model.tokenizer.lengths(once)[places]
 
     def _embeddings(self, states: Sequence[Vectors]) -> Vectors:
-        vectors = np.stack([_pooled(one, self._model.pooling) for one in states])
+        vectors = np.stack([_pooled(text_states, self._model.pooling) for text_states in states])
         if self._model.normalize:
             norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
             vectors /= np.maximum(norms, np.float32(TOO_SHORT))[:, None]
@@ -376,7 +378,7 @@ def token_layer(encoder: Encoder, layer: int | None) -> int:
 def token_limit(encoder: Encoder, limit: int | None) -> int:
     """Return the most tokens to read of a text: as many as given and possible, else as ``embed``
     reads."""
-    found = encoder.max_tokens if limit is None else min(limit, encoder.longest)
-    if found < SHORTEST:
-        raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {found}.")
-    return found
+    tokens = encoder.max_tokens if limit is None else min(limit, encoder.longest)
+    if tokens < SHORTEST:
+        raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {tokens}.")
+    return tokens

@@ -89,14 +89,14 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
                 f"forbids. Name a model on this machine, such as {BUILTIN} or a folder"
             )
         return CachedEncoder(embedding_api.ApiEncoder(name, server), embeddings_file(), note=say)
-    place = place_of(name)
-    needed(place)
-    source = location(place, offline=offline, note=say)
+    parsed = place_of(name)
+    needed(parsed)
+    source = location(parsed, offline=offline, note=say)
     folder = Path(source).resolve()
-    if source == place.repository:
-        return _once(place, source, "", offline, say)
-    _check_readable(place, folder)
-    return _once(place, str(folder), _stamp(folder), offline, say)
+    if source == parsed.repository:
+        return _once(parsed, source, "", offline, say)
+    _check_readable(parsed, folder)
+    return _once(parsed, str(folder), _stamp(folder), offline, say)
 
 
 def available(name: str) -> bool:
@@ -109,9 +109,9 @@ def available(name: str) -> bool:
         if embedding_api.is_api(name):
             embedding_api.openai_server(name, "encoder")
             return True
-        place = place_of(name)
-        needed(place)
-        location(place, offline=True, note=to_stderr)
+        parsed = place_of(name)
+        needed(parsed)
+        location(parsed, offline=True, note=to_stderr)
     except (ModelError, UnknownName, MissingDependency):
         return False
     return True
@@ -126,13 +126,13 @@ def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
         MissingDependency: A package that the download needs is not installed.
     """
     say = note or to_stderr
-    place = None if embedding_api.is_api(name) else place_of(name)
-    if place is None or place.folder is not None:
+    parsed = None if embedding_api.is_api(name) else place_of(name)
+    if parsed is None or parsed.folder is not None:
         raise ModelError(f"{name} is not a model on the hub: there is nothing to download")
-    if not place.repository:
+    if not parsed.repository:
         return fetch_builtin(again=True, note=say)
-    weights = _weights(place)
-    return fetch(place.repository, revision=place.revision, weights=weights, again=True, note=say)
+    weights = _weights(parsed)
+    return fetch(parsed.repository, revision=parsed.revision, weights=weights, again=True, note=say)
 
 
 def place_of(name: str) -> Place:
@@ -157,13 +157,13 @@ def place_of(name: str) -> Place:
     back_end: BackEnd = "onnx" if prefix == "onnx" else "torch"
     try:
         path = Path(where).expanduser()
-        there, is_folder = path.exists(), path.is_dir()
+        exists, is_folder = path.exists(), path.is_dir()
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelError(f"Cannot look up the folder {where[:SHOWN]!r}: {reason}") from error
     if where and is_folder:
         return Place(name, back_end, folder=path)
-    if where and there:
+    if where and exists:
         raise ModelError(f"{where} is a file. Name its folder, which must hold the tokenizer too")
     if match := HUB_NAME.fullmatch(where):
         return Place(name, back_end, repository=match[1], revision=match[2] or "")
@@ -172,67 +172,69 @@ def place_of(name: str) -> Place:
     raise UnknownName("encoder", name, (BUILTIN,), hint=f"Valid forms: {', '.join(FORMS)}.")
 
 
-def location(place: Place, *, offline: bool, note: Note) -> str:
+def location(parsed: Place, *, offline: bool, note: Note) -> str:
     """Return the folder of the model, which is downloaded if necessary.
 
     The name on the hub, if sentence-transformers or transformers finds or downloads the model
     itself: they read more kinds of files than are stored here.
     """
-    if place.folder is not None:
-        return str(place.folder)
-    model = in_store(place)
+    if parsed.folder is not None:
+        return str(parsed.folder)
+    model = in_store(parsed)
     if model is not None:
         return str(model_store.checked(model).folder)
-    by_library = place.back_end == "torch" and place.repository
-    if by_library and _in_hub_cache(place):
-        return place.repository
+    by_library = parsed.back_end == "torch" and parsed.repository
+    if by_library and _in_hub_cache(parsed):
+        return parsed.repository
     if offline or hub_is_off():
         rule = argument("offline", True) if offline else "HF_HUB_OFFLINE"
         raise ModelError(
-            f"{place.name} is not on this machine, and {rule} forbids downloads.\n"
-            f"{instead(place.name)}"
+            f"{parsed.name} is not on this machine, and {rule} forbids downloads.\n"
+            f"{instead(parsed.name)}"
         )
     if by_library:
-        note(f"Downloading {place.repository} from {endpoint()} into huggingface_hub's cache")
-        return place.repository
-    if place.repository:
-        model = fetch(place.repository, revision=place.revision, weights="onnx", note=note)
+        note(f"Downloading {parsed.repository} from {endpoint()} into huggingface_hub's cache")
+        return parsed.repository
+    if parsed.repository:
+        model = fetch(parsed.repository, revision=parsed.revision, weights="onnx", note=note)
     else:
         model = fetch_builtin(note=note)
     return str(model_store.checked(model).folder)
 
 
-def in_store(place: Place) -> Stored | None:
+def in_store(parsed: Place) -> Stored | None:
     """Return the stored model, builtin or from the hub; None if it is not stored."""
-    if place.repository:
-        return model_store.find(place.repository, weights=_weights(place), revision=place.revision)
+    if parsed.repository:
+        return model_store.find(
+            parsed.repository, weights=_weights(parsed), revision=parsed.revision
+        )
     return model_store.find(BUILTIN)
 
 
-def needed(place: Place, role: str = "encoder") -> None:
+def needed(parsed: Place, role: str = "encoder") -> None:
     """Check that the packages of the back end are installed, without importing them."""
-    extra, packages = NEEDS[place.back_end]
+    extra, packages = NEEDS[parsed.back_end]
     if any(find_spec(package) is None for package in packages):
-        raise MissingDependency(f"The {role} {place.name}", extra)
+        raise MissingDependency(f"The {role} {parsed.name}", extra)
 
 
-def _weights(place: Place) -> str:
-    return "onnx" if place.back_end == "onnx" else "safetensors"
+def _weights(parsed: Place) -> str:
+    return "onnx" if parsed.back_end == "onnx" else "safetensors"
 
 
-def _in_hub_cache(place: Place) -> bool:
+def _in_hub_cache(parsed: Place) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
-    revision = place.revision or None
+    revision = parsed.revision or None
     return isinstance(
-        try_to_load_from_cache(place.repository, "config.json", revision=revision), str
+        try_to_load_from_cache(parsed.repository, "config.json", revision=revision), str
     )
 
 
-def _check_readable(place: Place, folder: Path) -> None:
+def _check_readable(parsed: Place, folder: Path) -> None:
     graph = any((folder / path).is_file() for path in PLACES)
     weights = any(file.suffix in (".safetensors", ".bin") for file in _files(folder))
-    if place.back_end == "torch" and graph and not weights:
+    if parsed.back_end == "torch" and graph and not weights:
         raise ModelError(f"{folder} holds an ONNX graph and no weights: use the name onnx:{folder}")
 
 
@@ -248,25 +250,25 @@ def _files(folder: Path) -> list[Path]:
     )
 
 
-def _once(place: Place, where: str, stamp: object, offline: bool, note: Note) -> CachedEncoder:
+def _once(parsed: Place, where: str, stamp: object, offline: bool, note: Note) -> CachedEncoder:
     """The encoder loaded earlier, or a new one if its files have changed since."""
-    key = (place, embeddings_file())
+    key = (parsed, embeddings_file())
     loaded = _opened.get(key)
     if loaded is None or loaded[0] != stamp:
-        encoder = CachedEncoder(_load(place, where, offline), key[1], note=note)
+        encoder = CachedEncoder(_load(parsed, where, offline), key[1], note=note)
         loaded = _opened[key] = (stamp, encoder)
     return loaded[1]
 
 
-def _load(place: Place, where: str, offline: bool) -> Encoder:
-    if place.back_end == "torch":
+def _load(parsed: Place, where: str, offline: bool) -> Encoder:
+    if parsed.back_end == "torch":
         from . import torch_encoder
 
-        return torch_encoder.load(where, place.name, revision=place.revision, offline=offline)
-    if place.back_end == "onnx":
+        return torch_encoder.load(where, parsed.name, revision=parsed.revision, offline=offline)
+    if parsed.back_end == "onnx":
         from . import onnx_encoder
 
-        return onnx_encoder.load(Path(where), place.name)
+        return onnx_encoder.load(Path(where), parsed.name)
     from . import numpy_bert
 
-    return numpy_bert.load(Path(where), place.name)
+    return numpy_bert.load(Path(where), parsed.name)

@@ -75,7 +75,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a model comes from.
+    """The source of a model.
 
     Args:
         name: As a user writes it: ``builtin:minilm``, ``org/name``.
@@ -136,12 +136,12 @@ def stored() -> list[Stored]:
 
     Folders without a readable manifest are ignored.
     """
-    there = models_folder()
-    folders = [one for one in there.iterdir() if one.is_dir()] if there.is_dir() else []
-    found = [read for one in sorted(folders) if (read := _read(one)) is not None]
-    found.sort(key=lambda one: one.fetched, reverse=True)
-    found.sort(key=lambda one: (one.origin.name, one.origin.weights))
-    return found
+    root = models_folder()
+    folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
+    models = [read for model in sorted(folders) if (read := _read(model)) is not None]
+    models.sort(key=lambda model: model.fetched, reverse=True)
+    models.sort(key=lambda model: (model.origin.name, model.origin.weights))
+    return models
 
 
 def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stored | None:
@@ -151,16 +151,16 @@ def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stor
         revision: A commit, at least its first 7 digits, or the revision that was requested when
             the model was downloaded.
     """
-    for one in stored():
-        origin = one.origin
-        wanted = not revision or revision == origin.revision or _is_commit(revision, origin.commit)
-        if origin.name == name and origin.weights == weights and wanted:
-            return one
+    for model in stored():
+        origin = model.origin
+        matches = not revision or revision == origin.revision or _is_commit(revision, origin.commit)
+        if origin.name == name and origin.weights == weights and matches:
+            return model
     return None
 
 
 def checked(model: Stored) -> Stored:
-    """Check that the model's files exist with the right size; returns it. ``damage`` checks hashes."""
+    """Return the model if its files exist with the right size; ``damage`` checks their hashes."""
     for path, expected in model.files.items():
         file = model.folder / path
         size = file.stat().st_size if file.is_file() else None
@@ -181,24 +181,24 @@ def damage(model: Stored) -> list[str]:
         file = model.folder / path
         if not file.is_file():
             faults.append(f"{path}: expected {expected.size:,} bytes, got no such file")
-        elif (found := describe(file)) != expected:
+        elif (actual := describe(file)) != expected:
             faults.append(
                 f"{path}: expected {expected.size:,} bytes with SHA-256 {expected.sha256[:12]}…, "
-                f"got {found.size:,} with {found.sha256[:12]}…"
+                f"got {actual.size:,} with {actual.sha256[:12]}…"
             )
     return faults
 
 
-def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
+def keep(name: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
     """Add a model to the store by writing its manifest, with size and hash of each file."""
-    home = models_folder() / place
+    home = models_folder() / name
     private_folder(home)
     manifest = _Manifest(
-        VERSION,
-        origin,
-        datetime.now(UTC).isoformat(timespec="microseconds"),
-        None if folder is None else str(folder),
-        {path: describe((folder or home) / path) for path in sorted(files)},
+        version=VERSION,
+        origin=origin,
+        fetched=datetime.now(UTC).isoformat(timespec="microseconds"),
+        folder=None if folder is None else str(folder),
+        files={path: describe((folder or home) / path) for path in sorted(files)},
     )
     # Renaming is atomic: a reader never sees half a manifest.
     unfinished = home / f".{MANIFEST}.{os.getpid()}"
@@ -244,12 +244,12 @@ def _read(home: Path) -> Stored | None:
     return model if folder.is_dir() else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Manifest:
     version: int
     origin: Origin
     fetched: str
-    folder: str | None
+    folder: str | None = None
     files: dict[str, StoredFile]
 
 

@@ -44,8 +44,10 @@ class Session:
             )
         except _raised() as error:
             raise ModelError(f"onnxruntime cannot read {path.name}: {_said(error)}") from error
-        self.inputs = {one.name: (one.type, one.shape) for one in self._session.get_inputs()}
-        self.outputs = [one.name for one in self._session.get_outputs()]
+        self.inputs = {
+            entry.name: (entry.type, entry.shape) for entry in self._session.get_inputs()
+        }
+        self.outputs = [output.name for output in self._session.get_outputs()]
 
     def run(self, inputs: Mapping[str, NDArray[Any]], output: str) -> Vectors:
         """One output, as float32."""
@@ -81,8 +83,10 @@ def _onnxruntime() -> Any:
 def _raised() -> tuple[type[Exception], ...]:
     """The exception classes of onnxruntime, which have no base class of their own."""
     state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
-    found = (getattr(state, name) for name in dir(state))
-    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
+    values = (getattr(state, name) for name in dir(state))
+    return tuple(
+        value for value in values if isinstance(value, type) and issubclass(value, Exception)
+    )
 
 
 def _said(error: Exception) -> str:
@@ -104,17 +108,17 @@ def find(folder: Path, task: str = "feature-extraction") -> Path:
     Raises:
         ModelError: There is no such file.
     """
-    paths = (folder / place for place in PLACES)
-    found = next((path for path in paths if path.is_file()), None)
-    if found is None:
-        model, made = quote(str(folder)), quote(str(folder / "onnx"))
+    paths = (folder / path for path in PLACES)
+    graph = next((path for path in paths if path.is_file()), None)
+    if graph is None:
+        model, target = quote(str(folder)), quote(str(folder / "onnx"))
         raise ModelError(
             f"{folder} holds neither {' nor '.join(PLACES)}. To make one: pip install "
-            f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {made}\n"
+            f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {target}\n"
             "Without onnx: in front of its name, sentence-transformers runs the model: "
             "pip install 'ragstone[torch]'"
         )
-    return found
+    return graph
 
 
 def files(graph: Path) -> list[Path]:
@@ -129,22 +133,24 @@ class OnnxFile:
     number of texts of any length.
     """
 
-    def __init__(self, path: Path, wanted: Mapping[str, int], padding: int = 0) -> None:
+    def __init__(self, path: Path, axes_of: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check."""
         self._session = Session(path)
         self._padding = padding
         _check_inputs(path, self._session.inputs)
-        known = [name for name in wanted if name in self._session.outputs]
+        known = [name for name in axes_of if name in self._session.outputs]
         if not known:
-            given = ", ".join(self._session.outputs)
-            raise ModelError(f"{path}: expected an output named {' or '.join(wanted)}, got {given}")
+            outputs = ", ".join(self._session.outputs)
+            raise ModelError(
+                f"{path}: expected an output named {' or '.join(axes_of)}, got {outputs}"
+            )
         self.output = known[0]
         try:
             tried = self.run([np.zeros(3, np.int32), np.zeros(2, np.int32)])
         except ModelFailure as error:
             raise ModelError(f"{path} cannot be run: {error}") from error
-        expected = (2, 3)[: wanted[self.output] - 1]
-        if tried.ndim != wanted[self.output] or tried.shape[:-1] != expected:
+        expected = (2, 3)[: axes_of[self.output] - 1]
+        if tried.ndim != axes_of[self.output] or tried.shape[:-1] != expected:
             axes = " × ".join(map(str, (*expected, "d")))
             got = " × ".join(map(str, tried.shape))
             raise ModelError(f"{path}: expected {self.output} with shape {axes}, got {got}")
@@ -216,7 +222,10 @@ class _OnnxStates:
             states = self._file.run(some)
             if states.ndim == 2:
                 states = states[:, None]
-            take(batch, [one[: len(text)] for one, text in zip(states, some, strict=True)])
+            take(
+                batch,
+                [text_states[: len(text)] for text_states, text in zip(states, some, strict=True)],
+            )
 
         for _ in side_by_side(compute, even_batches(token_counts(texts))):
             pass

@@ -37,15 +37,15 @@ def small_file(file: Path) -> bytes:
 def inside(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
     """Return shape (rows, longest), true up to the end of each row."""
     lengths = np.array([len(row) for row in rows])
-    found: NDArray[np.bool_] = np.arange(lengths.max()) < lengths[:, None]
-    return found
+    mask: NDArray[np.bool_] = np.arange(lengths.max()) < lengths[:, None]
+    return mask
 
 
 def padded(rows: Sequence[NDArray[np.int32]], padding: int = 0) -> NDArray[np.int32]:
     """Return the rows as a matrix, shorter ones filled up with ``padding`` at the end."""
-    there = inside(rows)
-    matrix = np.full(there.shape, padding, np.int32)
-    matrix[there] = np.concatenate(rows)
+    mask = inside(rows)
+    matrix = np.full(mask.shape, padding, np.int32)
+    matrix[mask] = np.concatenate(rows)
     return matrix
 
 
@@ -194,7 +194,7 @@ class PairTokenizer(TextTokenizer):
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         whole = self.ids(texts, sys.maxsize)
-        ids = {text: one[1:-1] for text, one in zip(texts, whole, strict=True)}
+        ids = {text: tokens[1:-1] for text, tokens in zip(texts, whole, strict=True)}
         return [self._joined(ids[first], ids[second], limit) for first, second in pairs]
 
     def _joined(

@@ -167,22 +167,22 @@ class TorchEncoder:
         limit = token_limit(self, limit)
         once, places = distinct(texts)
         lengths = self.lengths(once)
-        found: dict[int, TokenVectors] = {}
+        vectors: dict[int, TokenVectors] = {}
         for batch in batches(np.minimum(lengths, limit)):
             numbers = batch.tolist()
             with working(self._one_at_a_time, self.name):
                 read = self._read([readable(once[number]) for number in numbers], layer, limit)
-            found |= {
+            vectors |= {
                 number: replace(text, cut=bool(lengths[number] > limit))
                 for number, text in zip(numbers, read, strict=True)
             }
         if layer == self.layers and limit == self.max_tokens and self._model.default_prompt_name:
             embeddings = self.embed(once)
-            found = {
+            vectors = {
                 number: replace(text, embedding=embeddings[number])
-                for number, text in found.items()
+                for number, text in vectors.items()
             }
-        return [found[place] for place in places.tolist()]
+        return [vectors[number] for number in places.tolist()]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
         if not self.layers:
@@ -220,12 +220,12 @@ class TorchEncoder:
                 for module in list(self._model)[1:]:
                     features = module(features)
                 embeddings = features["sentence_embedding"].numpy()
-        there = inputs["attention_mask"].numpy().astype(bool)
+        mask = inputs["attention_mask"].numpy().astype(bool)
         return [
             TokenVectors(
-                ids=inputs["input_ids"][row].numpy()[there[row]].astype(np.int32),
-                spans=spans[row][there[row]].astype(np.int32),
-                vectors=states[row].numpy()[there[row]],
+                ids=inputs["input_ids"][row].numpy()[mask[row]].astype(np.int32),
+                spans=spans[row][mask[row]].astype(np.int32),
+                vectors=states[row].numpy()[mask[row]],
                 embedding=None if embeddings is None else embeddings[row],
                 cut=False,
             )

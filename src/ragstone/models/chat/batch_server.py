@@ -41,7 +41,7 @@ class BatchServer:
         return (await self._call("GET", url, {}, None))[1]
 
     async def post(self, url: str, body: Body) -> Body:
-        """What comes back for a JSON object."""
+        """Return the JSON object that comes back for a JSON object."""
         kind = {"Content-Type": "application/json"}
         return (await self._call("POST", url, kind, encoded(body)))[1]
 
@@ -70,13 +70,13 @@ class BatchServer:
                         raise ChatFailure("bad_reply", "sent a file that has no lines")
                 continue
             for line in whole:
-                if (found := _object(line)) is not None:
-                    yield found
+                if (record := _object(line)) is not None:
+                    yield record
         if status != 200:
             with self._blaming():
                 raise refused(status, headers, self._scrubbed(rest))
-        if (found := _object(rest)) is not None:
-            yield found
+        if (record := _object(rest)) is not None:
+            yield record
 
     async def _call(
         self,
@@ -125,15 +125,15 @@ def in_path(name: str) -> str:
 
 def _object(line: bytes) -> Body | None:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """How far a batch is, as the server says.
+    """The progress of a batch, in the words of the server.
 
     Args:
         state: ``open``: it may still change. ``ended``: its results can be read. ``failed``: it
@@ -194,9 +194,9 @@ class BatchFormat(Protocol):
         created."""
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        """How far it is."""
+        """Return the progress of the batch."""
 
-    def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
+    def results(self, server: BatchServer, ended: BatchStatus) -> AsyncIterator[BatchResult]:
         """Return the results of a batch that ended, in any order; some may lack or come twice."""
 
 
@@ -214,19 +214,23 @@ async def pages(
     for _ in range(PAGES):
         page = await server.get(f"{url}{more}")
         listed = page.get("data") or page.get("operations") or page.get("batches")
-        found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-        yield found
-        more = following(page, found)
+        batches = (
+            [batch for batch in listed if isinstance(batch, dict)]
+            if isinstance(listed, list)
+            else []
+        )
+        yield batches
+        more = following(page, batches)
         if not more:
             return
     raise ChatFailure("bad_reply", f"{server.host}: the list of batches does not end")
 
 
 def after_last(parameter: str) -> Callable[[Body, Sequence[Body]], str]:
-    """Of lists in which the last id leads to the next page, by this parameter."""
+    """Return ``following`` for lists in which this parameter, with the last id, leads on."""
 
-    def following(page: Body, found: Sequence[Body]) -> str:
-        last = word(found[-1].get("id")) if found else ""
+    def following(page: Body, batches: Sequence[Body]) -> str:
+        last = word(batches[-1].get("id")) if batches else ""
         return f"&{parameter}={in_path(last)}" if page.get("has_more") and last else ""
 
     return following
@@ -281,5 +285,5 @@ class ChatBatches:
         return self._read(status, {}, body)
 
 
-def _is_name(made: str) -> bool:
-    return made.isascii() and made.isprintable()
+def _is_name(name: str) -> bool:
+    return name.isascii() and name.isprintable()

@@ -60,8 +60,8 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
     read = parse_settings(settings, TAKES, f"bedrock:{model}")
     client = _client(model)
 
-    async def send(made: Body) -> ChatReply:
-        return read_reply(await _in_thread(lambda: _converse(client, made)))
+    async def send(request: Body) -> ChatReply:
+        return read_reply(await _in_thread(lambda: _converse(client, request)))
 
     async def finish() -> None:
         client.close()
@@ -105,13 +105,13 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
 
 def read_reply(reply: Body) -> ChatReply:
     """Read what Converse returns."""
-    shown = json.dumps(reply, default=str).encode()
+    sent = json.dumps(reply, default=str).encode()
     content = inside(inside(reply, "output"), "message").get("content")
     reason = word(reply.get("stopReason"))
     if reason in BROKEN:
-        raise no_reply(f"Bedrock ended its reply early: {reason}", shown)
+        raise no_reply(f"Bedrock ended its reply early: {reason}", sent)
     if not isinstance(content, list):
-        raise no_reply("Bedrock sent no message", shown)
+        raise no_reply("Bedrock sent no message", sent)
     finish = FINISHES.get(reason, "stop")
     return ChatReply(
         text="" if finish == "filter" else _text(content),
@@ -123,7 +123,7 @@ def read_reply(reply: Body) -> ChatReply:
 def _text(content: list[object]) -> str:
     text = "".join(word(block.get("text")) for block in content if isinstance(block, dict))
     tools = [inside(block, "toolUse").get("input") for block in content]
-    inputs = [one for one in tools if one is not None]
+    inputs = [value for value in tools if value is not None]
     return text or (dumped(inputs[0]) if inputs else "")
 
 
@@ -163,7 +163,7 @@ def _client(model: str) -> Any:
         raise ModelError(f"bedrock:{model} cannot be opened: {error} Set AWS_REGION") from error
 
 
-def _converse(client: Any, made: Body) -> Body:
+def _converse(client: Any, request: Body) -> Body:
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
@@ -174,7 +174,7 @@ def _converse(client: Any, made: Body) -> Body:
     )
 
     try:
-        reply: Body = client.converse(**made)
+        reply: Body = client.converse(**request)
         return reply
     except ClientError as error:
         raise _failure(error.response) from error

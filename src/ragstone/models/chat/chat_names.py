@@ -80,21 +80,21 @@ def open_chat(
         meant = nearest(name)
         guess = f"Did you mean {meant}? " if meant else ""
         raise UnknownName("model", name, FORMS, hint=f"{guess}Valid forms: {', '.join(FORMS)}")
-    place, settings = split_settings(name)
+    where, settings = split_settings(name)
     if kind in ADAPTERS:
         if offline:
             raise ModelError(
                 f"{name} may send texts elsewhere, which {argument('offline', True)} forbids"
             )
-        return _adapter(kind)(_model(place, kind), settings)
-    wire, server = SERVERS[kind](place, to_ask)
+        return _adapter(kind)(_model(where, kind), settings)
+    wire, server = SERVERS[kind](where, to_ask)
     if offline and not server.is_local:
         raise ModelError(
             f"{name} would send texts to {server.host}, which {argument('offline', True)} forbids. "
             "Name a server on this machine, such as http://localhost:11434/v1#MODEL"
         )
     return http_chat(
-        place,
+        where,
         wire,
         server,
         parse_settings(settings, wire.takes, name),
@@ -118,16 +118,16 @@ def _kind(name: str) -> str | None:
 
 
 def split_settings(name: str) -> tuple[str, str]:
-    """Return the name and the text of its settings; a question mark inside an address starts none."""
+    """Return the name and the text of its settings; a query inside an address starts none."""
     before, mark, after = name.partition("#") if "://" in name else ("", "", name)
     model, _, settings = after.partition("?")
     return f"{before}{mark}{model}".strip(), settings.strip()
 
 
-def _model(place: str, kind: str) -> str:
-    model = place.removeprefix(f"{kind}:").strip()
+def _model(where: str, kind: str) -> str:
+    model = where.removeprefix(f"{kind}:").strip()
     if not model:
-        raise ModelError(f"{place!r} names no model. Use {_form(kind)}")
+        raise ModelError(f"{where!r} names no model. Use {_form(kind)}")
     return model
 
 
@@ -135,49 +135,49 @@ def _form(kind: str) -> str:
     return next(form for form in FORMS if form.startswith(f"{kind}:"))
 
 
-def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    server = openai_server(place, to_ask=to_ask)
+def _openai(where: str, to_ask: bool) -> tuple[Wire, Server]:
+    server = openai_server(where, to_ask=to_ask)
     # OpenAI's own server is sent the newer field names first, other servers the older ones.
     return (OPENAI if origin(server.url) == origin(OPENAI_URL) else COMPATIBLE), server
 
 
-def _azure(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    deployment = _model(place, "azure")
+def _azure(where: str, to_ask: bool) -> tuple[Wire, Server]:
+    deployment = _model(where, "azure")
     endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT", "")
     if not endpoint:
         raise ModelError(
-            f"{place} needs an address: set AZURE_OPENAI_ENDPOINT to https://NAME.openai.azure.com"
+            f"{where} needs an address: set AZURE_OPENAI_ENDPOINT to https://NAME.openai.azure.com"
         )
-    base = _base(endpoint, place)
+    base = _base(endpoint, where)
     for ending in ("/v1", "/openai"):
         base = base.removesuffix(ending)
     server = Server(base, deployment, key_from(AZURE.variable))
-    return AZURE, _keyed(server, place, AZURE.variable, to_ask)
+    return AZURE, _keyed(server, where, AZURE.variable, to_ask)
 
 
-def _anthropic(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    model = _model(place, "anthropic")
-    base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, place)
+def _anthropic(where: str, to_ask: bool) -> tuple[Wire, Server]:
+    model = _model(where, "anthropic")
+    base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, where)
     server = Server(base, model, key_from(ANTHROPIC.variable))
-    return ANTHROPIC, _keyed(server, place, ANTHROPIC.variable, to_ask)
+    return ANTHROPIC, _keyed(server, where, ANTHROPIC.variable, to_ask)
 
 
-def _gemini(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    model = _model(place, "gemini")
-    base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, place)
+def _gemini(where: str, to_ask: bool) -> tuple[Wire, Server]:
+    model = _model(where, "gemini")
+    base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, where)
     key = key_from(GEMINI.variable) or key_from("GOOGLE_API_KEY")
     variables = f"{GEMINI.variable} or GOOGLE_API_KEY"
-    return GEMINI, _keyed(Server(base, model, key), place, variables, to_ask)
+    return GEMINI, _keyed(Server(base, model, key), where, variables, to_ask)
 
 
-def _base(url: str, place: str) -> str:
-    parts = address(url, place, "model")
+def _base(url: str, where: str) -> str:
+    parts = address(url, where, "model")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def _keyed(server: Server, place: str, variables: str, to_ask: bool) -> Server:
+def _keyed(server: Server, where: str, variables: str, to_ask: bool) -> Server:
     if to_ask and server.key is None and not server.is_local:
-        raise ModelError(f"{place} needs a key: set {variables}")
+        raise ModelError(f"{where} needs a key: set {variables}")
     return server
 
 

@@ -82,7 +82,7 @@ class AskingChat:
         return tuple(sorted(self._lacks))
 
     async def reply(self, request: ChatRequest) -> ChatReply:
-        """Send the question; send it again immediately without a feature that the server rejects."""
+        """Send the question, and again at once without each feature that the server rejects."""
         lacks = self._lacks
         while True:
             body = self._body(request, lacks)
@@ -148,18 +148,18 @@ def http_chat(
     def body(request: ChatRequest, lacks: frozenset[str]) -> Body:
         return wire.body(request, server.model, settings, lacks)
 
-    def batches(made: Callable[[ChatRequest], Body]) -> ChatBatches:
+    def batches(question_body: Callable[[ChatRequest], Body]) -> ChatBatches:
         assert wire.batches is not None
         batch_server = BatchServer(server, wire.headers(server.key), wire.variable, pool)
-        return ChatBatches(wire.batches, batch_server, made, wire.read)
+        return ChatBatches(wire.batches, batch_server, question_body, wire.read)
 
     url, key = wire.url(server), (server.key or "").encode()
     headers = {"Content-Type": "application/json", **wire.headers(server.key)}
     hint = f". Check the address {url} and the model {server.model}"
 
-    async def send(made: Body) -> ChatReply:
+    async def send(payload: Body) -> ChatReply:
         with blaming(server.host, server.key, wire.variable, hint):
-            status, received, sent = await pool.post(url, headers, encoded(made), server.proxy)
+            status, received, sent = await pool.post(url, headers, encoded(payload), server.proxy)
             if status != 200 or (key and key in sent):
                 sent = scrubbed(sent.decode(errors="replace"), server.key).encode()
             return wire.read(status, received, sent)

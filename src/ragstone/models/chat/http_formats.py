@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ragstone.models.embedding_api import Server
 
 from .http_chat import Wire
-from .http_transport import refused
+from .http_transport import objects_in, refused
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .provider_batches import ANTHROPIC_BATCHES, GEMINI_BATCHES, OPENAI_BATCHES
 from .wire_format import (
@@ -57,21 +57,21 @@ def openai_body(
     messages = [{"role": "user", "content": text}]
     if system is not None:
         messages.insert(0, {"role": "system", "content": system})
-    made: Body = {"model": model, "messages": messages}
-    made |= given(
+    body: Body = {"model": model, "messages": messages}
+    body |= given(
         temperature=temperature(settings, lacks),
         top_p=settings.top_p,
         seed=settings.seed,
         reasoning_effort=settings.effort,
     )
     if (length := longest(settings, request)) and (settings.max_tokens or not lacks >= {*limits}):
-        made[limits[1] if limits[0] in lacks else limits[0]] = length
+        body[limits[1] if limits[0] in lacks else limits[0]] = length
     if where == "strict":
         schema = {"name": SCHEMA_NAME, "strict": True, "schema": request.schema}
-        made["response_format"] = {"type": "json_schema", "json_schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif where == "json":
-        made["response_format"] = {"type": "json_object"}
-    return made
+        body["response_format"] = {"type": "json_object"}
+    return body
 
 
 def openai_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
@@ -107,7 +107,7 @@ def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRe
 def _openai_text(message: Body) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        parts = [part.get("text") for part in objects_in(content)]
         content = "".join(part for part in parts if isinstance(part, str))
     if isinstance(content, str) and content:
         return content
@@ -190,7 +190,7 @@ ANTHROPIC_FINISHES: dict[str, Finish] = {
 def anthropic_body(
     request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]
 ) -> Body:
-    """Return the request. Its cached prefix ends after the first part, or after the system message."""
+    """Return the request; its cached prefix ends after the first part or the system message."""
     where = layout(settings, lacks)
     first, rest = "", request.text
     if len(request.parts) > 1:
@@ -202,17 +202,17 @@ def anthropic_body(
     (content or system or [{}])[-1]["cache_control"] = {"type": "ephemeral"}
     content.append(_anthropic_block(rest + ("" if where == "strict" else printed(request))))
     length = settings.max_tokens or (FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS)
-    made: Body = {
+    body: Body = {
         "model": model,
         "max_tokens": min(length, request.limit or length),
         "messages": [{"role": "user", "content": content}],
     }
-    made |= given(
+    body |= given(
         system=system or None, temperature=temperature(settings, lacks), top_p=settings.top_p
     )
     schema = {"type": "json_schema", "schema": request.schema} if where == "strict" else None
     config = given(format=schema, effort=settings.effort)
-    return made | ({"output_config": config} if config else {})
+    return body | ({"output_config": config} if config else {})
 
 
 def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
@@ -239,9 +239,9 @@ def _anthropic_block(text: str) -> Body:
 
 
 def _anthropic_text(content: list[object]) -> str:
-    blocks = [block for block in content if isinstance(block, dict)]
+    blocks = objects_in(content)
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    text = "".join(one for one in texts if isinstance(one, str))
+    text = "".join(text_part for text_part in texts if isinstance(text_part, str))
     inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
     return text or (dumped(inputs[0]) if inputs else "")
 
@@ -307,11 +307,11 @@ def gemini_body(
     """Return the request."""
     where = layout(settings, lacks)
     text, system = texts_of(request, settings, lacks)
-    made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+    body: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
     if system is not None:
-        made["systemInstruction"] = {"parts": [{"text": system}]}
+        body["systemInstruction"] = {"parts": [{"text": system}]}
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
-    made["generationConfig"] = given(
+    body["generationConfig"] = given(
         temperature=temperature(settings, lacks),
         topP=settings.top_p,
         seed=settings.seed,
@@ -320,7 +320,7 @@ def gemini_body(
         responseJsonSchema=request.schema if where == "strict" else None,
         thinkingConfig=_gemini_thinking(model, settings.effort),
     )
-    return made
+    return body
 
 
 def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
@@ -359,10 +359,10 @@ def _gemini_thinking(model: str, effort: Effort | None) -> Body | None:
 
 
 def _gemini_text(parts: object) -> str:
-    found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    texts = [part.get("text") for part in found if not part.get("thought")]
-    text = "".join(one for one in texts if isinstance(one, str))
-    calls = [inside(part, "functionCall").get("args") for part in found if "functionCall" in part]
+    blocks = objects_in(parts)
+    texts = [part.get("text") for part in blocks if not part.get("thought")]
+    text = "".join(text_part for text_part in texts if isinstance(text_part, str))
+    calls = [inside(part, "functionCall").get("args") for part in blocks if "functionCall" in part]
     return text or (dumped(calls[0]) if calls else "")
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from ragstone.models.embedding_api import one_line, retry_after, scrubbed
@@ -30,12 +31,12 @@ def secrets() -> list[str]:
 
     For adapters, where it is not known which key the other library sends.
     """
-    found = {
+    values = {
         value.strip()
         for name, value in os.environ.items()
         if NAMED.search(name) and len(value.strip()) >= SHORTEST
     }
-    return sorted(found, key=len, reverse=True)
+    return sorted(values, key=len, reverse=True)
 
 
 BODY_SHOWN = 500
@@ -114,24 +115,29 @@ class _Said:
         return f"{self.codes} {self.words}".lower()
 
 
+def objects_in(listed: object) -> list[dict[str, Any]]:
+    """Return the objects in a list; none if it is no list."""
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
     """Return an error reply as a ``ChatFailure``."""
-    said = _said(body)
+    error = _said(body)
     if 300 <= status < 400:
-        said = replace(said, words="a redirect, which is not followed")
-    shown = one_line(said.words)
-    words = f"replied {status}{': ' if shown else ''}{shown}"
+        error = replace(error, words="a redirect, which is not followed")
+    line = one_line(error.words)
+    words = f"replied {status}{': ' if line else ''}{line}"
     sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
-    trouble = _trouble(status, said)
-    features = _features(said) if trouble == "rejected" and status in INVALID_REQUEST else ()
+    trouble = _trouble(status, error)
+    features = _features(error) if trouble == "rejected" and status in INVALID_REQUEST else ()
     if features:
         return Unsupported(features, words, http=status, body=sent)
-    after = max(retry_after(headers), said.after)
+    after = max(retry_after(headers), error.after)
     return ChatFailure(trouble, words, after=after, http=status, body=sent)
 
 
-def _trouble(status: int, said: _Said) -> Trouble:
-    text = said.all
+def _trouble(status: int, error: _Said) -> Trouble:
+    text = error.all
     if status == 402 or (status < 500 and NO_CREDIT.search(text)):
         return "no_credit"
     if status in INVALID_REQUEST or status == 403:
@@ -154,9 +160,9 @@ def _trouble(status: int, said: _Said) -> Trouble:
     return "rejected"
 
 
-def _features(said: _Said) -> tuple[str, ...]:
+def _features(error: _Said) -> tuple[str, ...]:
     """The features that the server may not support; only the parameter's if it names one."""
-    text = (said.parameter or said.words[:HEAD]).lower()
+    text = (error.parameter or error.words[:HEAD]).lower()
     return tuple(name for name, words in FEATURES.items() if words.search(text))
 
 
@@ -175,9 +181,8 @@ def _said(body: bytes) -> _Said:
         return _Said(str(error), _codes(reply))
     words = next((error[name] for name in ("message", "Message", "detail") if error.get(name)), "")
     inner = error.get("innererror")
-    details = error.get("details")
-    details = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
-    codes = [_codes(one) for one in (reply, error, inner, *details) if isinstance(one, dict)]
+    details = objects_in(error.get("details"))
+    codes = [_codes(part) for part in (reply, error, inner, *details) if isinstance(part, dict)]
     metadata = error.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     parameter = error.get("param")
@@ -185,13 +190,13 @@ def _said(body: bytes) -> _Said:
         words=_sentence(words) + _filters(inner) + (f" ({raw})" if isinstance(raw, str) else ""),
         codes=" ".join(codes),
         parameter=parameter if isinstance(parameter, str) else "",
-        after=max((_delay(one.get("retryDelay")) for one in details), default=0.0),
+        after=max((_delay(detail.get("retryDelay")) for detail in details), default=0.0),
     )
 
 
-def _codes(made: Mapping[str, Any]) -> str:
+def _codes(part: Mapping[str, Any]) -> str:
     names = ("type", "code", "status", "reason", "error_type", "__type")
-    return " ".join(str(made[name]) for name in names if made.get(name))
+    return " ".join(str(part[name]) for name in names if part.get(name))
 
 
 def _sentence(words: object) -> str:
@@ -201,25 +206,26 @@ def _sentence(words: object) -> str:
     listed = []
     for fault in faults:
         if isinstance(fault, dict):
-            place = fault.get("loc")
-            where = ".".join(map(str, place)) if isinstance(place, list) else ""
+            location = fault.get("loc")
+            where = ".".join(map(str, location)) if isinstance(location, list) else ""
             listed.append(f"{where}: {fault.get('msg') or fault.get('message') or ''}")
     return "; ".join(listed)
 
 
 def _filters(inner: object) -> str:
-    """Which of Azure's content filters applied."""
+    """The content filters of Azure that applied."""
     results = inner.get("content_filter_result") if isinstance(inner, dict) else None
     if not isinstance(results, dict):
         return ""
-    which = [name for name, one in results.items() if isinstance(one, dict) and one.get("filtered")]
+    filtered = (isinstance(result, dict) and result.get("filtered") for result in results.values())
+    which = list(compress(results, filtered))
     return f" ({', '.join(which)})" if which else ""
 
 
 def _delay(text: object) -> float:
     """Seconds, from Gemini's form ``34.07s``."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", text) if isinstance(text, str) else None
-    return float(found[1]) if found else 0.0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)s", text) if isinstance(text, str) else None
+    return float(match[1]) if match else 0.0
 
 
 MOST_BODY = 64 << 20
@@ -260,7 +266,7 @@ class Connections:
         body: bytes | AsyncIterable[bytes] | None = None,
         proxy: str | None = None,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """As ``post``, by any method; a body may be sent piece by piece."""
+        """Send a request by any method, as ``post``; a body may be sent piece by piece."""
         session = self._session or self._opened()
         with _faults():
             async with session.request(

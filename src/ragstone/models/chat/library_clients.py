@@ -44,13 +44,13 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
         raise MissingDependency(f"litellm:{model}", "litellm") from error
     litellm.suppress_debug_info = True
 
-    async def send(made: Body) -> ChatReply:
+    async def send(payload: Body) -> ChatReply:
         try:
-            reply = await litellm.acompletion(**made, num_retries=0, max_retries=0)
+            reply = await litellm.acompletion(**payload, num_retries=0, max_retries=0)
         except litellm.exceptions.openai.OpenAIError as error:
             raise _litellm_failure(error) from error
-        found: Body = reply.model_dump()
-        return openai_reply(found, {}, json.dumps(found, default=str).encode())
+        content: Body = reply.model_dump()
+        return openai_reply(content, {}, json.dumps(content, default=str).encode())
 
     return AskingChat(
         name=f"litellm:{model}",
@@ -73,8 +73,8 @@ def _litellm_failure(error: Any) -> ChatFailure:
         return ChatFailure("connection", words)
     if name in ("Timeout", "APITimeoutError"):
         return ChatFailure("timeout", words)
-    found = getattr(error, "status_code", None)
-    status = found if isinstance(found, int) else 500
+    code = getattr(error, "status_code", None)
+    status = code if isinstance(code, int) else 500
     sent = json.dumps({"error": {"message": words, "code": _code(name)}}).encode()
     failure = refused(status, headers, sent)
     if isinstance(failure, Unsupported):
@@ -112,17 +112,17 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
     _disable_retries(opened)
     entered = False
 
-    async def send(made: Body) -> ChatReply:
+    async def send(payload: Body) -> ChatReply:
         nonlocal entered
         if not entered:
             entered = True
             await opened.__aenter__()
-        messages, parameters = _messages(made)
+        messages, parameters = _messages(payload)
         try:
             reply = await model_request(
                 opened,
                 messages,
-                model_settings=made["settings"],
+                model_settings=payload["settings"],
                 model_request_parameters=parameters,
             )
         except (AgentRunError, UserError) as error:
@@ -165,17 +165,19 @@ def pydantic_ai_body(request: ChatRequest, settings: Settings, lacks: frozenset[
     }
 
 
-def _messages(made: Body) -> tuple[Any, Any]:
+def _messages(payload: Body) -> tuple[Any, Any]:
     from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
-    parts: list[Any] = [SystemPromptPart(made["system"])] if made["system"].strip() else []
-    messages = [ModelRequest(parts=[*parts, UserPromptPart(made["text"])])]
-    if made["schema"] is None:
+    parts: list[Any] = [SystemPromptPart(payload["system"])] if payload["system"].strip() else []
+    messages = [ModelRequest(parts=[*parts, UserPromptPart(payload["text"])])]
+    if payload["schema"] is None:
         return messages, ModelRequestParameters()
-    wanted = OutputObjectDefinition(json_schema=made["schema"], name=made["name"], strict=True)
-    return messages, ModelRequestParameters(output_mode="native", output_object=wanted)
+    output = OutputObjectDefinition(
+        json_schema=payload["schema"], name=payload["name"], strict=True
+    )
+    return messages, ModelRequestParameters(output_mode="native", output_object=output)
 
 
 def _pydantic_ai_read(reply: Any) -> ChatReply:
@@ -282,11 +284,11 @@ class CallableChat:
             ChatFailure: There is no reply.
             ModelError: The function is not asynchronous.
         """
-        given = self._function(request)
-        if not inspect.isawaitable(given):
+        awaited = self._function(request)
+        if not inspect.isawaitable(awaited):
             raise ModelError(f"The model {self.name} must be an async function")
         try:
-            answer = await given
+            answer = await awaited
         except TimeoutError as error:
             raise ChatFailure("timeout", f"{self.name} timed out: {error}") from error
         except OSError as error:

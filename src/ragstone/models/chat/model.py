@@ -149,7 +149,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a model sent back.
+    """The reply of a model.
 
     Args:
         text: Its text, unchanged; empty if the model declined or a filter blocked it.
@@ -167,7 +167,7 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user wrote it, and as written to every row: ``openai:gpt-5-mini?seed=7``."""
+        """The name that the user wrote, which every row has: ``openai:gpt-5-mini?seed=7``."""
 
     @property
     def about(self) -> str:
@@ -240,17 +240,17 @@ def json_objects(text: str) -> list[dict[str, Any]]:
     _, rest = _split_thoughts(text)
     if rest != text and (whole := _whole(rest)):
         return whole
-    found: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     start = _OPENING.search(rest)
     while start is not None:
-        made, end = _object_at(rest, start.start())
-        found.append(made)
-        _check_count(found)
+        content, end = _object_at(rest, start.start())
+        objects.append(content)
+        _check_count(objects)
         start = _OPENING.search(rest, end)
-    found = [made for made in found if made] or found
-    if not found:
+    objects = [each for each in objects if each] or objects
+    if not objects:
         raise MalformedReply("no JSON object")
-    return found
+    return objects
 
 
 def drafts(text: str) -> list[dict[str, Any]]:
@@ -265,33 +265,33 @@ def drafts(text: str) -> list[dict[str, Any]]:
     if "</" not in text:
         return []
     thoughts, _ = _split_thoughts(_without_surrogates(text))
-    found: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     tried: list[int] = []
     start = _OPENING.search(thoughts)
     while start is not None:
         tried.append(start.start())
         _check_count(tried)
         try:
-            made, end = _object_at(thoughts, start.start())
+            content, end = _object_at(thoughts, start.start())
         except MalformedReply:
             end = start.end()
         else:
-            found.append(made)
+            objects.append(content)
         start = _OPENING.search(thoughts, end)
-    return found
+    return objects
 
 
-def _check_count(found: Sized) -> None:
-    if len(found) > MOST_OBJECTS:
+def _check_count(objects: Sized) -> None:
+    if len(objects) > MOST_OBJECTS:
         raise MalformedReply(f"more than {MOST_OBJECTS} JSON objects")
 
 
 def _whole(text: str) -> list[dict[str, Any]]:
     try:
-        made = _DECODER.decode(text)
-        while isinstance(made, list) and len(made) == 1 and isinstance(made[0], list | str):
-            (made,) = made
-        return json_objects(made) if isinstance(made, str) else [_object(made)]
+        value = _DECODER.decode(text)
+        while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list | str):
+            (value,) = value
+        return json_objects(value) if isinstance(value, str) else [_object(value)]
     except json.JSONDecodeError:
         return []
     except RecursionError:
@@ -306,12 +306,12 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         raise MalformedReply(f"not JSON: {error.msg}, at {_near(text, start)}") from None
 
 
-def _object(made: Any) -> dict[str, Any]:
-    if isinstance(made, list) and made and all(isinstance(one, dict) for one in made):
-        return {LIST_KEY: made}
-    if isinstance(made, dict):
-        return made
-    raise MalformedReply(f"expected a JSON object, got a {type(made).__name__}")
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return {LIST_KEY: value}
+    if isinstance(value, dict):
+        return value
+    raise MalformedReply(f"expected a JSON object, got a {type(value).__name__}")
 
 
 # Think tags
@@ -434,12 +434,12 @@ def _value(token: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    found = match.group()
-    if found == '"':
+    escape = match.group()
+    if escape == '"':
         return '\\"'
-    if len(found) > 2 or found[1] in '"\\/bfnrt':
-        return found
-    return found[1] if found[1] in "'“”\n" else f"\\{found}"
+    if len(escape) > 2 or escape[1] in '"\\/bfnrt':
+        return escape
+    return escape[1] if escape[1] in "'“”\n" else f"\\{escape}"
 
 
 def _near(text: str, at: int) -> str:
@@ -450,10 +450,10 @@ def _near(text: str, at: int) -> str:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         raise MalformedReply("a key occurs twice in one object")
-    return made
+    return content
 
 
 def _integer(digits: str) -> int | None:

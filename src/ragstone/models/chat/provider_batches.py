@@ -17,6 +17,7 @@ from .batch_server import (
     pages,
     pieces_of,
 )
+from .http_transport import objects_in
 from .model import ChatFailure
 from .wire_format import Body, encoded, inside, no_reply, word
 
@@ -51,11 +52,11 @@ class OpenAiBatches:
             "Content-Length": str(length),
         }
         body = pieces_of(file, before, after)
-        _, made = await server.send(f"{server.url}/files", headers, body)
-        return _name_in(made)
+        _, reply = await server.send(f"{server.url}/files", headers, body)
+        return _name_in(reply)
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        made = await server.post(
+        reply = await server.post(
             f"{server.url}/batches",
             {
                 "input_file_id": uploaded,
@@ -64,21 +65,21 @@ class OpenAiBatches:
                 "metadata": {LABEL: tag},
             },
         )
-        return _name_in(made)
+        return _name_in(reply)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         url = f"{server.url}/batches?limit=100"
         async for page in pages(server, url, after_last("after")):
-            for one in page:
-                if await self._is_it(server, one, tag):
-                    return [_name_in(one)]
-            if ends_before([_openai_seconds(one.get("created_at")) for one in page], since):
+            for batch in page:
+                if await self._is_it(server, batch, tag):
+                    return [_name_in(batch)]
+            if ends_before([_openai_seconds(batch.get("created_at")) for batch in page], since):
                 break
         return []
 
-    async def _is_it(self, server: BatchServer, one: Body, tag: str) -> bool:
-        labels = inside(one, "metadata")
-        if labels or not (file := word(one.get("input_file_id"))):
+    async def _is_it(self, server: BatchServer, batch: Body, tag: str) -> bool:
+        labels = inside(batch, "metadata")
+        if labels or not (file := word(batch.get("input_file_id"))):
             return labels.get(LABEL) == tag
         try:
             about = await server.get(f"{server.url}/files/{in_path(file)}")
@@ -89,27 +90,26 @@ class OpenAiBatches:
         return about.get("filename") == _file_name(tag)
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        found = await server.get(f"{server.url}/batches/{in_path(batch)}")
-        said = word(found.get("status"))
-        counts = inside(found, "request_counts")
-        places = (word(found.get(name)) for name in ("output_file_id", "error_file_id"))
-        faults = inside(found, "errors").get("data")
+        reply = await server.get(f"{server.url}/batches/{in_path(batch)}")
+        state = word(reply.get("status"))
+        counts = inside(reply, "request_counts")
+        places = (word(reply.get(name)) for name in ("output_file_id", "error_file_id"))
         words = [
-            word(one.get("message")) for one in faults or () if isinstance(one, dict)
-        ] if isinstance(faults, list) else []  # fmt: skip
+            word(fault.get("message")) for fault in objects_in(inside(reply, "errors").get("data"))
+        ]
         return BatchStatus(
-            "ended" if said in OPENAI_ENDED else "failed" if said == "failed" else "open",
-            said,
+            "ended" if state in OPENAI_ENDED else "failed" if state == "failed" else "open",
+            state,
             _openai_count(counts.get("total")),
             _openai_count(counts.get("completed")),
             _openai_count(counts.get("failed")),
-            tuple(place for place in places if place),
+            tuple(path for path in places if path),
             "; ".join(words[:3]),
         )
 
-    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        for place in found.places:
-            async for line in server.lines(f"{server.url}/files/{in_path(place)}/content"):
+    async def results(self, server: BatchServer, ended: BatchStatus) -> AsyncIterator[BatchResult]:
+        for file in ended.places:
+            async for line in server.lines(f"{server.url}/files/{in_path(file)}/content"):
                 custom = word(line.get("custom_id"))
                 response, error = inside(line, "response"), inside(line, "error")
                 body = response.get("body")
@@ -122,10 +122,10 @@ class OpenAiBatches:
                     yield BatchResult(custom, 500, json.dumps({"error": error}).encode())
 
 
-def _name_in(made: Body, field: str = "id") -> str:
-    name = word(made.get(field))
+def _name_in(reply: Body, field: str = "id") -> str:
+    name = word(reply.get(field))
     if not name:
-        raise no_reply(f"sent no {field}", json.dumps(made).encode())
+        raise no_reply(f"sent no {field}", json.dumps(reply).encode())
     return name
 
 
@@ -175,42 +175,42 @@ class AnthropicBatches:
         # One line feed less and a comma more a line, and what is around the list.
         length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
         headers = {"Content-Type": "application/json", "Content-Length": str(length)}
-        _, made = await server.send(_anthropic_url(server), headers, _listed(file))
-        return _name_in(made)
+        _, reply = await server.send(_anthropic_url(server), headers, _listed(file))
+        return _name_in(reply)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
-        found: list[str] = []
+        ids: list[str] = []
         async for page in pages(
             server, f"{_anthropic_url(server)}?limit=100", after_last("after_id")
         ):
-            times = [_anthropic_seconds(word(one.get("created_at"))) for one in page]
-            found += [
-                _name_in(one)
-                for one, at in zip(page, times, strict=True)
-                if at >= since - EARLIER and sum(_anthropic_counts(one).values()) == count
+            times = [_anthropic_seconds(word(batch.get("created_at"))) for batch in page]
+            ids += [
+                _name_in(batch)
+                for batch, at in zip(page, times, strict=True)
+                if at >= since - EARLIER and sum(_anthropic_counts(batch).values()) == count
             ]
             if ends_before(times, since):
                 break
-        return found
+        return ids
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        found = await server.get(f"{_anthropic_url(server)}/{in_path(batch)}")
-        said = word(found.get("processing_status"))
-        counts = _anthropic_counts(found)
+        reply = await server.get(f"{_anthropic_url(server)}/{in_path(batch)}")
+        state = word(reply.get("processing_status"))
+        counts = _anthropic_counts(reply)
         answered = counts.pop("succeeded", 0)
         waiting = counts.pop("processing", 0)
         failed = sum(counts.values())
         return BatchStatus(
-            "ended" if said == "ended" else "open",
-            said,
+            "ended" if state == "ended" else "open",
+            state,
             answered + waiting + failed,
             answered,
             failed,
             (batch,),
         )
 
-    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        for batch in found.places:
+    async def results(self, server: BatchServer, ended: BatchStatus) -> AsyncIterator[BatchResult]:
+        for batch in ended.places:
             async for line in server.lines(f"{_anthropic_url(server)}/{in_path(batch)}/results"):
                 custom, result = word(line.get("custom_id")), inside(line, "result")
                 if result.get("type") == "succeeded":
@@ -238,8 +238,8 @@ def _anthropic_url(server: BatchServer) -> str:
     return f"{server.url.removesuffix('/v1')}/v1/messages/batches"
 
 
-def _anthropic_counts(made: Body) -> dict[str, int]:
-    counts = inside(made, "request_counts")
+def _anthropic_counts(reply: Body) -> dict[str, int]:
+    counts = inside(reply, "request_counts")
     return {name: of for name, of in counts.items() if isinstance(of, int) and of >= 0}
 
 
@@ -282,33 +282,31 @@ class GeminiBatches:
             "X-Goog-Upload-Header-Content-Length": str(size),
             "X-Goog-Upload-Header-Content-Type": "application/jsonl",
         }
-        named = json.dumps({"file": {"display_name": tag}}).encode()
+        about = json.dumps({"file": {"display_name": tag}}).encode()
         root, version = _gemini_root(server)
-        headers, _ = await server.send(f"{root}/upload/{version}/files", start, named)
-        place = next(
-            (of for name, of in headers.items() if name.lower() == "x-goog-upload-url"), ""
-        )
-        if not place:
+        headers, _ = await server.send(f"{root}/upload/{version}/files", start, about)
+        url = next((of for name, of in headers.items() if name.lower() == "x-goog-upload-url"), "")
+        if not url:
             raise no_reply("named no place for the file", b"")
         whole = {
             "Content-Length": str(size),
             "X-Goog-Upload-Offset": "0",
             "X-Goog-Upload-Command": "upload, finalize",
         }
-        _, made = await server.send(place, whole, pieces_of(file), signed=False)
-        return _name_in(inside(made, "file"), "name")
+        _, reply = await server.send(url, whole, pieces_of(file), signed=False)
+        return _name_in(inside(reply, "file"), "name")
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
         model = quote(server.model, safe="/")
         path = model if "/" in model else f"models/{model}"
         url = f"{_gemini_url(server)}/{path}:batchGenerateContent"
         if uploaded:
-            given: Body = {"file_name": uploaded}
-            made = await server.post(url, {"batch": {"display_name": tag, "input_config": given}})
+            source: Body = {"file_name": uploaded}
+            reply = await server.post(url, {"batch": {"display_name": tag, "input_config": source}})
         else:
             kind = {"Content-Type": "application/json"}
-            _, made = await server.send(url, kind, _inlined(file, tag))
-        return _name_in(made, "name")
+            _, reply = await server.send(url, kind, _inlined(file, tag))
+        return _name_in(reply, "name")
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
 
@@ -317,26 +315,25 @@ class GeminiBatches:
             return f"&pageToken={quote(token, safe='')}" if token else ""
 
         async for page in pages(server, f"{_gemini_url(server)}/batches?pageSize=100", following):
-            for one in page:
-                if (inside(one, "metadata") or one).get("displayName") == tag:
-                    return [_name_in(one, "name")]
+            for batch in page:
+                if (inside(batch, "metadata") or batch).get("displayName") == tag:
+                    return [_name_in(batch, "name")]
         return []
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        found = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
-        about = inside(found, "metadata") or found
-        said = word(about.get("state"))
-        state = said.rpartition("STATE_")[2]
+        reply = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
+        about = inside(reply, "metadata") or reply
+        state = word(about.get("state")).rpartition("STATE_")[2]
         counts = inside(about, "batchStats")
         answered = _gemini_count(counts.get("successfulRequestCount"))
         failed = _gemini_count(counts.get("failedRequestCount"))
-        error = word(inside(found, "error").get("message"))
+        error = word(inside(reply, "error").get("message"))
         failing = state == "FAILED" or (error and state not in GEMINI_ENDED)
         return BatchStatus(
             "failed"
             if failing
             else "ended"
-            if found.get("done") or state in GEMINI_ENDED
+            if reply.get("done") or state in GEMINI_ENDED
             else "open",
             state.lower(),
             _gemini_count(counts.get("requestCount")),
@@ -346,14 +343,13 @@ class GeminiBatches:
             error,
         )
 
-    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
-        for batch in found.places:
-            made = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
-            about = inside(made, "response") or inside(inside(made, "metadata"), "output")
+    async def results(self, server: BatchServer, status: BatchStatus) -> AsyncIterator[BatchResult]:
+        for batch in status.places:
+            reply = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
+            about = inside(reply, "response") or inside(inside(reply, "metadata"), "output")
             listed = inside(about, "inlinedResponses").get("inlinedResponses")
-            for one in listed if isinstance(listed, list) else ():
-                if isinstance(one, dict):
-                    yield _result(word(inside(one, "metadata").get("key")), one)
+            for record in objects_in(listed):
+                yield _result(word(inside(record, "metadata").get("key")), record)
             file = word(about.get("responsesFile"))
             if file:
                 root, version = _gemini_root(server)
@@ -362,10 +358,10 @@ class GeminiBatches:
                     yield _result(word(line.get("key")), line)
 
 
-def _result(custom: str, one: Body) -> BatchResult:
-    error = inside(one, "error")
+def _result(custom: str, batch: Body) -> BatchResult:
+    error = inside(batch, "error")
     if not error:
-        return BatchResult(custom, 200, json.dumps(inside(one, "response")).encode())
+        return BatchResult(custom, 200, json.dumps(inside(batch, "response")).encode())
     code = error.get("code")
     status = GEMINI_STATUSES.get(code, 500) if isinstance(code, int) else 500
     if isinstance(code, int) and 400 <= code < 600:
@@ -378,8 +374,8 @@ def _inlined(file: Path, tag: str) -> bytes:
     requests = []
     with file.open("rb") as lines:
         for line in lines:
-            made = json.loads(line)
-            requests.append({"request": made["request"], "metadata": {"key": made["key"]}})
+            reply = json.loads(line)
+            requests.append({"request": reply["request"], "metadata": {"key": reply["key"]}})
     config = {"requests": {"requests": requests}}
     return encoded({"batch": {"display_name": tag, "input_config": config}})
 

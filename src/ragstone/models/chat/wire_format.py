@@ -47,25 +47,25 @@ class Settings:
 
     @property
     def given(self) -> dict[str, str]:
-        """What the user set, as text, in a fixed order."""
+        """The settings of the user, as text, in a fixed order."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: _text(value) for name, value in values.items() if value is not None}
 
     @property
     def answering(self) -> str:
         """The settings that change replies: ``temperature=0&seed=7``."""
-        return "&".join(f"{name}={said}" for name, said in self.given.items() if name not in ASKING)
+        return "&".join(f"{name}={text}" for name, text in self.given.items() if name not in ASKING)
 
     @property
     def sampling(self) -> str:
         """The settings that change replies, in words, with the default temperature."""
-        said = {"temperature": "0"} | self.given
-        return ", ".join(f"{name} {text}" for name, text in said.items() if name not in ASKING)
+        settings = {"temperature": "0"} | self.given
+        return ", ".join(f"{name} {text}" for name, text in settings.items() if name not in ASKING)
 
     def __str__(self) -> str:
         """The text form, which does not depend on the order in which the user wrote them."""
-        given = "&".join(f"{name}={said}" for name, said in self.given.items())
-        return f"?{given}" if given else ""
+        joined = "&".join(f"{name}={text}" for name, text in self.given.items())
+        return f"?{joined}" if joined else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +144,18 @@ Body = dict[str, Any]
 
 
 def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
-    """Where the schema is sent: as the user set, else in the server's field if it supports that."""
+    """Return where the schema is sent: the user's choice, else the server's field if it has one."""
     return settings.schema or ("prompt" if "schema" in lacks else "strict")
 
 
 def longest(settings: Settings, request: ChatRequest) -> int | None:
     """Maximum tokens of the reply: the user's setting or the run's limit, whichever is smaller."""
-    said = [one for one in (settings.max_tokens, request.limit) if one is not None]
-    return min(said, default=None)
+    known = [limit for limit in (settings.max_tokens, request.limit) if limit is not None]
+    return min(known, default=None)
 
 
 def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
-    """Return the user's setting; by default 0 if the server supports a temperature, otherwise None."""
+    """Return the user's setting, else 0 if the server supports a temperature, else None."""
     if settings.temperature is None and "temperature" in lacks:
         return None
     return settings.temperature or 0
@@ -204,17 +204,16 @@ def word(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def inside(made: object, name: str) -> Body:
+def inside(value: object, name: str) -> Body:
     """Return the object under this key of another object; empty if there is none."""
-    found = made.get(name) if isinstance(made, dict) else None
-    return found if isinstance(found, dict) else {}
+    content = value.get(name) if isinstance(value, dict) else None
+    return content if isinstance(content, dict) else {}
 
 
 def together(*counts: object) -> int | None:
-    """Return the sum of the counts that are given; None if none is given or one is impossible."""
-    said = [one for one in counts if one is not None]
-    known = [one for one in map(tokens, said) if one is not None]
-    return sum(known) if said and len(known) == len(said) else None
+    """Return the sum of the counts but None; None if there is none or one is impossible."""
+    valid = [tokens(count) for count in counts if count is not None]
+    return None if not valid or None in valid else sum(filter(None, valid))
 
 
 def given(**fields: object) -> Body:
@@ -222,9 +221,9 @@ def given(**fields: object) -> Body:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def dumped(made: object) -> str:
+def dumped(value: object) -> str:
     """Return a tool call's arguments as JSON text, for models that reply with a tool call."""
-    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def encoded(body: Body) -> bytes:
