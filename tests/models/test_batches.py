@@ -21,7 +21,7 @@ def test_each_text_stands_once_in_the_order_of_its_first_place() -> None:
 
 
 def test_no_texts_have_no_places() -> None:
-    once, places = distinct([])
+    once, places = distinct(list[str]())
     assert once == []
     assert places.shape == (0,)
 

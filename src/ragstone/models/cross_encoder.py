@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
 from .download import to_stderr
-from .encoder import Vectors, batches, side_by_side
+from .encoder import Vectors, batches, distinct, side_by_side
 from .encoder_names import location, needed, place_of
 from .model_folder import KINDS, NO_LENGTH, CrossEncoderFolder, is_count
 from .model_store import Note
@@ -132,21 +132,15 @@ class Scorer:
     def score(self, pairs: Sequence[Pair]) -> Vectors:
         if not pairs:
             return np.zeros((0, len(self.labels)), np.float32)
-        once, places = _distinct(pairs)
+        once, places = distinct(pairs)
         logits = self._model.logits(self._model.read(once))
         if not np.isfinite(logits).all():
             raise ModelFailure(f"{self.name} returned NaN or infinity")
         return _probabilities(logits)[places]
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
-        once, places = _distinct(pairs)
+        once, places = distinct(pairs)
         return np.array([pair.length for pair in self._model.read(once)], np.int32)[places]
-
-
-def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
-    numbers: dict[Pair, int] = {}
-    places = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
-    return list(numbers), np.array(places, np.intp)
 
 
 def _probabilities(logits: Vectors) -> Vectors:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import ModelError, ModelFailure
 
 from .encoder import TokenVectors, Vectors
+from .tokenizer import readable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-SURROGATE = re.compile("[\ud800-\udfff]")
 MASKED = re.compile(r"(?<!\S)\S*?\*{3}\S*")
 KEY_REST = re.compile(r"[^\s\"'<>]*")
 LONG_KEY, KEY_START = 16, 8
@@ -293,7 +293,7 @@ class ApiEncoder:
             return np.zeros((0, self._width), np.float32)
         if self._down and time.monotonic() < self._down[0]:
             raise ModelFailure(self._down[1])
-        return _run(self._all([SURROGATE.sub("\ufffd", text) or " " for text in texts]))
+        return _run(self._all([readable(text) or " " for text in texts]))
 
     def tokens(
         self,

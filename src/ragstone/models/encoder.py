@@ -7,7 +7,7 @@ single-threaded steps between the matrix products run in parallel too.
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -156,15 +156,16 @@ def _bytes(text: TokenVectors) -> int:
 
 
 BATCH_TOKENS = 1024
+Text = TypeVar("Text", bound=Hashable)
 
 
-def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+def distinct(texts: Sequence[Text]) -> tuple[list[Text], NDArray[np.intp]]:
     """Return each distinct text once, in order of first occurrence, and each input's index among
     them.
 
     distinct(["a", "b", "a"]) = ["a", "b"], [0, 1, 0]
     """
-    numbers: dict[str, int] = {}
+    numbers: dict[Text, int] = {}
     places = [numbers.setdefault(text, len(numbers)) for text in texts]
     return list(numbers), np.array(places, np.intp)
 

@@ -27,37 +27,6 @@ MUCH_SHORTER = 0.6
 FATAL_ONLY = 4
 
 
-class Session:
-    """A loaded ONNX file that can be run from any thread, with onnxruntime's optimisations on."""
-
-    def __init__(self, path: Path) -> None:
-        """Load the file."""
-        onnxruntime = _onnxruntime()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = FATAL_ONLY
-        self._name = path.name
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
-        except _raised() as error:
-            raise ModelError(f"onnxruntime cannot read {path.name}: {_said(error)}") from error
-        self.inputs = {
-            entry.name: (entry.type, entry.shape) for entry in self._session.get_inputs()
-        }
-        self.outputs = [output.name for output in self._session.get_outputs()]
-
-    def run(self, inputs: Mapping[str, NDArray[Any]], output: str) -> Vectors:
-        """One output, as float32."""
-        try:
-            (values,) = self._session.run([output], dict(inputs))
-        except _raised() as error:
-            raise ModelFailure(f"onnxruntime failed on {self._name}: {_said(error)}") from error
-        return np.asarray(values, np.float32)
-
-
 def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
     """Batches for this back end: small and of similar lengths, because it pads.
 
@@ -135,15 +104,25 @@ class OnnxFile:
 
     def __init__(self, path: Path, axes_of: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check."""
-        self._session = Session(path)
-        self._padding = padding
-        _check_inputs(path, self._session.inputs)
-        known = [name for name in axes_of if name in self._session.outputs]
-        if not known:
-            outputs = ", ".join(self._session.outputs)
-            raise ModelError(
-                f"{path}: expected an output named {' or '.join(axes_of)}, got {outputs}"
+        onnxruntime = _onnxruntime()
+        options = onnxruntime.SessionOptions()
+        # It can be run from any thread, a batch on each.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = FATAL_ONLY
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
             )
+        except _raised() as error:
+            raise ModelError(f"onnxruntime cannot read {path.name}: {_said(error)}") from error
+        self._name, self._padding = path.name, padding
+        self._inputs = {it.name: (it.type, it.shape) for it in self._session.get_inputs()}
+        _check_inputs(path, self._inputs)
+        outputs = [output.name for output in self._session.get_outputs()]
+        known = [name for name in axes_of if name in outputs]
+        if not known:
+            names, got = " or ".join(axes_of), ", ".join(outputs)
+            raise ModelError(f"{path}: expected an output named {names}, got {got}")
         self.output = known[0]
         try:
             tried = self.run([np.zeros(3, np.int32), np.zeros(2, np.int32)])
@@ -164,10 +143,13 @@ class OnnxFile:
         kinds = np.zeros_like(ids) if types is None else padded(types)
         values = {IDS: ids, MASK: inside(texts), TYPES: kinds}
         inputs = {
-            name: values[name].astype(NUMBERS[kind])
-            for name, (kind, _) in self._session.inputs.items()
+            name: values[name].astype(NUMBERS[kind]) for name, (kind, _) in self._inputs.items()
         }
-        return self._session.run(inputs, self.output)
+        try:
+            (states,) = self._session.run([self.output], inputs)
+        except _raised() as error:
+            raise ModelFailure(f"onnxruntime failed on {self._name}: {_said(error)}") from error
+        return np.asarray(states, np.float32)
 
 
 def _check_inputs(path: Path, inputs: Mapping[str, tuple[str, Sequence[object]]]) -> None:

@@ -3,12 +3,12 @@
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,36 +122,30 @@ class TextTokenizer:
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def ids(self, texts: Sequence[str], limit: int) -> list[NDArray[np.int32]]:
-        """Return the token ids of each text, at most ``limit`` of them, special tokens included."""
-        with _tokenizer_errors("one that fails"):
-            return [
-                np.array(_cut(encoding.ids, limit), np.int32)
-                for block in _blocks(texts)
-                for encoding in self._tokenizer.encode_batch_fast(block)
-            ]
+        """Return the token ids of each text, at most ``limit``, special tokens included."""
+        encodings = self._encoded(texts, self._tokenizer.encode_batch_fast)
+        return [np.array(_cut(encoding.ids, limit), np.int32) for encoding in encodings]
 
     def tokens(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
-        """Return the tokens of each text with their spans, at most ``limit`` of them."""
-        with _tokenizer_errors("one that fails"):
-            return [
-                TokenizedText(
-                    np.array(_cut(encoding.ids, limit), np.int32),
-                    np.array(_cut(encoding.offsets, limit), np.int32),
-                    len(encoding.ids) > limit,
-                )
-                for block in _blocks(texts)
-                for encoding in self._tokenizer.encode_batch(block)
-            ]
+        """Return the tokens of each text with their spans, at most ``limit``."""
+        return [
+            TokenizedText(
+                np.array(_cut(encoding.ids, limit), np.int32),
+                np.array(_cut(encoding.offsets, limit), np.int32),
+                len(encoding.ids) > limit,
+            )
+            for encoding in self._encoded(texts, self._tokenizer.encode_batch)
+        ]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Return shape (n,), the tokens of each text before truncation, special tokens included."""
+        """Return shape (n,), the tokens of each text before truncation, special ones included."""
+        encodings = self._encoded(texts, self._tokenizer.encode_batch_fast)
+        return np.array([len(encoding) for encoding in encodings], np.int32)
+
+    def _encoded(self, texts: Sequence[str], encode: Callable[[list[str]], Any]) -> Iterator[Any]:
         with _tokenizer_errors("one that fails"):
-            lengths = [
-                len(encoding)
-                for block in _blocks(texts)
-                for encoding in self._tokenizer.encode_batch_fast(block)
-            ]
-        return np.array(lengths, np.int32)
+            for block in _blocks(texts):
+                yield from encode(block)
 
 
 Pair = tuple[str, str]

@@ -169,13 +169,10 @@ class TorchEncoder:
         lengths = self.lengths(once)
         vectors: dict[int, TokenVectors] = {}
         for batch in batches(np.minimum(lengths, limit)):
-            numbers = batch.tolist()
+            batch_texts = [readable(once[number]) for number in batch]
             with working(self._one_at_a_time, self.name):
-                read = self._read([readable(once[number]) for number in numbers], layer, limit)
-            vectors |= {
-                number: replace(text, cut=bool(lengths[number] > limit))
-                for number, text in zip(numbers, read, strict=True)
-            }
+                read = self._read(batch_texts, layer, limit, lengths[batch])
+            vectors |= dict(zip(batch.tolist(), read, strict=True))
         if layer == self.layers and limit == self.max_tokens and self._model.default_prompt_name:
             embeddings = self.embed(once)
             vectors = {
@@ -189,17 +186,16 @@ class TorchEncoder:
             return np.zeros(len(texts), np.int32)
         once, places = distinct(texts)
         with working(self._one_at_a_time, self.name):
-            lengths = [
-                len(
-                    self._model.tokenizer(readable(text), truncation=False, verbose=False)[
-                        "input_ids"
-                    ]
-                )
+            read = [
+                self._model.tokenizer(readable(text), truncation=False, verbose=False)
                 for text in once
             ]
+        lengths = [len(tokens["input_ids"]) for tokens in read]
         return np.array(lengths, np.int32)[places]
 
-    def _read(self, texts: list[str], layer: int, limit: int) -> list[TokenVectors]:
+    def _read(
+        self, texts: list[str], layer: int, limit: int, lengths: NDArray[np.int32]
+    ) -> list[TokenVectors]:
         torch = import_module("torch")
         inputs = self._model.tokenizer(
             texts,
@@ -227,7 +223,7 @@ class TorchEncoder:
                 spans=spans[row][mask[row]].astype(np.int32),
                 vectors=states[row].numpy()[mask[row]],
                 embedding=None if embeddings is None else embeddings[row],
-                cut=False,
+                cut=bool(lengths[row] > limit),
             )
             for row in range(len(texts))
         ]

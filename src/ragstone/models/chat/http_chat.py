@@ -39,17 +39,11 @@ class AskingChat:
     request fails with an error that says so.
 
     Args:
-        name: The name without its settings.
-        about: Model and server in one line.
         identity: Format, server and model, without the settings.
-        settings: The user's settings.
         window: Context window in tokens, if the settings give none.
         body: Builds a request from a question and the features that the server does not support.
-        send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
-            feature.
-        finish: Closes connections.
-        batches: Makes batches of questions; given the body of a question. None if the server has
-            none.
+        send: Sends a request; raises ``Unsupported`` if the server rejects a feature.
+        batches: Makes batches of questions, given the body of a question.
     """
 
     kept = True

@@ -99,7 +99,7 @@ def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRe
     return ChatReply(
         text="" if finish in ("refusal", "filter") else _openai_text(message),
         finish=finish,
-        usage=_openai_usage(reply.get("usage")),
+        usage=_openai_usage(inside(reply, "usage")),
         model=word(reply.get("model")) or None,
     )
 
@@ -117,11 +117,9 @@ def _openai_text(message: Body) -> str:
     return dumped(function.get("arguments") or "")
 
 
-def _openai_usage(usage: object) -> Usage:
+def _openai_usage(usage: Body) -> Usage:
     """The token counts; a total that only the sum of all three makes up shows that cached ones
     are counted beside the prompt."""
-    if not isinstance(usage, dict):
-        return Usage()
     prompt, completion = (tokens(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
     counts = (inside(usage, "prompt_tokens_details").get("cached_tokens"), *map(usage.get, CACHED))
     cached = next((count for count in map(tokens, counts) if count is not None), None)
@@ -229,7 +227,7 @@ def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> Chat
     return ChatReply(
         text="" if finish == "refusal" else _anthropic_text(content),
         finish=finish,
-        usage=_anthropic_usage(reply.get("usage")),
+        usage=_anthropic_usage(inside(reply, "usage")),
         model=word(reply.get("model")) or None,
     )
 
@@ -246,10 +244,8 @@ def _anthropic_text(content: list[object]) -> str:
     return text or (dumped(inputs[0]) if inputs else "")
 
 
-def _anthropic_usage(usage: object) -> Usage:
+def _anthropic_usage(usage: Body) -> Usage:
     """The token counts; input_tokens excludes tokens read from and written to the cache."""
-    if not isinstance(usage, dict):
-        return Usage()
     fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
     written = usage.get("cache_creation_input_tokens")
     return Usage(
@@ -345,7 +341,7 @@ def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatRep
     return ChatReply(
         text="" if finish == "filter" else _gemini_text(inside(candidate, "content").get("parts")),
         finish=finish,
-        usage=_gemini_usage(reply.get("usageMetadata")),
+        usage=_gemini_usage(inside(reply, "usageMetadata")),
         model=word(reply.get("modelVersion")) or None,
     )
 
@@ -366,10 +362,8 @@ def _gemini_text(parts: object) -> str:
     return text or (dumped(calls[0]) if calls else "")
 
 
-def _gemini_usage(usage: object) -> Usage:
+def _gemini_usage(usage: Body) -> Usage:
     """The token counts; candidatesTokenCount excludes thoughts."""
-    if not isinstance(usage, dict):
-        return Usage()
     thoughts = tokens(usage.get("thoughtsTokenCount"))
     return Usage(
         prompt=tokens(usage.get("promptTokenCount")),

@@ -17,6 +17,7 @@ from math import isfinite
 from typing import Any, Literal, NoReturn, Protocol
 
 from ragstone.core.errors import ModelFailure
+from ragstone.models.tokenizer import readable
 
 Trouble = Literal[
     "rate_limit",
@@ -477,13 +478,10 @@ _LONE = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _without_surrogates(text: str) -> str:
-    text = text.removeprefix("\ufeff")
-    if not text.isascii():
-        text = _SURROGATE.sub("\ufffd", text)
+    text = readable(text.removeprefix("\ufeff"))
     if "\\ud" in text or "\\uD" in text:
         text = _LONE.sub(lambda match: match[1] or "\\ufffd", text)
     return text

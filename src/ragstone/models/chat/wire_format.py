@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from ragstone.core.errors import ModelError
-from ragstone.models.embedding_api import SURROGATE, one_line
+from ragstone.models.embedding_api import one_line
+from ragstone.models.tokenizer import readable
 
 from .http_transport import BODY_SHOWN
 from .model import ITEMS, ChatFailure, ChatRequest, Trouble, tokens
@@ -234,4 +235,4 @@ def encoded(body: Body) -> bytes:
         return to_json(body)
     except PydanticSerializationError:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-        return SURROGATE.sub("\ufffd", text).encode()
+        return readable(text).encode()
