@@ -180,8 +180,7 @@ class OnnxPairs:
             some = [pairs[number] for number in batch]
             logits[batch] = self.file.run([it.ids for it in some], [it.types for it in some])
 
-        for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
-            pass
+        side_by_side(compute, even_batches(lengths_of(pairs)))
         return logits
 
 

@@ -144,7 +144,7 @@ def megabytes(size: int) -> str:
 
 
 def to_stderr(line: str) -> None:
-    """Return the default receiver of notes: writes to standard error."""
+    """Write a note to standard error, where no receiver is given."""
     sys.stderr.write(f"{line}\n")
 
 

@@ -188,15 +188,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
+def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> list[R]:
     """Return the result of each batch, in order; up to ``threads()`` batches run concurrently."""
     waiting = list(batches)
     workers = min(threads(), len(waiting))
     if workers < 2:
-        yield from map(work, waiting)
-        return
+        return list(map(work, waiting))
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(work, waiting)
+        return list(pool.map(work, waiting))
 
 
 def threads() -> int:
@@ -213,27 +212,21 @@ def threads() -> int:
 def one_blas_thread() -> Iterator[None]:
     """Limit NumPy's matrix products to one thread, process-wide, until the last user leaves."""
     # The limit is process-wide, so only the first to enter sets it and the last to leave undoes it.
-    with _HELD.lock:
-        if not _HELD.depth:
-            _HELD.limit = _pools().limit(limits=1, user_api="blas")
-        _HELD.depth += 1
+    with _BLAS:
+        limit = _LIMITS[0] if _LIMITS else _pools().limit(limits=1, user_api="blas")
+        _LIMITS.append(limit)
     try:
         yield
     finally:
-        with _HELD.lock:
-            _HELD.depth -= 1
-            if not _HELD.depth:
-                _HELD.limit.restore_original_limits()
+        with _BLAS:
+            _LIMITS.pop()
+            if not _LIMITS:
+                limit.restore_original_limits()
 
 
-class _Held:
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.depth = 0
-        self.limit: Any = None
-
-
-_HELD = _Held()
+_BLAS = threading.Lock()
+_LIMITS: list[Any] = []
+"""The limit, once for each that holds it."""
 
 
 @cache

@@ -192,5 +192,4 @@ class _NumpyStates:
                 run(batch)
             return
         with one_blas_thread():
-            for _ in side_by_side(run, waiting):
-                pass
+            side_by_side(run, waiting)

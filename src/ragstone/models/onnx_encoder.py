@@ -209,5 +209,4 @@ class _OnnxStates:
                 [text_states[: len(text)] for text_states, text in zip(states, some, strict=True)],
             )
 
-        for _ in side_by_side(compute, even_batches(token_counts(texts))):
-            pass
+        side_by_side(compute, even_batches(token_counts(texts)))

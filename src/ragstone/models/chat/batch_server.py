@@ -38,23 +38,32 @@ class BatchServer:
 
     async def get(self, url: str) -> Body:
         """Return the JSON object at a URL."""
-        return (await self._call("GET", url, {}, None))[1]
+        return (await self.send(url, {}, None, method="GET"))[1]
 
     async def post(self, url: str, body: Body) -> Body:
         """Return the JSON object that comes back for a JSON object."""
         kind = {"Content-Type": "application/json"}
-        return (await self._call("POST", url, kind, encoded(body)))[1]
+        return (await self.send(url, kind, encoded(body)))[1]
 
     async def send(
         self,
         url: str,
         headers: Mapping[str, str],
-        body: AsyncIterable[bytes] | bytes,
+        body: AsyncIterable[bytes] | bytes | None,
         *,
         signed: bool = True,
+        method: str = "POST",
     ) -> tuple[Mapping[str, str], Body]:
-        """Post a body that may be long; gives the reply with its headers."""
-        return await self._call("POST", url, headers, body, signed=signed)
+        """Send a body that may be long, signed with the key; gives the reply with its headers."""
+        sent = {**(self._headers if signed else {}), **headers}
+        with self._blaming():
+            status, back, reply = await self._connections.request(
+                method, url, sent, body, self._proxy
+            )
+            reply = self._scrubbed(reply)
+            if not 200 <= status < 300:
+                raise refused(status, back, reply)
+            return back, opened(reply) if reply.strip() else {}
 
     async def lines(self, url: str) -> AsyncIterator[Body]:
         """Return the JSON objects of a file of one a line; a line that is none is passed over."""
@@ -77,25 +86,6 @@ class BatchServer:
                 raise refused(status, headers, self._scrubbed(rest))
         if (record := _object(rest)) is not None:
             yield record
-
-    async def _call(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        body: AsyncIterable[bytes] | bytes | None,
-        *,
-        signed: bool = True,
-    ) -> tuple[Mapping[str, str], Body]:
-        sent = {**(self._headers if signed else {}), **headers}
-        with self._blaming():
-            status, back, reply = await self._connections.request(
-                method, url, sent, body, self._proxy
-            )
-            reply = self._scrubbed(reply)
-            if not 200 <= status < 300:
-                raise refused(status, back, reply)
-            return back, opened(reply) if reply.strip() else {}
 
     def _scrubbed(self, reply: bytes) -> bytes:
         key = (self._key or "").encode()
