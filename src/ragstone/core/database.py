@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import RLock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import InputError, MissingDependency, StoreAway
+from .errors import InputError, MissingDependency, StoreAway, StoreBusy
 from .messages import argument
 from .sqlite import (
+    BUSY,
     check_not_later,
     copies,
     explained,
+    is_busy,
     is_damaged,
     needs,
     open_file,
@@ -28,6 +31,9 @@ from .store_layout import DatabaseLayout
 if TYPE_CHECKING:
     from psycopg import Connection
 
+
+PATIENCE = 4.0
+"""Seconds that a transaction waits for others: who sends traces gives up after ten."""
 
 POSTGRES = ("postgresql://", "postgres://")
 
@@ -144,6 +150,18 @@ class SqliteRun:
         self._connection.executemany(statement, (storable(tuple(row)) for row in rows))
 
 
+@contextmanager
+def _turn(lock: RLock, name: str) -> Iterator[float]:
+    """Hold a lock of this process; yields the seconds that are left to wait for others."""
+    until = monotonic() + PATIENCE
+    if not lock.acquire(timeout=PATIENCE):
+        raise StoreBusy(f"{name}: others are writing. What was written is kept; try again.")
+    try:
+        yield max(0.0, until - monotonic())
+    finally:
+        lock.release()
+
+
 class SqliteDatabase:
     """A database in a file.
 
@@ -163,12 +181,15 @@ class SqliteDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[Sql]:
-        with self._writes, self._within(self._writer, "BEGIN IMMEDIATE") as run:
+        with (
+            _turn(self._writes, self.name) as left,
+            self._within(self._writer, "BEGIN IMMEDIATE", left) as run,
+        ):
             yield run
 
     @contextmanager
     def reading(self) -> Iterator[Sql]:
-        with self._reads, self._within(self._reader, "BEGIN") as run:
+        with self._reads, self._within(self._reader, "BEGIN", PATIENCE) as run:
             yield run
 
     def size(self) -> int:
@@ -181,6 +202,7 @@ class SqliteDatabase:
     def compact(self) -> None:
         with self._writes:
             try:
+                self._writer.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY)}")
                 self._writer.execute("VACUUM")
                 # The log of writes still has what was deleted, until it is emptied.
                 emptied = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -207,9 +229,10 @@ class SqliteDatabase:
             raise sqlite_fault(error, self._file, self._layout) from error
 
     @contextmanager
-    def _within(self, connection: sqlite3.Connection, begin: str) -> Iterator[Sql]:
+    def _within(self, connection: sqlite3.Connection, begin: str, patience: float) -> Iterator[Sql]:
         """A transaction, which is on disk when it ends, or undone if that is by an error."""
         try:
+            connection.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
             connection.execute(begin)
             try:
                 check_not_later(connection, self._layout.version)
@@ -227,7 +250,8 @@ class SqliteDatabase:
 def sqlite_fault(error: sqlite3.Error, file: Path, layout: DatabaseLayout) -> InputError:
     """What is wrong with a file, in words."""
     if not is_damaged(error):
-        return StoreAway(*explained(error, file).args)
+        kind = StoreBusy if is_busy(error) else StoreAway
+        return kind(*explained(error, file).args)
     return InputError(
         f"{file}: it is damaged, or no file of Ragstone's ({error}). It holds "
         f"{layout.irreplaceable}: bring back a copy."
@@ -296,7 +320,10 @@ def postgres_in_words(
     except psycopg.Error as error:
         failed()
         words = " ".join(str(error).split())
-        raise StoreAway(
+        late = isinstance(
+            error, (psycopg.errors.LockNotAvailable, psycopg.errors.ConnectionTimeout)
+        )
+        raise (StoreBusy if late else StoreAway)(
             f"{name}: the database of {layout.holds} cannot be used ({words}). What was confirmed "
             f"is kept; see that it runs, and that {argument(layout.argument, '…')} names it."
         ) from error
@@ -319,7 +346,7 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
     except psycopg.ProgrammingError:
         # Its words may have the password in them.
         raise unreadable(address) from None
-    return psycopg.connect(address, autocommit=autocommit, connect_timeout=10)
+    return psycopg.connect(address, autocommit=autocommit, connect_timeout=int(PATIENCE))
 
 
 def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
@@ -371,7 +398,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _writing(self) -> Iterator[Sql]:
-        with self._within(self._writer) as run:
+        with _turn(self._writer.lock, self.name), self._within(self._writer) as run:
             run("SELECT pg_advisory_xact_lock(?)", self._layout.owner)
             yield run
 
@@ -456,6 +483,7 @@ class _PostgresLine:
             self.close()
         if self._connection is None or self._connection.closed:
             self._connection = connect(self._address, autocommit=True)
+            self._connection.execute(f"SET lock_timeout = {round(1000 * PATIENCE)}")
             if self._reads:
                 from psycopg import IsolationLevel
 

@@ -8,6 +8,7 @@
     │   ├── CorrectionConflict  a judgement that somebody else corrected meanwhile
     │   ├── LabelConflict       an item of which its person said something else meanwhile
     │   ├── StoreAway           a store that cannot be used at present
+    │   │   └── StoreBusy       a store that others use, or that does not answer in time
     │   ├── PromiseRefused      labels that cannot carry the promise of a gate
     │   ├── CannotGoOn          a run that cannot go on at present; what it judged is kept
     │   │   ├── DiskFull        there is no room for what a run has to write
@@ -173,6 +174,11 @@ class RunConflict(InputError):
 class StoreAway(InputError):
     """A store cannot be used at present; what was confirmed is kept, and the same can
     be tried again."""
+
+
+class StoreBusy(StoreAway):
+    """Others have a store locked, or it does not answer in time: to try again at once only takes
+    as long again."""
 
 
 class LabelConflict(InputError):

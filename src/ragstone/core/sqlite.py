@@ -270,6 +270,11 @@ def is_damaged(error: Exception) -> bool:
     return isinstance(error, UnicodeDecodeError) or _code(error) in DAMAGED
 
 
+def is_busy(error: Exception) -> bool:
+    """Whether another program has it locked."""
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
 def is_empty(error: Exception) -> bool:
     """Whether the file holds nothing yet, as where its first writer was stopped."""
     return _code(error) == sqlite3.SQLITE_EMPTY

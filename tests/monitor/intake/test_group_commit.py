@@ -1,6 +1,8 @@
 """What waits is written together, and acknowledged only when it is on disk."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -10,7 +12,7 @@ from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.spans import Malformed, TracePart
 from tests.monitor.intake.held import Held
-from tests.monitor.intake.running import PROTOBUF, kept, running, traces
+from tests.monitor.intake.running import PROTOBUF, Answer, kept, running, traces
 
 
 def taken(trace: str, body: bytes = b"x") -> AcceptedBody:
@@ -120,6 +122,29 @@ def test_a_full_disk_is_answered_503_and_all_is_well_when_there_is_room(tmp_path
     assert "can be written to again" in said[0]
     assert "the disk is full" in said[-1]
     store.close()
+
+
+def test_a_locked_store_is_answered_503_in_time_and_taken_up_at_once(
+    store: MonitorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.core.database.PATIENCE", 0.5)
+
+    def post(number: int) -> Answer:
+        return sender.post("/v1/traces", traces(number, 1).SerializeToString(), PROTOBUF)
+
+    another = open_store(store.place, folder=store.folder)
+    with running(store) as (sender, _), ThreadPoolExecutor(20) as pool:
+        with another.database.transaction():
+            began = monotonic()
+            answers = list(pool.map(post, range(20)))
+            assert monotonic() - began < 10
+            assert {(one.status, one.headers["retry-after"]) for one in answers} == {(503, "2")}
+            assert sender.get("/ready").json == {"status": "store"}
+            assert sender.get("/health").status == 200
+        assert post(0).status == 200
+        assert sender.get("/ready").status == 200
+    another.close()
+    assert len(kept(store)) == 1
 
 
 def limit_pages(store: MonitorStore, more: int) -> None:

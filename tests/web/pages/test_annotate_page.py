@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import FILE, open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.core.errors import StoreAway
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
@@ -543,15 +544,12 @@ def test_a_save_that_the_store_cannot_take_is_to_be_sent_again(
     client = pier.client()
     client.get("/annotate/pier")
 
-    def away(*_: object) -> None:
-        raise StoreAway("the store restarts")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Queue, "save", away)
+    monkeypatch.setattr("ragstone.core.database.PATIENCE", 0.2)
+    with closing(open_labels(pier.place.folder)) as another, another.transaction():
         answer = send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL})
         # The status at which the page keeps what was said, see annotate_server.js.
         assert answer.status_code == 503
         assert "What you saved is kept" in answer.text
-        assert "the store restarts" not in answer.text
+        assert FILE not in answer.text
     assert send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL}).is_redirect
     assert list(pier.said()) == [("Ann", 1)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Condition, Event, Thread
 
 from ragstone.core.database import Sql
-from ragstone.core.errors import StoreAway
+from ragstone.core.errors import StoreAway, StoreBusy
 from ragstone.monitor.store.incoming import insert_malformed, insert_received
 from ragstone.monitor.store.rows import Level, count, keep, log
 from ragstone.monitor.store.store import MonitorStore
@@ -208,7 +208,11 @@ class GroupCommit:
 
     def _commit(self, group: Sequence[tuple[AcceptedBody, Done]]) -> None:
         error = self._attempt([taken for taken, _ in group])
-        if error is not None and len(group) > 1:
+        if isinstance(error, StoreBusy):
+            # Who came meanwhile has waited, too, and is not to wait as long again.
+            with self._turn:
+                group, self._waits = [*group, *self._waits], []
+        elif error is not None and len(group) > 1:
             # One of them may be what cannot be written; where the first fails too, it is the store.
             (first, done), *others = group
             error = self._attempt([first])
