@@ -1,5 +1,6 @@
 """Every SQLite file of ours is opened in one place, and only where it is ours."""
 
+import os
 import re
 import sqlite3
 import subprocess
@@ -206,3 +207,15 @@ def test_a_file_that_another_process_is_just_making_is_not_taken_for_a_foreign_o
     with closing(open_file(tmp_path / "notes.sqlite", LAYOUT)) as connection:
         connection.execute("INSERT INTO notes VALUES ('here')")
     assert not OvertakenConnection.overtaking
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY])
+def test_a_file_on_a_read_only_disk_is_said_to_be_there(
+    file: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = sqlite3.OperationalError("it cannot be used")
+    error.sqlite_errorcode = code
+    # The administrator, who may run this, can write to every folder.
+    monkeypatch.setattr(os, "access", lambda path, _: path != file.parent)
+    assert "it is in a read-only folder. Make the folder writable" in str(explained(error, file))
+    assert "read-only folder" not in str(explained(error, file.with_name("other.sqlite")))

@@ -8,6 +8,7 @@ Whoever opens a file of an earlier version to write takes it to this one, in one
 after a copy beside it. Whoever opens it to read reads a temporary copy that was taken there.
 """
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,9 @@ DAMAGED = {
     sqlite3.SQLITE_FORMAT,
     sqlite3.SQLITE_EMPTY,
 }
+
+READ_ONLY = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+"""How SQLite fails on a read-only disk: who reads a write-ahead log writes beside it."""
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What reading raises. ``UnicodeDecodeError`` occurs if SQLite's error message quotes bytes of a
@@ -203,6 +207,8 @@ def explained(error: Exception, file: Path) -> InputError:
         fault = FAULTS[sqlite3.SQLITE_CORRUPT]
     elif not isinstance(error, sqlite3.Error):
         fault = "an entry cannot be written, which is a fault of Ragstone: please report it"
+    elif _code(error) in READ_ONLY and file.exists() and not os.access(file.parent, os.W_OK):
+        fault = "it is in a read-only folder. Make the folder writable, or name a copy"
     else:
         fault = FAULTS.get(_code(error), "it cannot be used")
     return InputError(
