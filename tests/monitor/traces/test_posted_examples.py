@@ -1,6 +1,9 @@
 """Examples that are sent as such: what they may look like, and what becomes of them."""
 
 import json
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from ragstone.monitor.traces import (
     UnreadableBody,
     fold,
     read_examples,
+    read_traces,
 )
 from ragstone.monitor.traces.spans import TooManyInBody
 
@@ -215,3 +219,30 @@ def test_half_a_surrogate_pair_costs_neither_its_example_nor_the_others() -> Non
 def test_half_a_surrogate_pair_in_what_is_no_json_is_no_json() -> None:
     with pytest.raises(UnreadableBody, match="neither a JSON object"):
         read_examples(rb'[{"question": "\ud800"', now=NOW)
+
+
+EMOJI = "\N{SLICE OF PIZZA}"
+SPAN = '{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"a","value":%s}]}]}]}]}'
+
+
+@pytest.mark.parametrize(
+    ("read", "body"),
+    [
+        (read_examples, '{"answer":"%s"}'),
+        (read_examples, '[{"answer":"a","contexts":["%s"]}]'),
+        (read_examples, '{"answer":"a"}\n{"answer":"%s"}'),
+        (partial(read_traces, json=True), SPAN % '{"stringValue":"%s"}'),
+    ],
+)
+@pytest.mark.parametrize("wide", [EMOJI, "\\ud83c\\udf55"])
+def test_one_emoji_does_not_take_four_bytes_a_character_twice(
+    read: Callable[[bytes], ReceivedBody], body: str, wide: str
+) -> None:
+    sent = (body % (wide + "x" * 20_000_000)).encode()
+    tracemalloc.start()
+    try:
+        assert len(read(sent).malformed) == 1
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 7 * len(sent)

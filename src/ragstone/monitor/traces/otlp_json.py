@@ -15,6 +15,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import ParseDict, ParseError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+from pydantic_core import from_json
 
 from .spans import SpanLimits, TooManyInBody, UnreadableBody
 
@@ -70,6 +71,9 @@ def _change_bytes(value: Any, raw: bytes, change: Change) -> None:
 DEEPEST = 32
 """Levels to which a value of an attribute may be nested."""
 
+_LONGEST = SpanLimits().span_length + 1
+"""Characters of a text: with more, its span is put aside, however much it has."""
+
 _FAULTS = (ParseError, ValueError, TypeError, AttributeError, KeyError, RecursionError)
 _IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span_id")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -90,9 +94,10 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
         UnreadableBody: It is no JSON, not laid out as OTLP is, or has too many items.
     """
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        raise UnreadableBody("The body is no JSON.", "body_not_json") from None
+        # It makes no text of the whole body, of which one emoji would make four times as much.
+        document = from_json(body)
+    except ValueError:
+        document = _loaded(body)
     if b"\\ud" in body or b"\\uD" in body:
         document = whole_texts(document)
     read = ReadJson(TracesData() if kind == "spans" else LogsData())
@@ -113,7 +118,11 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
             within = (into.scope_spans if spans else into.scope_logs).add()
             _fill(within.scope, _get(scope, "scope"))
             items = within.spans if spans else within.log_records
-            for item in counted(_listed(scope, "spans" if spans else "logRecords")):
+            sent = counted(_listed(scope, "spans" if spans else "logRecords"))
+            # Each is let go once it is read, for its texts may be large.
+            sent.reverse()
+            while sent:
+                item = sent.pop()
                 for name in ("events", "links"):
                     if isinstance(inner := _get(item, name), list):
                         counted(inner)
@@ -121,7 +130,20 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
                 if not _fill(message, item):
                     del items[-1]
                     read.faulty.append(json.dumps(item, ensure_ascii=False))
+                del item
     return read
+
+
+def _loaded(body: bytes) -> Any:
+    """The value of JSON that may have half a surrogate pair, which the other parser refuses.
+
+    Raises:
+        UnreadableBody: It is no JSON.
+    """
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise UnreadableBody("The body is no JSON.", "body_not_json") from None
 
 
 def _listed(given: Any, name: str) -> list[Any]:
@@ -204,7 +226,7 @@ def _fill_value(message: Any, container: Mapping[str, Any], deeper: int) -> None
             continue
         match name:
             case "stringValue" | "string_value":
-                message.string_value = value
+                message.string_value = value[:_LONGEST]
             case "intValue" | "int_value":
                 message.int_value = int(value)
             case "doubleValue" | "double_value":

@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +13,8 @@ from itertools import islice
 from math import isfinite
 from string import hexdigits
 from typing import Any
+
+from pydantic_core import from_json
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
@@ -81,6 +85,11 @@ _HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
 """What may be the escape of half a surrogate pair."""
 
 
+_LARGE = 1_000_000
+_WIDE = re.compile(rb"[\xf0-\xf4]|\\u[dD]")
+"""Begins a character for which Python takes four bytes for each one of a text."""
+
+
 def read_examples(
     body: bytes,
     *,
@@ -98,11 +107,16 @@ def read_examples(
     Raises:
         UnreadableBody: It is none of these.
     """
+    body = body.removeprefix(BOM_UTF8)
     check_json(body, limits.values)
     reader = RecordReader({})
     parts: list[TracePart] = []
     faults: list[Fault] = []
-    for item in _items(body, limits.examples):
+    items = _items(body, limits.examples)
+    # Each is let go once it is read, for its texts may be large.
+    items.reverse()
+    while items:
+        item = items.pop()
         if not isinstance(item, Mapping):
             faults.append(("body_not_json", partial(_redacted, str(item), redaction)))
             continue
@@ -121,23 +135,29 @@ def _items(body: bytes, most: int) -> list[Any]:
         UnreadableBody: There is none, or there are too many.
     """
     try:
-        text = body.decode("utf-8-sig")
+        items = _whole(body)
+        if items is None:
+            lines = (match[0] for match in re.finditer(rb"[^\n]+", body))
+            items = [_line(line) for line in islice(filter(bytes.strip, lines), most + 1)]
+            if not any(isinstance(item, dict) for item in items):
+                raise UnreadableBody(
+                    "The body is neither a JSON object, nor a list of them, nor JSON lines.",
+                    "body_not_json",
+                )
     except UnicodeDecodeError:
         raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
-    try:
-        whole = _decoded(text)
-        items = whole if isinstance(whole, list) else [whole]
-    except BadJsonError:
-        lines = (match[0] for match in re.finditer(r"[^\n]+", text))
-        items = [_line(line) for line in islice(filter(str.strip, lines), most + 1)]
-        if not any(isinstance(item, dict) for item in items):
-            raise UnreadableBody(
-                "The body is neither a JSON object, nor a list of them, nor JSON lines.",
-                "body_not_json",
-            ) from None
     if len(items) > most or _listed(items) > most:
         raise TooManyInBody(most, "examples, contexts and turns")
     return items
+
+
+def _whole(body: bytes) -> list[Any] | None:
+    """The records of a body that is JSON as a whole; None if it is not."""
+    try:
+        value = _value(body)
+    except BadJsonError:
+        return None
+    return value if isinstance(value, list) else [value]
 
 
 def _listed(value: Any) -> int:
@@ -149,11 +169,24 @@ def _listed(value: Any) -> int:
     return 0
 
 
-def _line(line: str) -> Any:
+def _line(line: bytes) -> Any:
     try:
-        return _decoded(line)
+        return _value(line)
     except BadJsonError:
-        return line
+        return line.decode()
+
+
+def _value(raw: bytes) -> Any:
+    """The value of JSON, without a text of all of it where that would be large.
+
+    Raises:
+        BadJsonError: It is none, or is nested too deeply.
+        UnicodeDecodeError: It is no UTF-8.
+    """
+    if len(raw) > _LARGE and _WIDE.search(raw):
+        with suppress(ValueError):
+            return from_json(raw)
+    return _decoded(raw.decode())
 
 
 def _decoded(text: str) -> object:
@@ -176,9 +209,11 @@ def _part(
     now: float,
 ) -> TracePart | Fault:
     """One record as what is kept of it."""
-    for value in item.values():
-        if isinstance(value, str) and len(value) > limits.span_length:
-            return "span_too_long", partial(_redacted, value[:20_000], redaction)
+    length = 0
+    for text in _texts(item):
+        length += len(text)
+        if length > limits.span_length:
+            return "span_too_long", partial(_redacted, text[:20_000], redaction)
     written = json.dumps(item, ensure_ascii=False)
     if len(written) > limits.span_length:
         return "span_too_long", partial(_redacted, written[:20_000], redaction)
@@ -211,6 +246,15 @@ def _part(
         fields |= {name: redaction.redact_in(fields[name]) for name in fields if name not in _IDS}
     fields["record"] = _cut(fields["record"], limits.attribute_length)
     return TracePart(trace, "example", json.dumps(fields, ensure_ascii=False).encode(), 1)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 _NAMED = ("trace", "span", "session", "user")
