@@ -13,6 +13,7 @@ from ragstone.models.chat import (
     ChatReply,
     ChatRequest,
     Connections,
+    http_transport,
     open_chat,
 )
 
@@ -302,6 +303,36 @@ def test_a_redirect_is_not_followed(
     assert failure.trouble == "not_found"
     assert "a redirect, which is not followed" in str(failure)
     assert [asked["path"] for asked in scripted.asked] == ["/v1/chat/completions"]
+
+
+def test_a_reply_of_too_many_bytes_is_refused(
+    opened: Opened,
+    scripted: SimpleNamespace,
+    question: ChatRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_transport, "MOST_BODY", 1_000)
+    scripted.replies = [(200, {}, "x" * 1_001)]
+    failure = failed(opened(), question)
+    assert (failure.trouble, failure.http) == ("bad_reply", 200)
+    assert "sent more than 1,000 bytes" in str(failure)
+
+
+def test_a_file_of_replies_of_too_many_bytes_is_refused(
+    scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_transport, "MOST_PIECES", 5)
+    connections = http_transport.Connections()
+
+    async def read() -> None:
+        try:
+            async for _ in connections.pieces(f"{scripted.url}/file", {}):
+                pass
+        finally:
+            await connections.close()
+
+    with pytest.raises(ChatFailure, match="sent more than 5 bytes"):
+        asyncio.run(read())
 
 
 def test_a_server_that_breaks_off_is_a_connection_failure(

@@ -231,6 +231,9 @@ def _delay(text: object) -> float:
 MOST_BODY = 64 << 20
 """Bytes of a reply that are read."""
 
+MOST_PIECES = 4 << 30
+"""Bytes of a file of replies that are read: 40 kB for each of 100,000 questions of a batch."""
+
 KEPT = 60.0
 """Seconds after which an idle connection is closed."""
 
@@ -286,14 +289,19 @@ class Connections:
         """Return the body of a reply piece by piece, each with status and headers; for long ones.
 
         Raises:
-            ChatFailure: The server was not reached, or closed the connection early.
+            ChatFailure: The server was not reached, closed the connection early, or sent too much.
         """
         session = self._session or self._opened()
         with _faults():
             async with session.get(
                 url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
+                size = 0
                 async for piece in response.content.iter_any():
+                    size += len(piece)
+                    if size > MOST_PIECES:
+                        words = f"sent more than {MOST_PIECES:,} bytes"
+                        raise ChatFailure("bad_reply", words, http=response.status)
                     yield response.status, response.headers, piece
                 yield response.status, response.headers, b""
 
