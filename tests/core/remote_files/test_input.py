@@ -251,3 +251,29 @@ def test_a_server_that_is_away_is_not_taken_for_a_file_that_is_not_there() -> No
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(StorageAway, match="does not answer as it should"):
             read(f"http://127.0.0.1:{taken.getsockname()[1]}/a.jsonl")
+
+
+def test_data_is_followed_where_it_redirects_also_to_this_machine() -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            inside = self.path == "/inside.jsonl"
+            self.send_response(200 if inside else 302)
+            self.send_header("content-length", str(len(content)) if inside else "0")
+            if not inside:
+                host, port = server.server_address[:2]
+                self.send_header("location", f"http://{host}:{port}/inside.jsonl")
+            self.end_headers()
+            if inside and self.command == "GET":
+                self.wfile.write(content)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    content = lines(ROWS)
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        rows = list(read(f"http://127.0.0.1:{server.server_port}/outside.jsonl"))
+        server.shutdown()
+    assert len(rows) == len(ROWS)
