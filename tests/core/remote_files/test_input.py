@@ -260,8 +260,8 @@ def test_data_is_followed_where_it_redirects_also_to_this_machine() -> None:
             self.send_response(200 if inside else 302)
             self.send_header("content-length", str(len(content)) if inside else "0")
             if not inside:
-                at = f"http://127.0.0.1:{server.server_address[1]}"
-                self.send_header("location", f"{at}/inside.jsonl")
+                here = f"http://127.0.0.1:{server.server_port}"
+                self.send_header("location", f"{here}/inside.jsonl")
             self.end_headers()
             if inside and self.command == "GET":
                 self.wfile.write(content)
