@@ -85,6 +85,7 @@ _HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
 """What may be the escape of half a surrogate pair."""
 
 
+_LINES = re.compile(rb"[^\n]+")
 _LARGE = 1_000_000
 _WIDE = re.compile(rb"[\xf0-\xf4]|\\u[dD]")
 """Begins a character for which Python takes four bytes for each one of a text."""
@@ -137,7 +138,7 @@ def _items(body: bytes, most: int) -> list[Any]:
     try:
         items = _whole(body)
         if items is None:
-            lines = (match[0] for match in re.finditer(rb"[^\n]+", body))
+            lines = (match[0] for match in _LINES.finditer(body))
             items = [_line(line) for line in islice(filter(bytes.strip, lines), most + 1)]
             if not any(isinstance(item, dict) for item in items):
                 raise UnreadableBody(
