@@ -29,6 +29,7 @@ DIRECT = {
     "fsspec": (BSD, "opens what lies at a URL"),
     "gcsfs": (BSD, "data and runs in Google Cloud"),
     "genai-prices": (MIT, "prices of models"),
+    "h11": (MIT, "reads HTTP for the local app, within bounds"),
     "haystack-ai": (APACHE, "guards its pipelines"),
     "httpx2": (BSD, "asks the pages in tests, for Starlette's client"),
     "huggingface-hub": (APACHE, "downloads models"),

@@ -39,6 +39,7 @@ from ragstone.report.page import Note as FactsNote
 from ragstone.report.reason_words import words
 from ragstone.report.render.documents import as_html, as_junit, as_markdown
 from ragstone.report.render.terminal import as_text
+from ragstone.web.security import ServerAddress
 from tests.project import parsed
 
 FLAG = re.compile(r"(?<![-\w])--[a-z][a-z-]*")
@@ -169,7 +170,7 @@ def parameters() -> set[str]:
     """Every parameter of every public function and class."""
     rooms = (ragstone, ragstone.analysis, ragstone.guard, ragstone.annotation, ragstone.monitor)
     public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
-    public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.correct]
+    public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.correct, ServerAddress]
     functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]
     return {name for one in functions for name in inspect.signature(one).parameters}
 

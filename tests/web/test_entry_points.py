@@ -5,8 +5,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -15,10 +13,6 @@ from urllib.request import Request, urlopen
 
 import pytest
 import uvicorn
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
@@ -32,10 +26,9 @@ from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Served, ServerAddress, listen
 from ragstone.web.server import CONNECTIONS, BoundedConnection
 from ragstone.web.web_app import make_app
+from tests.certificates import certificate
 from tests.forked import COMMAND, Forked
 from tests.web.conftest import client_of
-
-LOCAL = ip_address("127.0.0.1")
 
 
 @contextmanager
@@ -206,29 +199,6 @@ def test_what_a_browser_is_started_with_opens_the_app_once(runs: Path) -> None:
     assert mine.get(f"/?{path}").status_code == 303
     assert mine.get("/").status_code == 200
     assert other.get(f"/?{path}").status_code == 401
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of this machine for an hour, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(LOCAL)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    cert_file, key_file = folder / "cert.pem", folder / "key.pem"
-    cert_file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    key_file.write_bytes(pem)
-    return cert_file, key_file
 
 
 @pytest.mark.parametrize("command", ["view", "monitor serve"])

@@ -27,6 +27,7 @@ from ragstone.metrics import SUITES
 from ragstone.models.download import PLACE
 from ragstone.monitor.store.store import open_store
 from ragstone.web import security as listening
+from tests.certificates import certificate
 from tests.project import ROOT
 
 OF_USERS = re.compile(
@@ -180,6 +181,8 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("docs")
     written(folder)
+    for file, name in zip(certificate(folder), ("rag.pem", "rag.key"), strict=True):
+        file.rename(folder / name)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for out in ("mine", "answers", "today", "yesterday"):
