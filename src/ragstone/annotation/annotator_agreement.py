@@ -465,7 +465,6 @@ class _Column:
 
 
 def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
-    """The labels that adjudicators gave, by kind and column."""
     found: dict[tuple[str, str], dict[Item, str]] = {}
     rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
     columns = ("kind", "column", "example_id", "unit", "value")

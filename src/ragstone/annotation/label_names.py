@@ -213,7 +213,6 @@ def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
 
 
 def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
-    """The valid labels of a unit, from the ask about such units."""
     asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
     return values_of((asks or list(kind.asks))[-1], column)
 
@@ -274,7 +273,6 @@ def fits(name: Name, cell: object) -> bool:
 
 
 def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[str]) -> bool:
-    """Whether a known name means that judgement here, by the units and values in the file."""
     kind = KINDS[key[0]]
     if kind.having("topic"):
         return any(fits(named(*key), cell) for cell in cells)
@@ -284,7 +282,6 @@ def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[st
 
 
 def _like_a_label(column: str) -> str:
-    """A reason if a column of the user's own has nearly the name of a label."""
     known = {squash(label): label for label in known_labels()}
     near = get_close_matches(squash(column), known, n=1, cutoff=CLOSE)
     if not near or near[0] == squash(column):

@@ -179,7 +179,6 @@ def placed(
 def _settled(
     example: Example, votes: Sequence[Vote], place: Place
 ) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
-    """The combined labels of each unit, by rank, and faults for units that do not exist."""
     there: list[tuple[str | None, Vote]] = []
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
@@ -207,7 +206,6 @@ def _settled(
 
 
 def _as_labelled(one: Settled, kind: str, column: str) -> Any:
-    """The label in its JSON form: a truth value, a grade or a word."""
     judged = KINDS[kind].columns[column]
     if one.value is None:
         return None
@@ -228,7 +226,6 @@ def _part(field: str, index: int) -> dict[str, Any]:
 
 
 def _beyond(unit: str, example: Example) -> bool:
-    """Whether the number of a claim or statement exceeds the list of the example."""
     field, at = _place_of(unit)
     listed = example.labels.get(field) if field != "contexts" else None
     return listed is not None and at >= len(listed)
@@ -254,7 +251,6 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
 
 
 def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
-    """A reason for labels of unknown examples, and one for labels of unknown contexts."""
     for code, lacks in ((NO_EXAMPLE, "example"), (NO_CONTEXT, "context")):
         rows = frame.filter(pl.col("discarded") == code)
         ids = rows["example_id"].unique(maintain_order=True).to_list()
@@ -509,12 +505,10 @@ class LabelTable:
 
     @cached_property
     def _spoken(self) -> pl.DataFrame:
-        """The rows that count, and those with which adjudicators discard a unit."""
         theirs = by_adjudicators() & ~pl.col("discarded").is_in(SET_ASIDE)
         return self.frame.filter(pl.col("discarded").is_null() | theirs)
 
     def _place(self, **wanted: Any) -> tuple[str, int | None]:
-        """File and line of the first row with these values."""
         at = self.frame.with_row_index("at").filter(
             *(pl.col(name).eq_missing(value) for name, value in wanted.items())
         )["at"]  # fmt: skip

@@ -106,7 +106,6 @@ def judged(
 def _unfilled(
     rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]
 ) -> Iterator[str]:
-    """Notes on columns that could hold judgements but are empty."""
     judgements = [
         ascii_safe(column)
         for column in _empty(rows, seen, columns)
@@ -151,7 +150,6 @@ class _Once:
         return [places for places in self._said.values() if len(places) > 1]
 
     def check(self, row: GivenRow, name: Name, place: int) -> None:
-        """Record a label; add a fault if the example has a second inclusion probability."""
         if row.discarded:
             return
         key = (row.id, row.annotator, row.unit, name.kind, name.column)
@@ -174,7 +172,6 @@ class _Once:
 def _set_aside(
     kept: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]], repeated: list[list[int]]
 ) -> list[str]:
-    """Set aside an annotator's repeated labels of a unit; if they differ, set aside all of them."""
     differing = []
     for several in repeated:
         values = {kept[at][VALUE] for at in several}
@@ -197,7 +194,6 @@ def _set_aside(
 def _nothing(
     rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
 ) -> Fault:
-    """The fault of files without a label: no column for one, or no cell of it filled."""
     if empty := _empty(rows, seen, columns):
         return Fault(source, None, "", "at least one label", _none_filled(empty))
     known = ", ".join(known_labels())
@@ -206,7 +202,6 @@ def _nothing(
 
 
 def _empty(rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]) -> list[str]:
-    """The columns of label files in which no row has a label."""
     header = header_of(dict.fromkeys(seen), columns)
     if header.is_data:
         return []
@@ -221,7 +216,6 @@ def _none_filled(columns: Sequence[str]) -> str:
 
 
 def _hint(unlike: Collection[str]) -> str:
-    """What to do if a column has a metric's name but not its values."""
     if not unlike:
         return ""
     column = next(iter(unlike))
@@ -235,7 +229,6 @@ def _names(
     columns: Collection[str],
     scales: Mapping[str, Ends] | None,
 ) -> tuple[dict[str, Name], dict[str, RatingScale], list[str]]:
-    """The judgement of each column, the scales of ratings, and reasons for columns left out."""
     cells: dict[str, list[object]] = {}
     lines: dict[str, GivenRow] = {}
     for row in rows:

@@ -243,7 +243,6 @@ def _header(names: tuple[str, ...], mapped: tuple[tuple[str, str], ...]) -> Head
 
 
 def _divided(record: Mapping[str, Any], header: Header) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parts of a row that say what it is about, and its labels that are not empty."""
     parts: dict[str, Any] = {}
     for column, part in header.parts:
         if parts.get(part) is None:

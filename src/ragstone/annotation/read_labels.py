@@ -304,7 +304,6 @@ def labels_in_queue(database: LabelDatabase, queue: str) -> LabelTable:
 
 
 def _still_coming(source: str | PathLike[str]) -> Iterator[str]:
-    """Notes on a store whose labels are not all there yet."""
     store = StoreAddress.of(source)
     if store is not None:
         with labels_as_they_are(store) as database:
@@ -342,7 +341,6 @@ def _of_file(
 def _not_there(
     columns: Mapping[str, str], seen: Mapping[str, None], rows: Sequence[GivenRow], source: str
 ) -> list[Fault]:
-    """Faults for columns that the user mapped but that no file has."""
     there = set(seen).union(*(row.labels for row in rows))
     names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
     got = f"the columns {', '.join(map(ascii_safe, names))}"

@@ -186,7 +186,6 @@ def labels_so_far(
 
 
 def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
-    """Kind and column of labels whose items were not all as likely to be labelled."""
     chances = table.used.group_by("kind", "column").agg(
         pl.col("inclusion_probability").drop_nulls().n_unique().alias("different")
     )
@@ -237,11 +236,6 @@ def _figure(
     sequence: Interval | None,
     coming: Coming,
 ) -> FigureSoFar:
-    """A figure with the interval that fits how labels come.
-
-    Args:
-        n: Clusters, which are independent.
-    """
     if value is None:
         return FigureSoFar(None, why, n, None, None)
     if coming == "no_more":
@@ -279,7 +273,6 @@ def _means(
 
 
 def _left_open(one: ColumnAgreement, table: LabelTable, combined: pl.DataFrame) -> tuple[int, int]:
-    """How many of the units that people were shown have no label, and how many have."""
     rows = combined.filter(pl.col("kind") == one.kind, pl.col("column") == one.column)
     labelled = set(rows.select("example_id", "unit").iter_rows())
     sorts = {sort_of_unit(unit) for _, unit in labelled}

@@ -86,7 +86,6 @@ def records_of_argilla(rows: Iterable[Record]) -> list[Record]:
 
 
 def _responses(rows: Sequence[Record]) -> dict[str, list[Record]]:
-    """Each user's answers to each question; who discards a record may answer none."""
     found: dict[str, list[Record]] = {}
     for row in rows:
         status = "discarded" if row.get("discard") else "submitted"
@@ -97,7 +96,6 @@ def _responses(rows: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def _by_unit(rows: Iterable[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
-    """The rows of each example, unit and probability of its draw."""
     found: dict[tuple[Any, ...], tuple[dict[str, Any], list[Record]]] = {}
     for row in rows:
         about = {name: row[name] for name in ABOUT if row.get(name) is not None}
@@ -106,13 +104,11 @@ def _by_unit(rows: Iterable[Record]) -> list[tuple[dict[str, Any], list[Record]]
 
 
 def _labels(row: Record) -> dict[str, Any]:
-    """The labels of a row, and its note."""
     rest = (*ABOUT, "annotator", "discard")
     return {name: cell for name, cell in row.items() if name not in rest and cell is not None}
 
 
 def _result(name: str, value: object) -> Record:
-    """A label as the control that gives it: a number, a choice or a text."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return {"from_name": name, "type": "number", "value": {"number": value}}
     word = str(value).lower() if isinstance(value, bool) else value
@@ -136,7 +132,6 @@ def _of_label_studio(record: Record, annotations: Sequence[Any]) -> Iterator[Rec
 
 
 def _value(value: object) -> object:
-    """The one value of a result; several choices are joined."""
     if not isinstance(value, Mapping):
         return value
     found = next((value[name] for name in VALUES if name in value), None)
@@ -146,7 +141,6 @@ def _value(value: object) -> object:
 
 
 def _user(user: object) -> str | None:
-    """A user, by the name that people know them by."""
     if isinstance(user, Mapping):
         names = (user.get(name) for name in ("username", "email", "id"))
         user = next((name for name in names if name not in (None, "")), None)
@@ -163,7 +157,6 @@ def _of_argilla(record: Record, by_user: Mapping[str, dict[str, Any]]) -> Iterat
 
 
 def _by_user(responses: object) -> dict[str, dict[str, Any]]:
-    """Each user's answers, by question; no drafts, and what was discarded is marked."""
     found: dict[str, dict[str, Any]] = {}
 
     def say(user: object, answers: Mapping[str, Any], status: object) -> None:
@@ -186,7 +179,6 @@ def _by_user(responses: object) -> dict[str, dict[str, Any]]:
 
 
 def _answers(record: Record, name: str) -> list[Record]:
-    """The answers to a question in the columns of a dataset: values, users and statuses."""
     values, users = record.get(name) or [], record.get(f"{name}.users") or []
     statuses = record.get(f"{name}.status") or [None] * len(values)
     return [
@@ -196,7 +188,6 @@ def _answers(record: Record, name: str) -> list[Record]:
 
 
 def _named(place: Record) -> dict[str, Any]:
-    """What a place says of the example, the system and the unit, by the names of label files."""
     cells = ((PART_OF.get(squash(str(name))), cell) for name, cell in place.items())
     return {part: cell for part, cell in cells if part is not None}
 
@@ -269,7 +260,6 @@ def write_adjudicated(
 
 
 def _names(table: LabelTable) -> dict[tuple[str, str], str]:
-    """The column name of each judgement in a wide file: its taxonomy label if that reads back."""
     labels = table.frame.drop_nulls("kind")
     kinds = {"answer" if unit is None else unit_kind(unit) for unit in table.frame["unit"]}
     parts = labels.partition_by("kind", "column", as_dict=True, maintain_order=True)
@@ -309,11 +299,6 @@ def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> lis
 
 
 def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folder: Path) -> None:
-    """A file for each sort of unit, with the labels that are given to it.
-
-    Raises:
-        InputError: The folder has the name of a file.
-    """
     if folder.suffix.lower() in (*WRITTEN, ".json") or folder.is_file():
         raise InputError(
             "per_task writes several files into a folder, and "
@@ -374,7 +359,6 @@ def _csv_cell(value: object) -> object:
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
-    """A data frame of the rows; columns with values of several types become text."""
     series = []
     for column in columns:
         cells = [row.get(column) for row in rows]

@@ -230,7 +230,6 @@ class SqliteDatabase:
 
     @contextmanager
     def _within(self, connection: sqlite3.Connection, begin: str, patience: float) -> Iterator[Sql]:
-        """A transaction, which is on disk when it ends, or undone if that is by an error."""
         try:
             connection.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
             connection.execute(begin)
@@ -442,12 +441,6 @@ class PostgresDatabase:
         self._writer.is_broken = self._reader.is_broken = True
 
     def _create(self, run: Sql) -> None:
-        """Make the tables if there are none; take those of an earlier version to this one.
-
-        Raises:
-            InputError: There are tables of a version that this program does not know.
-            StoreAway: A later version of Ragstone made them.
-        """
         layout, table = self._layout, self._layout.version_table
         run(f"CREATE TABLE IF NOT EXISTS {table} (version INTEGER NOT NULL)")
         version = version_of(run, self.name, layout)

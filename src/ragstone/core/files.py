@@ -163,7 +163,6 @@ def _refuse_what_is_kept(file: Path) -> None:
 
 
 def _run_of(file: Path) -> Path | None:
-    """The folder of the run that has the file among its own."""
     for folder in file.parents[:DEEPEST]:
         ours = file.relative_to(folder).parts[0] in set(RunEntry)
         if ours and (folder / RunEntry.MANIFEST).is_file():

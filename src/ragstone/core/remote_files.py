@@ -240,7 +240,6 @@ class Remote:
 
     @property
     def _whole(self) -> bool:
-        """Whether the store has a file only when all of it is there."""
         names = self._fs.protocol
         return not EXTRAS.keys().isdisjoint([names] if isinstance(names, str) else names)
 
@@ -270,7 +269,6 @@ class Remote:
 
     @contextmanager
     def _said(self, doing: str) -> Iterator[None]:
-        """Say a fault of the store in one line, which names no secret."""
         try:
             yield
         except (RagstoneError, ImportError):
@@ -374,7 +372,6 @@ def copy_of(url: str) -> Path:
 
 
 def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
-    """Copy the files, all or none."""
     unfinished = Path(mkdtemp(dir=place.parent))
     try:
         top = unfinished / remote.file_name
@@ -414,7 +411,6 @@ def _use(place: Path) -> bool:
 
 
 def _forget_old(folder: Path) -> None:
-    """Delete the copies that nobody used for a day."""
     for place in folder.iterdir():
         with suppress(OSError):
             if place in _used or time.time() - place.stat().st_mtime < KEPT:

@@ -347,11 +347,6 @@ def _checked_version(connection: sqlite3.Connection, layout: SqliteLayout) -> in
 
 
 def _upgrade(connection: sqlite3.Connection, layout: SqliteLayout, version: int) -> None:
-    """Take the tables of an earlier version to the layout, within the caller's transaction.
-
-    Raises:
-        sqlite3.Error: The steps do not lead from these tables to the layout's.
-    """
     if version in layout.steps:
         kind = "trigger"
         triggers = [one for one in layout.tables if one.startswith("CREATE TRIGGER")]

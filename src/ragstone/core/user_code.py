@@ -99,7 +99,6 @@ def _known_as(path: Path) -> tuple[str, ModuleType | None]:
 
 @contextmanager
 def _as_input_error(name: str | Path) -> Iterator[None]:
-    """Turn any error raised by the user's code into an ``InputError`` of one sentence."""
     try:
         yield
     except InputError:

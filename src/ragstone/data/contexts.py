@@ -97,7 +97,6 @@ class ContextReader:
         return contexts, order
 
     def _shape(self, one: dict[str, Any]) -> tuple[str, str, bool]:
-        """Which keys of a context hold its text and its id; whether the id is its document's."""
         keys = tuple(one)
         found = self._shapes.get(keys)
         if found is None:
@@ -138,7 +137,6 @@ def _given(
     *,
     named: bool,
 ) -> _Given:
-    """Read a context that is an object; ``named`` if its id is given in a separate list."""
     text = one.get(text_key)
     if text is not None and type(text) is not str:
         problems.append(not_text(f"contexts[{index}].{text_key}", text))
@@ -158,7 +156,6 @@ def _chosen(
     *,
     shared: bool,
 ) -> Sequence[str | None]:
-    """The ids of the contexts: their own, those from a separate list, or none."""
     own = [one.id for one in found]
     if names is not None and not any(own):
         return names
@@ -259,7 +256,6 @@ LETTERS = frozenset(("a", "ä", " "))
 
 
 def _sort(character: str) -> str:
-    """What a character is: a letter, of ASCII or not, a digit, or a mark of its own."""
     if character.isalpha():
         return "a" if character.isascii() else "ä"
     return "0" if character.isdigit() else character
@@ -306,7 +302,6 @@ def _score(value: object, index: int, problems: list[Problem]) -> float | None:
 
 
 def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
-    """The permutation that sorts the contexts by rank; None if they are already in order."""
     if ranks.count(None) == len(ranks):
         return None
     numbers: list[int] = []
@@ -345,7 +340,6 @@ def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
 
 
 def _repeated(ids: Sequence[str | None]) -> list[int]:
-    """The position of the first repeated id, if any."""
     given = [id for id in ids if id is not None]
     if len(set(given)) == len(given):
         return []

@@ -232,7 +232,6 @@ class Examples:
         self._repeat = over_systems
 
     def _end(self) -> None:
-        """Say at the end of the data what was found in it."""
         facts = self.facts
         self.notes += [*notes_of(facts), *windows_notes(self._meter)]
         if not self._yielded and not facts.n_faults and self._limit != 0:
@@ -308,7 +307,6 @@ class Examples:
                 yield row_number(one, unit), example
 
     def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
-        """The next rows, as many as are looked up together; none at the end or the limit."""
         most = AT_ONCE if self._limit is None else min(AT_ONCE, self._limit - self._yielded)
         some: list[ReadRow] = []
         held = 0
@@ -434,7 +432,6 @@ class Examples:
         return self.facts.n_label_violations
 
     def _laid_out(self) -> str | None:
-        """The layout of all records, which the first that has one settles."""
         if self._layout is None and not self._known_layout:
             reader = RecordReader(self._columns)
             for _, item in islice(self._source.rows(Meter()), ROWS_TO_FIND_A_COLUMN):
@@ -478,7 +475,6 @@ class Examples:
                 return
 
     def _rows(self) -> Iterator[Row]:
-        """The rows, once it is clear that the mapped columns are among them."""
         rows = folded(self._source.rows(self._meter))
         missing = set(self._columns.values())
         if not missing:

@@ -153,7 +153,6 @@ class _Cut:
         self._records = self._bytes = 0
 
     def add(self, raw: bytes) -> Lines | None:
-        """Take a line; gives the piece before it where it does not fit into that."""
         encoding = self._encoding
         if not encoding and not raw.isascii():
             encoding = encoding_of(self._path, _bare(raw), self._meter)
@@ -168,7 +167,6 @@ class _Cut:
         return before
 
     def taken(self, broken: Problem | None = None) -> Lines:
-        """The piece so far."""
         start = self._start
         end = LinePlace(
             start.records + self._records,
@@ -190,7 +188,6 @@ def _pass_over(handle: io.BufferedReader, size: int) -> None:
 
 
 def _blank(raw: bytes, encoding: str) -> bool:
-    """Whether a line is none of a record, as ``JsonLines`` sees it."""
     if raw.isspace():
         return True
     return len(raw) < HEAD and not raw.decode(encoding or "utf-8", errors="replace").strip()

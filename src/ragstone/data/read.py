@@ -167,7 +167,6 @@ def _file(
 
 
 def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
-    """By the name's ending, and by the first characters where these are plainer."""
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     format = BY_ENDING.get(ending)
     head = "" if format in ("parquet", "huggingface") else first_text(path).lstrip()
@@ -201,7 +200,6 @@ def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
 
 
 def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
-    """CSV or TSV, where the first line is a header that has the fields of an example."""
     lines = head.splitlines()[:1]
     for format, mark in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
         for header in csv.reader(lines, delimiter=mark):
@@ -247,7 +245,6 @@ def _plain_files(folder: Path) -> list[Path]:
 
 
 def _choose(qrels: Sequence[Path], name: str) -> Path:
-    """The only file, or the one of the split called test, which is what BEIR reports."""
     if len(qrels) == 1:
         return qrels[0]
     for path in qrels:

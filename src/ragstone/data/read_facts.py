@@ -139,12 +139,6 @@ class SeenIds:
 
 
 def _named_first(systems: Hashes, whose: NDArray[np.intp]) -> Hashes:
-    """The first system that any row of the same id names; 0 if none does.
-
-    Args:
-        systems: Of each row.
-        whose: The id of each row.
-    """
     named = np.flatnonzero(systems)[::-1]
     of_ids = np.zeros(len(systems), np.uint64)
     of_ids[whose[named]] = systems[named]

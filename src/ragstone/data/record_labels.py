@@ -234,7 +234,6 @@ def violations(labels: Mapping[str, Any]) -> list[Violation]:
 
 
 def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) -> Iterator[str]:
-    """The labels of the answer that the labels of its claims contradict."""
     for label, some in OF_SOME_CLAIM.items():
         is_some = any(verdict in some for verdict in verdicts)
         known = is_some or None not in verdicts
@@ -243,7 +242,6 @@ def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) ->
 
 
 def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:
-    """Each unit that has labels, where it stands, and its labels."""
     for unit, field in FIELDS.items():
         for index, one in enumerate(labels.get(field) or ()):
             if one:

@@ -81,7 +81,6 @@ class RecordReader:
         return found
 
     def _resembling(self, found: FieldLayout) -> tuple[tuple[str, str], ...]:
-        """Columns that are no field, with the one they look like, unless the user named it."""
         looked = ((name, resembled(name)) for name in found.extra[:MOST_COLUMNS])
         return tuple((name, field) for name, field in looked if field and field not in self.columns)
 
@@ -157,7 +156,6 @@ class RecordReader:
         meta: Mapping[str, Any],
         problems: list[Problem],
     ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
-        """The question, the turns before it, the answer and the policy."""
         get = record.get
         asked = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
@@ -173,7 +171,6 @@ class RecordReader:
         return question, history, spoken if answer is None else answer, policy
 
     def _spelled_out(self, value: object, column: str) -> Any:
-        """The value with a number as text, which is told."""
         if value is None or type(value) is str:
             return value
         text = spelled_out(value)
@@ -190,7 +187,6 @@ class RecordReader:
         return read_texts(given, "reference", problems)
 
     def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
-        """Columns that look like a field which this record lacks."""
         for name, field in plan.resembling:
             if record.get(getattr(plan, field)) is None and could_be(field, record[name]):
                 self.unread[name, field] += 1
@@ -198,7 +194,6 @@ class RecordReader:
     def _groups(
         self, plan: FieldLayout, record: Mapping[str, Any], problems: list[Problem]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Labels, slices and meta, with the columns that are no field of their own."""
         labels = self._object(record.get(plan.labels), "labels", problems)
         slices = self._object(record.get(plan.slices), "slices", problems)
         meta = self._object(record.get(plan.meta), "meta", problems)
@@ -231,7 +226,6 @@ class RecordReader:
         meta: Mapping[str, Any],
         problems: list[Problem],
     ) -> tuple[Context, ...] | None:
-        """The contexts in rank order, and labels of contexts brought into the same order."""
         given, ids = record.get(plan.contexts), record.get(plan.context_ids)
         if given is None and ids is None:
             return None
@@ -260,7 +254,6 @@ class RecordReader:
         contexts: Sequence[Context] | None,
         problems: list[Problem],
     ) -> tuple[tuple[str, ...], dict[str, int] | None]:
-        """Gold evidence, and which ids of contexts are judged relevant."""
         evidence = record.get(plan.evidence)
         if evidence is None and plan.evidence is ABSENT:
             evidence = meta.get("evidence")
@@ -287,7 +280,6 @@ class RecordReader:
     def _told_apart(
         self, texts: tuple[str, ...], contexts: Sequence[Context] | None, column: str
     ) -> tuple[tuple[str, ...], dict[str, int] | None]:
-        """Gold contexts that are texts, and the ids among them; a list of both is told."""
         if not (ids := dict.fromkeys(ids_among(texts, contexts), 1)):
             return texts, None
         evidence = tuple(text for text in texts if text.strip() not in ids)
@@ -332,7 +324,6 @@ def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
 def _asked(
     given: object, field: str, problems: list[Problem]
 ) -> tuple[str | None, tuple[Turn, ...], str | None]:
-    """The question, and of a record that is a conversation also earlier turns and the answer."""
     if given is None or type(given) is str:
         return given, (), None
     if isinstance(given, list):

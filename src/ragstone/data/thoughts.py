@@ -91,7 +91,6 @@ class ThoughtFilter:
         return self._taken("")
 
     def _open(self, text: str) -> bool:
-        """Whether a thought begins here."""
         begins = text.lstrip(" \t")
         tag = next((tag for tag in _PAIRS if _begins(begins, tag)), None)
         if tag is None or self._fenced:
@@ -101,7 +100,6 @@ class ThoughtFilter:
         return True
 
     def _think(self, text: str, at: int, answer: list[str]) -> int:
-        """Take off the thought up to its end; where that is."""
         assert self._closing is not None
         end = self._closing.search(text, at)
         if end is None:
@@ -127,7 +125,6 @@ def _begins(text: str, tag: str) -> bool:
 
 
 def _may_open(text: str) -> bool:
-    """Whether more of the line may make a tag, or the fence of code, of its beginning."""
     begins = text.lstrip(" \t")
     return any(
         len(begins) < len(mark) and _begins(begins, mark[: len(begins)])

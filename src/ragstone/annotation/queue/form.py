@@ -357,7 +357,6 @@ def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[
 
 
 def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
-    """Spans of nothing that is there."""
     whole = ("answer", "")
     if len(answers.spans) > MOST_SPANS:
         yield AnswerFault(whole, "", reason("too_many_spans", most=MOST_SPANS))

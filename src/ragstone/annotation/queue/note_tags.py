@@ -280,19 +280,16 @@ class QueueTags:
         )
 
     def _labelled(self) -> list[int]:
-        """The items that somebody labelled and nobody's decision discarded."""
         said = self._queue.said()
         decided = {one.item: one.answers for one in said if one.role == "adjudicator"}
         items = dict.fromkeys(one.item for one in said if not one.answers.discarded)
         return sorted(item for item in items if item not in decided or not decided[item].discarded)
 
     def _items(self, run: Sql) -> dict[int, tuple[str, Mapping[str, Any]]]:
-        """The id and the texts of each item."""
         rows = run("SELECT item, id, shown FROM items WHERE queue = ?", self._queue.name)
         return {item: (id, json.loads(shown)) for item, id, shown in rows}
 
     def _tags(self, run: Sql) -> dict[int, list[str]]:
-        """The tags of each item, in the order of the alphabet."""
         rows = run("SELECT item, tag FROM tagged WHERE queue = ?", self._queue.name)
         found: dict[int, list[str]] = {}
         for item, tag in sorted(rows, key=lambda row: (row[0], row[1].casefold())):
@@ -310,11 +307,6 @@ class QueueTags:
 
 
 def _name(given: str) -> str:
-    """A tag as it is kept.
-
-    Raises:
-        InputError: It is empty, too long, or cannot be printed.
-    """
     name = " ".join(given.split())
     if not 0 < len(name) <= MOST_TAG or not name.isprintable() or SEPARATOR in name:
         raise InputError(f"A tag has 1 to {MOST_TAG} characters that can be printed, and no comma.")
@@ -322,12 +314,10 @@ def _name(given: str) -> str:
 
 
 def _among(name: str, known: Sequence[str]) -> str:
-    """The tag that this name means; empty if there is none."""
     return next((one for one in known if one.casefold() == name.casefold()), "")
 
 
 def _is_of(shown: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:
-    """Whether an item shows these texts, as far as it shows them."""
     return texts is not None and all(
         shown[name] == texts.get(name) for name in TEXTS if isinstance(shown.get(name), str)
     )

@@ -483,7 +483,6 @@ class Queue:
         return [QueueEvent(*row) for row in rows]
 
     def _form(self, run: Sql) -> QueueForm:
-        """The form as the store has it now, which somebody else may have changed."""
         ((form,),) = run("SELECT form FROM queues WHERE queue = ?", self.name)
         return QueueForm.from_dict(json.loads(form))
 
@@ -529,11 +528,6 @@ class Queue:
     def _refuse_other(
         self, run: Sql, person: str, number: int, answers: ItemAnswers, once: str, seen: int
     ) -> None:
-        """Refuse to say something else of an item than what was said since it was seen.
-
-        Raises:
-            LabelConflict: That it is.
-        """
         said = run(
             "SELECT number, at, answers, once FROM said "
             "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
@@ -559,7 +553,6 @@ class Queue:
 
 
 def _check_name(name: str) -> None:
-    """Refuse the name of a queue that cannot stand in an address, or behind that of a store."""
     told = name.isprintable() and 0 < len(name) <= MOST_QUEUE
     other = {"/", "#"} & set(name) or not name.strip(" .") or name in NOT_A_QUEUE
     if not told or other:
@@ -570,5 +563,4 @@ def _check_name(name: str) -> None:
 
 
 def _once(number: int, once: str) -> str:
-    """A client's word for a save of an item, of one length."""
     return hashed(f"{number}\n{once}")

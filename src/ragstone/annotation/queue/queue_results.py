@@ -176,7 +176,6 @@ def decision_faults(
 
 
 def _item(form: QueueForm, said: Sequence[SavedItem]) -> DisputedItem:
-    """From what was said of one item, by whomever."""
     labels, agreed = [], dict[Part, dict[str, str]]()
     for part in dict.fromkeys(part for one in said for part in one.answers.labels):
         for label in (one.label for one in form.asked if one.unit == part[0]):
@@ -196,7 +195,6 @@ def _item(form: QueueForm, said: Sequence[SavedItem]) -> DisputedItem:
 
 
 def _label(part: Part, label: str, said: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:
-    """What was said of a label, and whether people differ on it."""
     words, values, people = [], [], {}
     for one in said:
         decides, discarded = one.role == "adjudicator", bool(one.answers.discarded)
@@ -428,7 +426,6 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
 
 
 def _places(queue: Queue) -> dict[tuple[str, Part], list[tuple[int, ItemPart]]]:
-    """The items with a part of an example."""
     found: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
     for number, (id, parts) in queue.places().items():
         for part in parts:
@@ -449,7 +446,6 @@ def _part(unit: str | None) -> Part:
 
 
 def _answer(row: Mapping[str, Any], pair: Mapping[str, Any] | None) -> tuple[str, str]:
-    """The label and what is said, as the screen shows it."""
     if row["kind"] is None:
         return "", ""
     if row["kind"] == Preference.name and pair and row["column"] == pair["rival"]:

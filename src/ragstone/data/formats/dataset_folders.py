@@ -106,11 +106,6 @@ def _state(folder: Path) -> dict[str, object]:
 
 
 def _batches(path: Path, meter: Meter) -> Iterator[io.BytesIO]:
-    """Each record batch as a stream of its own.
-
-    Raises:
-        BrokenFileError: The file ends early or is no Arrow stream.
-    """
     before = b""
     with opened(path, meter) as handle:
         while (message := _message(handle)) is not None:
@@ -122,7 +117,6 @@ def _batches(path: Path, meter: Meter) -> Iterator[io.BytesIO]:
 
 
 def _message(handle: io.BufferedReader) -> tuple[int, bytes] | None:
-    """Kind and bytes of the next message; None at the end."""
     prefix = handle.read(8)
     if not prefix or prefix == END_OF_STREAM:
         return None
@@ -236,7 +230,6 @@ def _either(folder: Path, name: str) -> Path | None:
 
 
 def _texts(path: Path, wanted: set[str], meter: Meter, faults: Faults) -> dict[str, str]:
-    """Title and text of the wanted documents, by id."""
     texts = {}
     for line, record in JsonLines(path, str(path)).rows(meter):
         if isinstance(record, BadRow):

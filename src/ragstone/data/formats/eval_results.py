@@ -117,7 +117,6 @@ def _provider(record: Mapping[str, Any]) -> str:
 
 
 def _prompt(record: Mapping[str, Any]) -> str:
-    """What a prompt is called; one without a label of its own by how it begins and by its id."""
     prompt = record.get("prompt")
     label = prompt.get("label") if isinstance(prompt, dict) else None
     label = " ".join(str(label or "").split())
@@ -128,7 +127,6 @@ def _prompt(record: Mapping[str, Any]) -> str:
 
 
 def _output(record: Mapping[str, Any]) -> tuple[object, object]:
-    """The answer, and the contexts if the provider gave them."""
     response = record.get("response")
     if not isinstance(response, dict):
         response = {"output": record.get("output") if response is None else response}
@@ -151,7 +149,6 @@ def _first(place: dict[str, Any], names: frozenset[str], otherwise: object) -> o
 
 
 def _asserted(test: Mapping[str, Any]) -> str | None:
-    """The reference that an assertion holds, if it is no template."""
     asserted = test.get("assert")
     for one in asserted if isinstance(asserted, list) else ():
         if isinstance(one, dict) and one.get("type") in GOLD:
@@ -232,7 +229,6 @@ def _row(
 
 
 def _asked(given: object) -> dict[str, Any]:
-    """The question, and what was said before it."""
     if not isinstance(given, list):
         return {"question": given}
     turns = [
@@ -249,7 +245,6 @@ def _asked(given: object) -> dict[str, Any]:
 
 
 def _context(given: object, texts: Record) -> dict[str, Any]:
-    """A context, with its text from the documents where it does not hold it itself."""
     own = given if isinstance(given, dict) else {"document_id": given}
     id = _text(own, "document_id")
     document = texts.get(id, {})
@@ -270,7 +265,6 @@ def _target(target: Record) -> object:
 
 
 def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Labels by annotator, and what goes to ``meta``: scores of algorithms and comments."""
     labels: dict[str, Any] = {}
     meta: dict[str, dict[str, Any]] = {}
     for name, by_annotator in scores.items() if isinstance(scores, dict) else ():
@@ -290,7 +284,6 @@ def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, An
 
 
 def _votes(by_annotator: object, metric: Record) -> Iterator[tuple[str, Any]]:
-    """What each annotator said; a word that is the number behind it is that number."""
     numbers = {
         str(one.get("value")): one.get("numeric_value", one.get("numericValue"))
         for one in _objects(metric.get("values"))

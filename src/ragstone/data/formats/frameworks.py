@@ -53,7 +53,6 @@ def _components(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _said(part: Mapping[str, Any]) -> dict[str, Any]:
-    """What one component says."""
     said: dict[str, Any] = {}
     model = None
     if isinstance(part.get("documents"), list):
@@ -83,7 +82,6 @@ def _objects(values: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _text(reply: object) -> object:
-    """A reply as text; a chat message is an object with parts of text."""
     if not isinstance(reply, dict):
         return reply
     content = next((reply[name] for name in TEXT_PARTS if name in reply), None)
@@ -94,7 +92,6 @@ def _text(reply: object) -> object:
 
 
 def _model(said: object) -> str | None:
-    """The model that ``meta`` names, in a list, in an object, or in the object's own meta."""
     if isinstance(said, list):
         said = said[0] if said else None
     if not isinstance(said, dict):
@@ -247,7 +244,6 @@ def flat_phoenix(record: Span) -> dict[str, Any]:
 
 
 def _spread(record: Span) -> dict[str, Any]:
-    """A span with all of its attributes side by side, its documents in lists."""
     context, attributes = record.get("context"), record.get("attributes")
     span = dict(record)
     if isinstance(context, dict) and isinstance(attributes, dict):
@@ -269,7 +265,6 @@ def _spread(record: Span) -> dict[str, Any]:
 
 
 def _whole(spans: list[Span]) -> Span:
-    """The root span of a trace, with what the others add to it."""
     if POSITION in spans[0]:
         spans = sorted(spans, key=lambda span: _number(span[POSITION]) or 0)
         return {**spans[0], "reference": [_document(span) for span in spans]}
@@ -293,7 +288,6 @@ def _whole(spans: list[Span]) -> Span:
 
 
 def _documents(spans: list[Span], attribute: str) -> list[Any] | None:
-    """The documents of all spans, each once; None where no span has a list of them."""
     lists = [_listed(span.get(attribute)) for span in spans]
     if all(one is None for one in lists):
         return None
@@ -314,7 +308,6 @@ def _document(span: Span) -> dict[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    """A number, as CSV has it too."""
     try:
         return None if value is None else float(str(value))
     except ValueError:
@@ -322,7 +315,6 @@ def _number(value: object) -> float | None:
 
 
 def _message(span: Span) -> str | None:
-    """What the model wrote, in a list of messages."""
     messages = _listed(span.get(MESSAGES)) or [{}]
     last = messages[-1]
     content = last.get("message.content") if isinstance(last, dict) else None
@@ -330,7 +322,6 @@ def _message(span: Span) -> str | None:
 
 
 def _phoenix_text(value: object, names: frozenset[str]) -> object:
-    """A text, or the one that an object holds under a known name."""
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     inner = _decoded(value)

@@ -227,7 +227,6 @@ def _has_content(record: Mapping[str, Any]) -> bool:
 
 
 def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
-    """Rows of an object of columns (lists, or objects by row); None for a single record."""
     values = list(columns.values())
     if not _OF_COLUMNS & set(map(squash, columns)):
         return None
@@ -270,7 +269,6 @@ class _Window:
         self._odd_bytes = False
 
     def line(self) -> int:
-        """The line of the file at the current position."""
         self._line += self._text.count("\n", self._counted, self._at)
         self._counted = self._at
         return self._line
@@ -291,11 +289,9 @@ class _Window:
         self._at += len(mark)
 
     def begin_value(self) -> None:
-        """Remember the position where a value begins, for ``value_text``."""
         self._begin = self._at
 
     def value(self) -> Any:
-        """Take the value that begins here, reading on as far as it goes."""
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
@@ -317,7 +313,6 @@ class _Window:
         return ascii_safe(self._text[self._begin : self._at])
 
     def checked(self, value: Any) -> Any:
-        """The value, or a bad row where it holds what cannot be stored."""
         if self._odd_bytes:
             text = self._text[self._begin : self._at]
             odd = re.search("[\udc80-\udcff]", text)
@@ -330,7 +325,6 @@ class _Window:
         return value if problem is None else BadRow(self.value_text(), (problem,))
 
     def begins_list_of_objects(self) -> bool:
-        """Whether a list stands here whose first element is an object, or that is empty."""
         if not self._text.startswith("[", self._at):
             return False
         here = self._at
@@ -364,14 +358,12 @@ class _Window:
         return BrokenFileError(syntax_problem(error, ""))
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
-        """Whether more text could mend the error."""
         return (
             error.msg.startswith("Unterminated string")
             or error.pos >= len(self._text) - LONGEST_CUT_TOKEN
         )
 
     def _settle(self, raw: bytes) -> None:
-        """Decide how the text is written, once its first piece beyond ASCII is there."""
         assert self._encoding_of is not None
         encoding = self._encoding_of(raw)
         self._encoding_of = None

@@ -120,12 +120,10 @@ class _Lines:
         raise StopIteration
 
     def back(self, line: str) -> None:
-        """Hand the first line out once more."""
         self._waiting.append(line)
         self.number -= 1
 
     def bad_ones(self) -> list[tuple[int | None, BadRow]]:
-        """The lines that were no text since the last call."""
         found, self._bad = self._bad, []
         return found
 
@@ -206,7 +204,6 @@ def _check_row_groups(content: mmap.mmap, end: int, footer: dict[int, Any]) -> N
 
 
 def _unpacked(content: mmap.mmap, end: int, column: dict[int, Any], values: int) -> int:
-    """The bytes that the pages of a column unpack to."""
     at = within(column.get(11, column.get(9)), end, "the place of a column")
     end = at + within(column.get(7), end - at, "the length of a column")
     unpacked = 0
@@ -272,7 +269,6 @@ class Compact:
         return found
 
     def _value(self, kind: int, shape: Shape, *, alone: bool) -> Any:
-        """A field's value, or an element of a list; None for what is skipped."""
         if kind in self.BOOLS:
             self._expect(bool, shape)
             return self._pass(0 if alone else 1)

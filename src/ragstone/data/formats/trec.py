@@ -204,7 +204,6 @@ _SCHEMA = {"line": pl.Int64, "topic": pl.String, "document": pl.String, "score":
 
 
 def _lines(path: Path, meter: Meter, faults: Faults) -> Iterator[tuple[int | None, str, list[str]]]:
-    """The lines that are not empty, each with its words; those that cannot be read are faults."""
     for line, text in text_lines(path, meter):
         if isinstance(text, BadRow):
             faults.append((line, text._replace(file=str(path))))
