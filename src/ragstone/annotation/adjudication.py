@@ -24,7 +24,7 @@ ADJUDICATOR = "adjudicator:"
 
 
 class FinalLabel(NamedTuple):
-    """Who said something of a column of a unit, or discarded the unit."""
+    """A person's last label of a unit in a column; it may discard the unit."""
 
     unit: Hashable
     column: Hashable
@@ -33,31 +33,27 @@ class FinalLabel(NamedTuple):
 
 
 def adjudicator(name: str) -> str:
-    """Somebody as an adjudicator, in labels."""
+    """Return the annotator name under which labels list an adjudicator."""
     return f"{ADJUDICATOR}{name}"
 
 
 def adjudicator_named(annotator: str) -> str:
-    """The name of an adjudicator in labels."""
+    """Return an adjudicator's own name."""
     return annotator.removeprefix(ADJUDICATOR)
 
 
 def is_adjudicator(annotator: str) -> bool:
-    """Whether an annotator of labels is an adjudicator.
-
-    >>> is_adjudicator("adjudicator:cleo"), is_adjudicator("cleo")
-    (True, False)
-    """
+    """Return True if an annotator of labels is an adjudicator."""
     return annotator.startswith(ADJUDICATOR)
 
 
 def by_adjudicators() -> pl.Expr:
-    """The rows of labels that are by adjudicators."""
+    """Return the filter for rows by adjudicators."""
     return pl.col("annotator").str.starts_with(ADJUDICATOR)
 
 
 def that_count(words: Iterable[FinalLabel]) -> list[bool]:
-    """Of each word, whether it counts when they are combined into one."""
+    """Return for each label True if it counts when a unit's labels are combined."""
     said = list(words)
     decided = {(one.unit, one.column) for one in said if _decides(one) and not one.discarded}
     dropped = {one.unit for one in said if _decides(one) and one.discarded}
@@ -69,13 +65,10 @@ def that_count(words: Iterable[FinalLabel]) -> list[bool]:
 
 
 def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
-    """The rows of labels that count when they are combined.
+    """Return the rows of a label table that count when labels are combined.
 
-    What was decided stands where annotators first said something of it, for some intervals go by
-    the order in which labels came.
-
-    Args:
-        labels: The columns of a label table; only adjudicators' rows are discarded, if any.
+    Decisions stand where annotators first labelled the unit, because some intervals depend on
+    the order in which labels came. Only adjudicators' rows may be discarded.
     """
     if not labels.select(by_adjudicators().any()).item():
         return labels
@@ -112,7 +105,7 @@ ADJUDICATED = {
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The label that one annotator gave one unit in one column.
+    """The label that one annotator gave one unit; a discarded unit may have no kind and value.
 
     Of a unit that an adjudicator discarded, kind, column and value may be empty.
     """
@@ -154,19 +147,15 @@ class Tie:
 
     @property
     def name(self) -> str:
-        """The name of the label in files."""
         return str(named(self.kind, self.column))
 
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """What adjudicators decided.
+    """The number of labels that adjudicators decided.
 
-    Attributes:
-        n: Labels of a unit that they decided.
-        compared: Those of them on which the annotators have a majority; on an interval scale there
-            is none.
-        as_majority: Those of them that were decided as the majority.
+    ``compared`` counts those on which annotators have a majority (never on an interval scale),
+    ``as_majority`` those of them that were decided like the majority.
     """
 
     n: int
@@ -175,11 +164,9 @@ class Adjudication:
 
 
 def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
-    """Combine labels into one: the majority or a tie; on an interval scale, the mean.
+    """Combine labels, given as value and number, into one: the majority or a tie.
 
-    Args:
-        votes: Value and number of each label, at least one.
-        scale: Interval: the mean, if all labels are numbers. Otherwise the majority.
+    On an interval scale, if all labels are numbers, it is their mean.
     """
     numbers = [number for _, number in votes if number is not None]
     if scale == "interval" and len(numbers) == len(votes):
@@ -189,7 +176,7 @@ def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
 
 
 def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
-    """One row for each unit and column of labels that count, see ``LabelTable.adjudicated``."""
+    """Return one row for each unit and column of labels, see ``LabelTable.adjudicated``."""
     keys = ["example_id", "kind", "column", "unit"]
     units = counted.group_by(keys, maintain_order=True).agg(
         "value",
@@ -207,7 +194,7 @@ def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) 
 
 
 def ties(counted: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
-    """The votes on each unit and column that ``settled`` leaves undecided."""
+    """Return the votes on each unit and column that ``settled`` leaves undecided."""
     keys = ["example_id", "kind", "column", "unit"]
     split = settled.filter("tie").select(keys)
     votes = split.join(counted, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
@@ -221,7 +208,7 @@ def ties(counted: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
 def adjudication(
     counted: pl.DataFrame, by_annotators: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]
 ) -> Adjudication:
-    """How much was decided, see ``Adjudication``."""
+    """Count the labels that adjudicators decided."""
     keys = ["example_id", "kind", "column", "unit"]
     decided = adjudicated(counted.filter(by_adjudicators()), scales).filter(~pl.col("tie"))
     asked = by_annotators.join(decided.select(keys), on=keys, how="semi", nulls_equal=True)
@@ -259,7 +246,7 @@ class BrokenRule:
 
 
 def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
-    """Every rule broken between two labels that one annotator gave one unit."""
+    """Return every rule broken between two labels that one annotator gave one unit."""
     said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
     ruled = [name for name, kind in KINDS.items() if kind.rules]
     truths = used.filter(pl.col("kind").is_in(ruled), pl.col("value").is_in(["true", "false"]))

@@ -38,10 +38,9 @@ IDS = tuple(map(squash, NAMES["id"]))
 
 
 def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) -> dict[str, str]:
-    """The cluster of each example, by id, as far as a label file or dataset gives one.
+    """Return the cluster of each example, by id, as far as files give one.
 
     Args:
-        paths: As in ``read_label_table``.
         field: A column of label files, or a field of the data: at the top level, in ``slices``,
             ``meta`` or ``labels``. By default the question, if known.
 
@@ -96,10 +95,8 @@ class Annotator:
 
     Attributes:
         name: Empty if the file names no annotator.
-        n_labels: Number of labels given.
         n: Number of items on which the others have a majority.
-        agreement: Share of these items on which this annotator gives the majority's label; None if
-            there are none.
+        agreement: Share of these items on which this annotator gives the majority's label.
         interval: Wilson interval of ``agreement``, over examples or clusters of them.
         difference: Mean of this annotator's label minus the mean of the others', over all items
             that others labelled too; None if labels are not numbers.
@@ -126,15 +123,13 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class LabelUse:
-    """How often one value was given, and how far annotators agree on it.
+    """The use of one label, and agreement on it.
 
     Attributes:
-        value: The value in words.
-        n: How often it was given to an item that another annotator labelled too.
-        agreement: How often another annotator of the item gave it too, from 0 to 1; None if it
-            was never given. Source: Fleiss (1981), "Statistical Methods for Rates and
-            Proportions", section 13.1, as specific agreement.
-        instead: The labels that other annotators gave where one gave this one, with their shares.
+        n: Number of times it was given to an item that another annotator labelled too.
+        agreement: Share of other labels of these items that are the same, from 0 to 1. Source:
+            Fleiss (1981), "Statistical Methods for Rates and Proportions", section 13.1.
+        instead: The labels that others gave where one gave this one, with their shares.
     """
 
     value: str
@@ -159,23 +154,17 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class ColumnAgreement:
-    """How well annotators agree on one column.
+    """The agreement of annotators on one column.
 
     Attributes:
-        kind: Kind of the judgement.
-        column: Column of the judgement.
-        scale: Nominal, ordinal or interval, see ``scale_of``.
         n_items: Examples, or parts of them, labelled by at least one annotator.
         n_shared: Items labelled by two or more, on which the coefficients are based.
         n_clusters: Number of clusters among the shared items.
-        coefficients: By name, see ``COEFFICIENTS``.
-        annotators: In the order of the data.
         uses: The labels that occur; empty if there are too many.
         n_divided: Shared items on which not all annotators agree.
         dividing: The items on which annotators disagree most.
-        ties: Items without a majority, which are left undecided.
-        seed: Random seed of the intervals.
-        ratings: The labels, of all items.
+        ties: Items without a majority.
+        ratings: The labels of all items.
         clusters: The cluster of each item.
     """
 
@@ -200,7 +189,6 @@ class ColumnAgreement:
 
     @property
     def name(self) -> str:
-        """The column's name in label files."""
         return named(self.kind, self.column).shown
 
     @property
@@ -270,18 +258,15 @@ def agreement_of(
     level: float = 0.95,
     limit: int | None = 10,
 ) -> tuple[ColumnAgreement, ...]:
-    """How well annotators agree, for each column of a table.
+    """Measure how well annotators agree, for each column of a table.
 
     Args:
-        table: Labels; discarded rows and rows set aside are ignored. Adjudicators are no
-            annotators: what they decide changes no figure here.
+        table: Discarded rows and rows set aside are ignored. Adjudicators are no annotators: their
+            decisions change no figure.
         columns: Only these columns, by their name in label files or in the judgement.
         scales: Maps a column's name to its scale, to override ``scale_of``.
         clusters: Maps an example to its cluster, such as its question; intervals resample whole
             clusters. By default each example, with all its contexts or claims, is one.
-        seed: Random seed.
-        resamples: Number of bootstrap samples.
-        level: Confidence level of the intervals, in (0, 1).
         limit: Maximum number of disputed items, and of ties in ``to_dict``; None: all.
 
     Raises:
@@ -474,7 +459,7 @@ def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
 
 
 def coincidences(ratings: RatingMatrix) -> Floats:
-    """How often one annotator gives one label where another gives a second, (labels, labels).
+    """Count how often one annotator gives one label where another gives a second, (labels, labels).
 
     Each item counts as often as it has labels, as in Krippendorff's alpha.
     """
@@ -485,7 +470,7 @@ def coincidences(ratings: RatingMatrix) -> Floats:
 
 
 def label_in_words(label: Hashable) -> str:
-    """A label as it is written in files."""
+    """Return a label as it is written in files."""
     return number_in_words(label) if isinstance(label, float) else str(label)
 
 
@@ -518,13 +503,7 @@ def _coefficient(one: AgreementCoefficient) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelAgreement(Displayable):
-    """How far annotators agree.
-
-    Attributes:
-        labels: The labels, one row per annotator, unit and column.
-        columns: The agreement on each column.
-        broken: Labels that break a hard rule.
-    """
+    """The agreement of annotators, column by column, with the rules their labels break."""
 
     labels: LabelTable
     columns: tuple[ColumnAgreement, ...]
@@ -559,16 +538,15 @@ def agreement(
     seed: int = 0,
     limit: int | None = 3,
 ) -> LabelAgreement:
-    """How far the annotators of label files agree, column by column.
+    """Measure how far the annotators of label files agree, column by column.
 
     Args:
         labels: Label files, or data that carry labels.
         column: Columns to measure; by default all.
-        columns: For a label, the column it is read from.
-        scales: For a column, its scale: nominal, ordinal or interval; see ``scale_of``.
+        columns: Maps a label to the column it is read from.
+        scales: Maps a column to its scale: nominal, ordinal or interval; see ``scale_of``.
         cluster: Field that groups dependent rows; by default the question.
-        seed: Random seed of the intervals.
-        limit: How many disputed items of a column are kept; None for all.
+        limit: Number of disputed items of a column that are kept; None for all.
 
     Raises:
         DataError: A file cannot be read.

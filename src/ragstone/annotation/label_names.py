@@ -61,7 +61,7 @@ class Name:
     about: About = "anything"
 
     def __str__(self) -> str:
-        """The name of the column in a label file.
+        """Return the name of the column in a label file.
 
         >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
         ('topically_relevant', 'support')
@@ -70,11 +70,7 @@ class Name:
 
     @property
     def shown(self) -> str:
-        """The name for display, without the prefix of user-defined columns.
-
-        >>> Name("own", "fluency").shown, Name("critique", "harmfulness").shown
-        ('fluency', 'critique.harmfulness')
-        """
+        """The name for display, without the prefix of user-defined columns."""
         return self.column if self.kind == "own" else str(self)
 
 
@@ -87,13 +83,13 @@ class NoLabel(Exception):
 
 
 def label_of(kind: str, column: str) -> str:
-    """The taxonomy label of a judgement; empty if it has none."""
+    """Return the taxonomy label of a judgement; empty if it has none."""
     found = KINDS[kind].columns.get(column) if kind in KINDS else None
     return found.label if found else ""
 
 
 def known_labels() -> dict[str, tuple[str, str]]:
-    """Kind and column of every judgement that has a taxonomy label, by that label."""
+    """Return kind and column of every judgement with a taxonomy label, by that label."""
     return {
         label: (name, column)
         for name, kind in KINDS.items()
@@ -112,17 +108,16 @@ def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG00
 def name_of(
     column: str, cells: Sequence[object], units: frozenset[str], *, meant: bool = False
 ) -> tuple[Name, str]:
-    """The judgement that a column holds, and a reason if that may surprise.
+    """Find the judgement that a column holds, with a reason if that may surprise.
 
-    A column with the name of a metric is taken as that metric if more than half of its cells are
-    values of it, so that a misspelt value is a fault; but scores from 1 to 5 in a column
+    A column with the name of a metric is that metric if more than half of its cells are values
+    of it, so that a misspelt value is a fault; but scores from 1 to 5 in a column
     ``faithfulness`` are a user-defined column.
 
     Args:
-        column: Its name in the file.
         cells: Its values that are not null.
-        units: The sorts of units that rows of the file name: ``context``, ``claim``, ``statement``.
-        meant: Whether the user mapped the column to this name.
+        units: The units that rows of the file name: ``context``, ``claim``, ``statement``.
+        meant: True if the user mapped the column to this name.
     """
     prefix, dot, rest = column.partition(".")
     if dot and squash(prefix) in kinds_of_labels():
@@ -140,7 +135,7 @@ def name_of(
 
 
 def named(kind: str, column: str) -> Name:
-    """The name of a kind and column.
+    """Return the name of a kind and column.
 
     >>> named("support", "verdict").about, named("metric", "em").column
     ('proposition', 'exact_match')
@@ -155,14 +150,14 @@ def named(kind: str, column: str) -> Name:
 
 
 def is_known(name: Name) -> bool:
-    """Whether the kind exists and has this column."""
+    """Return True if the kind exists and has this column."""
     if name.kind in named_by_user():
         return bool(name.column.strip())
     return bool(label_of(name.kind, name.column))
 
 
 def is_about_contexts(kind: str | None, unit: str) -> bool:
-    """Whether the unit of a row of this kind is a context, known by its id or rank.
+    """Return True if a row's unit is a context, known by its id or rank.
 
     >>> is_about_contexts("relevance", "claim 1"), is_about_contexts("own", "d7")
     (True, True)
@@ -172,7 +167,7 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
 
 
 def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
-    """The label that a cell holds; None if the cell is empty.
+    """Read the label that a cell holds; None if the cell is empty.
 
     Raises:
         NoLabel: The value is not a label of this column.
@@ -264,7 +259,7 @@ def _between(low: float, high: float) -> str:
 
 
 def fits(name: Name, cell: object) -> bool:
-    """Whether a cell holds a label of this name."""
+    """Return True if a cell holds a label of this name."""
     try:
         label(name, cell, None)
     except NoLabel:
@@ -291,7 +286,7 @@ def _like_a_label(column: str) -> str:
 
 @lru_cache(maxsize=4096)
 def metric_named(column: str) -> Metric | None:
-    """The metric of this name or alias; None if there is none, or if people may mean otherwise."""
+    """Return the metric of this name or alias; None if none, or if people may mean otherwise."""
     head = column.partition("(")[0].strip()
     if head in EVERYDAY:
         return None
@@ -322,16 +317,12 @@ MOST_RANKS = 10
 
 
 def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
-    """The scale of a column.
+    """Return the scale of a column.
 
     Nominal: words, yes and no, and columns with no more than two distinct numbers; for a metric,
-    only 0 and 1. Ordinal: grades of a context, and whole numbers with at most ten distinct values,
-    such as 1 to 5. Interval: other numbers, such as values of a metric.
-
-    Args:
-        kind: The kind of the judgement.
-        column: The column of the judgement.
-        numbers: The labels as numbers, null for a label that is not a number.
+    only 0 and 1. Ordinal: grades of a context, and whole numbers with at most ten distinct
+    values, such as 1 to 5. Interval: other numbers, such as values of a metric. ``numbers`` has
+    null for each label that is not a number.
     """
     known = KINDS.get(kind)
     if known is not None and not known.having("topic") and known.columns[column].role == "grade":
@@ -367,7 +358,7 @@ class RatingScale:
     guessed: bool = False
 
     def said(self, cell: object) -> LabelValue:
-        """The metric value that a rating stands for.
+        """Return the metric value that a rating stands for.
 
         Raises:
             NoLabel: The rating is not a number on the scale.
@@ -382,7 +373,6 @@ class RatingScale:
 
     @property
     def note(self) -> str:
-        """A note about the conversion, as a reason."""
         ends = {"first": self.first, "last": self.last}
         ends |= {"low": self.metric.range.low, "high": self.metric.range.high}
         written = {name: f"{end:g}" for name, end in ends.items()}
@@ -392,14 +382,10 @@ class RatingScale:
 def rating_scales(
     cells: Mapping[str, Sequence[object]], named: Mapping[str, Ends]
 ) -> dict[str, RatingScale]:
-    """The scale of each column that holds ratings of a metric; most columns hold none.
+    """Return the scale of each column that holds ratings of a metric; most columns hold none.
 
-    Either the user named the scale, or the column has the name of a metric, most of its cells
-    cannot be values of that metric, and they fit one usual scale.
-
-    Args:
-        cells: The cells of each column, by its name.
-        named: Maps a metric to the ends of its scale.
+    Either the user named the scale in ``named``, or the column has the name of a metric, most of
+    its cells cannot be values of that metric, and they fit one usual scale.
 
     Raises:
         InputError: A scale of length 0, or for something that cannot be scaled; lists every fault.

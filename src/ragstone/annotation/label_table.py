@@ -50,14 +50,10 @@ UNIT = ("annotator", "example_id", "unit")
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """How far an annotator got with one label.
+    """The number of units that an annotator labelled with one label.
 
-    Attributes:
-        annotator: Empty if the file names none.
-        label: Its name, as people know it.
-        given: How many units have the label.
-        asked: How many could: the units in the annotator's rows, without the discarded ones, of a
-            sort (answer, context, claim, statement) to which anybody gives the label.
+    ``asked`` counts the units in the annotator's rows, without discarded ones, of a sort
+    (answer, context, claim, statement) to which anybody gives the label.
     """
 
     annotator: str
@@ -71,11 +67,9 @@ class Completeness:
 
 
 def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
-    """Of each annotator and label, in the order of the rows.
+    """Count labels by annotator and label, in the order of the rows.
 
-    Args:
-        labels: The columns of a label table, without rows that people discarded.
-        blank: The rows without any label, with the columns of ``UNIT``.
+    ``blank`` has the rows without any label, with the columns of ``UNIT``.
     """
     sorts: dict[str, set[str]] = {}
     given: dict[str, dict[tuple[str, str | None], set[str]]] = {}
@@ -96,7 +90,7 @@ def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Complete
 
 
 def sort_of_unit(unit: str | None) -> str:
-    """``answer``, ``context``, ``claim`` or ``statement``."""
+    """Return ``answer``, ``context``, ``claim`` or ``statement``."""
     return "answer" if unit is None else unit_kind(unit)
 
 
@@ -107,12 +101,12 @@ NO_NUMBERS = pl.Series(dtype=pl.Float64)
 
 
 def is_joined(kind: str, column: str) -> bool:
-    """Whether a run can use this human label as a judgement."""
+    """Return True if a run can use this human label as a judgement."""
     return bool(label_of(kind, column)) and not KINDS[kind].having("topic")
 
 
 def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
-    """The example with labels merged into its own, see ``LabelTable.join``."""
+    """Return the example with labels merged into its own, see ``LabelTable.join``."""
     settled, faults = _settled(example, votes, place)
     if faults:
         raise DataError(faults)
@@ -137,7 +131,7 @@ def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
 
 
 def ranks_of(example: Example) -> dict[str, str]:
-    """The rank of each context of an example, by its id and by its rank; ids take precedence."""
+    """Return the rank of each context by its id and by its rank; ids take precedence."""
     contexts = example.contexts or ()
     ranks = {str(index): str(index) for index in range(1, len(contexts) + 1)}
     ranks.update({context.id: str(index) for index, context in enumerate(contexts, start=1)})
@@ -147,15 +141,9 @@ def ranks_of(example: Example) -> dict[str, str]:
 def placed(
     labels: pl.DataFrame, source: str, examples: Iterable[Example]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of a label table with contexts named by their rank, see ``LabelTable.on``.
+    """Name contexts in the rows of a label table by their rank, see ``LabelTable.on``.
 
-    Args:
-        labels: The rows.
-        source: The name of their origin, for the notes.
-        examples: The examples that the rows are about.
-
-    Returns:
-        The rows, with those about unknown examples or contexts set aside, and a note on each sort.
+    Rows about unknown examples or contexts are set aside; a note tells of each sort.
     """
     there = {example.id: ranks_of(example) for example in examples}
     units: list[str | None] = []
@@ -297,10 +285,9 @@ class LabelTable:
     """Human labels.
 
     Attributes:
-        source: The file or files they come from.
         frame: Has the columns of ``SCHEMA``; at most one row in use per annotator, unit and column.
         notes: What was left out, or read differently from what its name suggests.
-        places: ``file`` and ``line`` of each row of ``frame``; None if there are none.
+        places: ``file`` and ``line`` of each row of ``frame``, if known.
         systems: Maps an example's id to its system, as far as the file names it.
         blank: ``annotator``, ``example_id`` and ``unit`` of the rows without a label.
     """
@@ -319,7 +306,6 @@ class LabelTable:
 
     @property
     def n_discarded(self) -> int:
-        """Number of rows that annotators discarded."""
         return sum(self.discarded.values())
 
     @property
@@ -334,7 +320,6 @@ class LabelTable:
 
     @property
     def n_set_aside(self) -> int:
-        """Number of rows that do not count although nobody discarded them."""
         return sum(self.set_aside.values())
 
     @cached_property
@@ -354,7 +339,7 @@ class LabelTable:
 
     @property
     def adjudicators(self) -> tuple[str, ...]:
-        """Those who decided what annotators left divided, in the order of the data, by name."""
+        """The names of those who decided what annotators left divided, in the order of the data."""
         names = self._spoken.filter(by_adjudicators())["annotator"].unique(maintain_order=True)
         return tuple(names.str.strip_prefix(ADJUDICATOR))
 
@@ -369,9 +354,8 @@ class LabelTable:
 
     @cached_property
     def completeness(self) -> tuple[Completeness, ...]:
-        """How far each annotator got with each label; nothing is asked of a discarded row.
-
-        Adjudicators are not asked for all labels.
+        """The completeness of each annotator's labels; nothing is asked of adjudicators and
+        discarded rows.
         """
         stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
         asked = ~by_adjudicators()
@@ -394,13 +378,6 @@ class LabelTable:
         The majority label; a tie is reported and left undecided. On an interval scale, such as
         that of a metric, the mean. Where adjudicators said something, only theirs counts; of
         several, the majority. A unit that an adjudicator discards has no label.
-
-        Args:
-            scales: Maps a name to its scale, to override ``scale_of``.
-
-        Returns:
-            ``example_id``, ``kind``, ``column``, ``unit``, ``value``, ``number``,
-            ``inclusion_probability``, ``n_votes``, ``tie``, ``adjudicated``.
         """
         chosen = dict(self.scales)
         for name, scale in (scales or {}).items():
@@ -408,16 +385,16 @@ class LabelTable:
         return adjudicated(self.counted, chosen)
 
     def ties(self, scales: Mapping[str, Scale] | None = None) -> list[Tie]:
-        """Every unit and column on which those who count are split, with each one's label."""
+        """Return every unit and column on which those who count are split."""
         return ties(self.counted, self.adjudicated(scales))
 
     @cached_property
     def adjudication(self) -> Adjudication:
-        """How much adjudicators decided, and how often as the majority."""
+        """The number of labels that adjudicators decided, and of those like the majority."""
         return adjudication(self.counted, self.by_annotators, self.scales)
 
     def join(self, example: Example) -> Example:
-        """The example with the annotators' combined labels of its contexts, answer and claims.
+        """Return the example with the combined labels of its contexts, answer and claims.
 
         They take precedence over labels of the same name in the example; a tie leaves the label
         open. Columns that are not judgements are left out. If the example lists no claims or
@@ -434,7 +411,7 @@ class LabelTable:
         return joined(example, votes, lambda **at: self._place(**at, example_id=name))
 
     def on(self, examples: Iterable[Example]) -> "LabelTable":
-        """The table with contexts named by their rank in these examples.
+        """Name contexts by their rank in these examples.
 
         Rows about an unknown example or context are set aside, and a note says so.
         """
@@ -444,7 +421,7 @@ class LabelTable:
         return replace(known, frame=frame, notes=(*known.notes, *notes))
 
     def name_of(self, id: str, system: str) -> str:
-        """The id of an example in the table: its own, ID/SYSTEM, or the id of its question.
+        """Return the id of an example in the table: its own, ID/SYSTEM, or the id of its question.
 
         The last of these only if the file also names the system.
         """
@@ -456,7 +433,7 @@ class LabelTable:
         return id_of(id, system) if id_of(id, system) in self._ids else id
 
     def known_as(self, examples: Iterable[tuple[str, str]]) -> "LabelTable":
-        """The table with the ids of these examples, which are given as id and system."""
+        """Rename examples, given as id and system, from their id in the table to their own."""
         ids = {self.name_of(id, system): id for id, system in examples}
         renamed = {name: id for name, id in ids.items() if name != id}
         if not renamed:
@@ -466,15 +443,15 @@ class LabelTable:
         return replace(self, frame=frame, blank=blank, systems={})
 
     def unknown_ids(self, ids: Iterable[str]) -> list[str]:
-        """Labelled examples that are not among these, sorted."""
+        """Return the labelled examples that are not among these, sorted."""
         return sorted(set(self.frame["example_id"]) - set(ids))
 
     def broken_rules(self) -> list[BrokenRule]:
-        """Labels of one annotator that contradict each other; reported, never corrected."""
+        """Return labels of one annotator that contradict each other; they are never corrected."""
         return broken_rules(self.used)
 
     def faults(self, ids: Iterable[str], field: str, expected: str) -> list[Fault]:
-        """One fault for each line about these examples."""
+        """Return one fault for each line about these examples."""
         wanted = self.frame["example_id"].is_in(list(ids))
         places = self.places if self.places is not None else pl.DataFrame(
             {"file": [self.source] * self.frame.height, "line": [None] * self.frame.height},

@@ -49,12 +49,10 @@ def judged(
     columns: Mapping[str, str],
     scales: Mapping[str, Ends] | None,
 ) -> LabelTable:
-    """The label table of these rows.
+    """Build the label table of rows.
 
     Args:
-        rows: The rows of the files.
-        faults: Faults found so far.
-        source: The name of the files.
+        faults: Faults found so far; all are raised together.
         seen: The columns of the files.
         columns: Maps names to columns, as given by the user.
         scales: Maps a metric to the ends of the scale on which people rated it; None: values
@@ -268,7 +266,7 @@ def _names(
 
 
 def no_labels(cells: Sequence[object]) -> str:
-    """The code for why a user-defined column does not hold labels; empty if it does."""
+    """Return a reason if a user-defined column does not hold labels; empty if it does."""
     words = Counter[str]()
     for cell in cells:
         said = in_words(cell)

@@ -30,7 +30,7 @@ class LabelValue(NamedTuple):
 
 
 def number_in_words(value: float) -> str:
-    """A number as short as it can be written: ``3`` rather than ``3.0``.
+    """Return a number as short as it can be written: ``3`` rather than ``3.0``.
 
     >>> number_in_words(3.0), number_in_words(0.25), number_in_words(-0.0)
     ('3', '0.25', '0')
@@ -41,7 +41,7 @@ def number_in_words(value: float) -> str:
 
 
 def in_words(cell: object) -> LabelValue | None:
-    """A cell as a label of any kind; None if it cannot be one: an object, a list, NaN.
+    """Read a cell as a label of any kind; None if it cannot be one: an object, a list, NaN.
 
     ``true`` and ``false`` in any case are truth values; text that parses as a number is a number.
 
@@ -63,7 +63,7 @@ def in_words(cell: object) -> LabelValue | None:
 
 
 def number_said(value: float) -> LabelValue | None:
-    """A finite number as a label."""
+    """Read a finite number as a label."""
     try:
         number = float(value)
     except OverflowError:
@@ -72,18 +72,18 @@ def number_said(value: float) -> LabelValue | None:
 
 
 def number_of(cell: object) -> float | None:
-    """The number that a cell holds; None if it holds a word or a truth value."""
+    """Return the number that a cell holds; None if it holds a word or a truth value."""
     said = in_words(cell)
     return None if said is None or said.value in NAMED_TRUTHS else said.number
 
 
 def yes_or_no(said: LabelValue | None) -> float | None:
-    """A label as a number, with 1 for yes and 0 for no; None for any other word."""
+    """Return a label as a number, with 1 for yes and 0 for no; None for any other word."""
     return None if said is None else YES_NO.get(said.value.lower(), said.number)
 
 
 def plain_value(value: str, number: float | None) -> bool | int | float | str:
-    """A label as a JSON value.
+    """Return a label as a JSON value.
 
     >>> plain_value("true", 1.0), plain_value("3", 3.0), plain_value("correct", 1.0)
     (True, 3, 'correct')
@@ -123,19 +123,19 @@ DISCARDED = "discarded"
 
 
 def named_by_user() -> list[str]:
-    """The kinds in which every column is allowed: a criterion, a metric, a user-defined label."""
+    """Return the kinds in which every column is allowed."""
     return [*(name for name, kind in KINDS.items() if kind.having("topic")), "metric", "own"]
 
 
 def kinds_of_labels() -> list[str]:
-    """The kinds that people's labels can have."""
+    """Return the kinds that people's labels can have."""
     named = named_by_user()
     return [*(name for name, kind in KINDS.items() if kind.labels() and name not in named), *named]
 
 
 @dataclass(slots=True)
 class GivenRow:
-    """One row. ``labels`` maps columns to the cells that are not empty, as they are in the file."""
+    """A row; ``labels`` maps columns to the cells that are not empty, as they are in the file."""
 
     file: str
     line: int | None
@@ -155,13 +155,12 @@ class GivenRow:
 
     @property
     def who(self) -> str:
-        """The annotator, in words."""
         return self.annotator or "an annotator without a name"
 
 
 @lru_cache(maxsize=4096)
 def unit_kind(unit: str) -> str:
-    """The kind of unit that a unit's name stands for.
+    """Return the kind of unit that a unit's name stands for.
 
     >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7")
     ('claim', 'context', 'context')
@@ -175,11 +174,7 @@ def row_of(
 ) -> tuple[GivenRow, list[Problem]]:
     """Split a record of a label file into its parts.
 
-    Args:
-        record: The cells by column.
-        file: The file of the record.
-        line: Its line in the file.
-        columns: Maps names to columns, as given by the user; takes precedence.
+    ``columns`` maps names to columns, as given by the user; it takes precedence.
     """
     problems: list[Problem] = []
     row = GivenRow(file, line)
@@ -206,8 +201,8 @@ class Header:
     Attributes:
         parts: Columns that are not labels, each with its name in ``PARTS``.
         labels: Label columns, each with the name of the label in it.
-        is_long: Whether a row is a single label, named by its kind and column.
-        is_data: Whether a row is a record of a dataset, with its labels in a field.
+        is_long: True if a row is a single label, named by its kind and column.
+        is_data: True if a row is a record of a dataset, with its labels in a field.
     """
 
     parts: tuple[tuple[str, str], ...]
@@ -217,7 +212,7 @@ class Header:
 
 
 def header_of(record: Mapping[str, Any], columns: Mapping[str, str]) -> Header:
-    """The header of a record; ``columns`` maps names to columns, as given by the user."""
+    """Return the header of a record; ``columns`` maps names to columns, as given by the user."""
     return _header(tuple(map(str, record)), tuple(columns.items()))
 
 
@@ -306,7 +301,7 @@ def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
 
 
 def system_named(cell: object) -> str | None:
-    """The system whose answer a row is about; None if the row names none."""
+    """Return the system whose answer a row is about; None if the row names none."""
     return id_text(cell)
 
 

@@ -55,13 +55,10 @@ Labels = Mapping[str, Any]
 def rows_in(
     record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
 ) -> tuple[list[GivenRow], list[Problem]]:
-    """The labels of a record of a dataset.
+    """Read the labels of a record of a dataset.
 
-    Args:
-        record: Its ``id`` (by default its position) and ``labels`` are read, nothing else.
-        file: The file of the record.
-        line: Its line in the file.
-        columns: Maps names to names in the record, as given by the user.
+    Only its ``id`` (by default its position), ``labels`` and system are read. ``columns`` maps
+    names to names in the record, as given by the user.
     """
     problems: list[Problem] = []
     id = _id(record, line, columns, problems)
@@ -81,13 +78,10 @@ def rows_in(
 def rows_of(
     id: str, labels: Labels, file: str, line: int | None, columns: Mapping[str, str]
 ) -> Iterator[GivenRow]:
-    """The labels of one example, as one row for each annotator and unit.
+    """Yield the labels of one example, a row for each annotator and unit.
 
     Args:
-        id: The id of the example.
         labels: The labels of an ``Example``; its taxonomy judgements are already validated.
-        file: The file of the example.
-        line: Its line in the file.
         columns: Maps names to names in the record, as given by the user.
     """
     name_of = {column: name for name, column in columns.items()}
@@ -143,7 +137,7 @@ def _id(
 
 
 def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:
-    """The system, from any of the places where a label file or dataset may name it."""
+    """Find the system in any of the places where a label file or dataset may name it."""
     places = (record, record.get("slices"), record.get("meta"), labels)
     for place in places:
         for name, cell in place.items() if isinstance(place, Mapping) else ():
@@ -235,7 +229,6 @@ def labels_of(
         columns: Maps names to names: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as
             values of that metric.
         scales: As in ``read_label_table``.
-        source: The name of the data in messages.
 
     Raises:
         DataError: Lists every fault.
@@ -256,7 +249,7 @@ def labels_of(
 def records_of(
     source: str | PathLike[str], meter: Meter | None = None
 ) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
-    """Line and record of each row of a label file, dataset or store.
+    """Yield line and record of each row of a label file, dataset or store.
 
     Raises:
         DataError: There is no such file.
@@ -286,7 +279,7 @@ def records_of(
 
 
 def labels_in_queue(database: LabelDatabase, queue: str) -> LabelTable:
-    """What people said in a queue so far; a table without rows if nobody said anything yet.
+    """Read the labels of a queue so far, which may be none.
 
     Raises:
         UnknownName: The store has no such queue.
@@ -352,7 +345,7 @@ def _not_there(
 
 
 def source_of(path: Path, name: str) -> Source:
-    """The rows of a file, with the format taken from its extension or else from its first bytes."""
+    """Open a file in the format of its extension, or else of its first bytes."""
     ending = path.name.lower().removesuffix(".gz")
     head = "" if ending.endswith(ENDINGS) else first_text(path).lstrip()
     if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):

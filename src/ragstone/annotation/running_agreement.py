@@ -45,13 +45,11 @@ class FigureSoFar:
     """A number over the labels so far.
 
     Attributes:
-        value: None if it is not defined.
-        why: The reason why it is not.
-        n: Clusters that it is over, which are independent: of items that two people labelled, or of
-            what a mean is over.
+        why: The reason why it has no value.
+        n: Independent clusters that it is over: of items that two people labelled, or of what a
+            mean is over.
         interval: Holds at every look together with those before and after, where labels are still
-            coming, unless ``caution`` says that it does not.
-        caution: The reason why it should be taken with care; None if there is none.
+            coming, unless ``caution`` gives a reason why it does not.
     """
 
     value: float | None
@@ -75,21 +73,17 @@ class FigureSoFar:
 
 @dataclass(frozen=True, slots=True)
 class LabelSoFar:
-    """How far people agree on one label so far, and what they say on average.
+    """Agreement on one label and its means so far.
 
     Attributes:
-        label: Its name in files.
-        scale: Nominal, ordinal or interval.
         n_items: Examples, or parts of them, with a label.
         n_shared: Those that two or more people labelled.
-        percent: The share of pairs of people who say the same, over the shared items.
-        kappa: Cohen's where two people label, else Fleiss'.
-        kappa_name: Which of the two it is.
+        percent: The share of pairs of people who agree, over the shared items.
+        kappa: Cohen's where two people label, else Fleiss'; ``kappa_name`` tells which.
         alpha: Krippendorff's, on the scale.
-        annotators: Each person beside the others.
-        means: Of people's combined labels, where they are not split. On a nominal scale the share
-            of each label, by the label; else the mean alone, by an empty name. Where the
-            probability with which each came to be labelled is known, each counts by its inverse.
+        means: Means of combined labels without ties: on a nominal scale the share of each label,
+            else the mean under an empty name. Each label counts by the inverse of its probability,
+            where that is known.
     """
 
     label: str
@@ -130,27 +124,22 @@ def labels_so_far(
     resamples: int = 1000,
     level: float = 0.95,
 ) -> tuple[LabelSoFar, ...]:
-    """Agreement and means of each label, to be looked at again as labels come.
+    """Measure agreement and means of each label, to be looked at again as labels come.
 
-    From 50 shared items on (or clusters of them), and for means from 50 labels on, an interval is a
-    confidence sequence: all of them together hold the true value with about the probability
-    ``level``, so that people may look after every label and stop when they like. Before that, and
-    where nearly all labels are the same, it is that for one look, and a caution says so. Each
-    annotator beside the others has an interval for one look.
+    From 50 shared items on (or clusters of them), and for means from 50 labels on, an interval
+    is a confidence sequence: all of them together hold the true value with about the probability
+    ``level``, so that people may look after every label and stop when they like. Before that,
+    and where nearly all labels are the same, it holds for one look, and a caution tells so. The
+    interval of each annotator beside the others holds for one look.
 
     Args:
-        table: The labels so far.
-        coming: In which order the others come. Where the riskiest come first, those so far do not
-            stand for all, and there are no intervals; where no more come, intervals are for one
-            look.
+        coming: The order in which further labels come. Where the riskiest come first, those so far
+            do not stand for all, and there are no intervals; where no more come, intervals are for
+            one look.
         columns: Only these labels, by their name in files; by default all.
-        scales: For a label its scale, see ``scale_of``.
-        ends: For a label that is a number the least and the greatest that can be said.
-        clusters: Maps an example to its cluster, such as its question. By default each example,
-            with all its contexts or claims, is one.
-        seed: Of the intervals for one look.
-        resamples: Of their bootstrap.
-        level: Of the intervals, in (0, 1).
+        scales: Maps a label to its scale, see ``scale_of``.
+        ends: Maps a label that is a number to the least and the greatest that people can give.
+        clusters: Maps an example to its cluster, such as its question; by default each example.
 
     Raises:
         UnknownName: There is no such label or scale.
@@ -283,7 +272,7 @@ def _left_open(one: ColumnAgreement, table: LabelTable, combined: pl.DataFrame) 
 def _with_open_ones(
     means: Mapping[str, FigureSoFar], ends: tuple[float | None, float | None], n: int, labelled: int
 ) -> dict[str, FigureSoFar]:
-    """The means, with a caution where people left some open, for chance is seldom the reason.
+    """Add a caution to means where people left some units open, seldom by chance.
 
     Where more are open than labelled, they are still to come.
     """
@@ -349,18 +338,10 @@ def queue_so_far(
     clusters: Mapping[str, Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[LabelSoFar, ...]:
-    """Agreement and means of each label of a queue, as ``labels_so_far``.
+    """Measure agreement and means of each label of a queue, as ``labels_so_far``.
 
-    How its labels come, and the ends of its ratings, are known of the queue.
-
-    Args:
-        database: The store.
-        queue: A queue of it.
-        clusters: Maps an example to its cluster; by default its question.
-        level: Of the intervals, in (0, 1).
-
-    Returns:
-        A label of which nobody said anything yet is left out.
+    The order of its labels and the ends of its ratings follow from the queue; ``clusters`` are
+    by default its questions. Labels that nobody gave yet are left out.
     """
     return labels_so_far(
         labels_in_queue(database, queue.name),
@@ -378,7 +359,7 @@ def _coming(queue: Queue) -> Coming:
 
 
 def choice_ends(form: QueueForm) -> dict[str, Ends]:
-    """The least and the greatest choice of each label whose choices are numbers."""
+    """Return the least and the greatest choice of each label whose choices are numbers."""
     found: dict[str, Ends] = {}
     for one in form.asked:
         said = [in_words(choice) for choice in one.choices]

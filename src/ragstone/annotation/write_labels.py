@@ -41,7 +41,7 @@ FLAT = ".responses"
 
 
 def rows_of_platform(record: Record) -> list[Record] | None:
-    """The rows of a label file that a record of a platform stands for; None for other records."""
+    """Return the label rows of a platform's record; None for other records."""
     annotations, responses = record.get("annotations"), record.get("responses")
     if isinstance(annotations, list) and isinstance(record.get("data"), Mapping):
         return list(_of_label_studio(record, annotations))
@@ -55,7 +55,7 @@ def rows_of_platform(record: Record) -> list[Record] | None:
 
 
 def tasks_of_label_studio(rows: Iterable[Record]) -> list[Record]:
-    """Label Studio's JSON for the rows of a label file: a task a unit, an annotation a row."""
+    """Return label rows as Label Studio's JSON: a task a unit, an annotation a row."""
     return [
         {
             "data": about,
@@ -73,7 +73,7 @@ def tasks_of_label_studio(rows: Iterable[Record]) -> list[Record]:
 
 
 def records_of_argilla(rows: Iterable[Record]) -> list[Record]:
-    """Argilla's records for the rows of a label file: a record a unit, a response a label."""
+    """Return label rows as Argilla's records: a record a unit, a response a label."""
     return [
         {
             "id": " ".join(map(str, about.values())),
@@ -212,7 +212,6 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
     """Write a table that ``read_label_table`` can read back, including discarded rows.
 
     Args:
-        table: Labels.
         path: Ends in .jsonl, .csv or .parquet; for a platform in .json; a folder for ``per_task``.
         layout: Wide: one row per annotator and unit, one column per label, as people fill it
             in. Long: one row per label, with its kind and column. ``per_task``: wide CSV files,
@@ -246,11 +245,6 @@ def write_adjudicated(
     """Write the annotators' combined labels, one row per unit and column.
 
     A tie has no value and is marked as one. The file can be read back as labels of one annotator.
-
-    Args:
-        table: Labels.
-        path: Ends in .jsonl, .csv or .parquet.
-        scales: As in ``LabelTable.adjudicated``.
 
     Raises:
         InputError: Another extension.

@@ -46,7 +46,7 @@ READABLE = re.compile(
 
 
 def without_password(address: str) -> str:
-    """An address ``postgresql://…`` as user, host and database; no more than … if it is none."""
+    """Return an address ``postgresql://…`` as user, host and database; only … if it is none."""
     scheme, _, _ = address.partition("://")
     read = _readable(address)
     if read is None:
@@ -56,12 +56,12 @@ def without_password(address: str) -> str:
 
 
 def is_readable(address: str) -> bool:
-    """Whether it is clear what of an address ``postgresql://…`` is a password."""
+    """Return True if it is clear which part of an address ``postgresql://…`` is a password."""
     return _readable(address) is not None
 
 
 def unreadable(address: str) -> InputError:
-    """What is said of an address that cannot be read: it may have a password anywhere in it."""
+    """Return the error of an address that cannot be read: a password may be anywhere in it."""
     return InputError(
         f"{without_password(address)}: the address of the database cannot be read. It is written "
         "postgresql://USER:PASSWORD@HOST/DATABASE; in a password write @ as %40, / as %2F and % "
@@ -77,48 +77,46 @@ class Sql(Protocol):
     """Runs statements with ``?`` for each value, within a transaction."""
 
     def __call__(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Sql one, and return its rows."""
+        """Run one statement, and return its rows."""
 
     def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """Sql one for each row of values."""
+        """Run one statement for each row of values."""
 
 
 class Database(Protocol):
-    """What keeps something for good."""
+    """A database with transactions."""
 
     name: str
 
     def transaction(self) -> AbstractContextManager[Sql]:
-        """All of what runs in it happens, or none; nobody else writes meanwhile.
+        """Begin a transaction: all or nothing of it happens, and nobody else writes meanwhile.
 
         Raises:
             StoreAway: The database cannot be used.
         """
 
     def reading(self) -> AbstractContextManager[Sql]:
-        """What was confirmed, as it is at one moment; it waits for nobody who writes.
+        """Read what was confirmed at one moment; it waits for nobody who writes.
 
         Raises:
             StoreAway: The database cannot be used.
         """
 
-    def close(self) -> None:
-        """Let go of the connections."""
+    def close(self) -> None: ...
 
 
 class KeptDatabase(Database, Protocol):
     """A database that is opened for good, not for one look."""
 
     def size(self) -> int:
-        """Bytes that it takes up.
+        """Return the bytes that it takes up.
 
         Raises:
             StoreAway: The database cannot be used.
         """
 
     def compact(self) -> None:
-        """Leave no trace of what was deleted: in a file its bytes are gone, and a server may write
-        over them.
+        """Leave no trace of what was deleted: a file's bytes are gone, a server may overwrite them.
 
         Raises:
             StoreAway: The database cannot be used.
@@ -126,7 +124,7 @@ class KeptDatabase(Database, Protocol):
 
 
 def open_database(place: str | Path, layout: DatabaseLayout) -> KeptDatabase:
-    """The database in a file, or at an address ``postgresql://…``; made where it is missing.
+    """Open the database in a file, or at ``postgresql://…``; create it where it is missing.
 
     Raises:
         InputError: It cannot be opened, or holds something else.
@@ -163,15 +161,7 @@ def _turn(lock: RLock, name: str) -> Iterator[float]:
 
 
 class SqliteDatabase:
-    """A database in a file.
-
-    Args:
-        file: Created, readable by this user alone, if it does not exist.
-        layout: What it holds.
-
-    Raises:
-        InputError: It cannot be opened, or holds something else.
-    """
+    """A database in a file."""
 
     def __init__(self, file: Path, layout: DatabaseLayout) -> None:
         self.name = str(file)
@@ -247,7 +237,7 @@ class SqliteDatabase:
 
 
 def sqlite_fault(error: sqlite3.Error, file: Path, layout: DatabaseLayout) -> InputError:
-    """What is wrong with a file, in words."""
+    """Explain an error of a file."""
     if not is_damaged(error):
         kind = StoreBusy if is_busy(error) else StoreAway
         return kind(*explained(error, file).args)
@@ -299,12 +289,7 @@ def _clean(text: str) -> str:
 def postgres_in_words(
     name: str, layout: DatabaseLayout, failed: Callable[[], None]
 ) -> Iterator[None]:
-    """Say in words what PostgreSQL says of a database.
-
-    Args:
-        name: Of the database, without a password.
-        layout: What it holds.
-        failed: What is done then.
+    """Explain PostgreSQL's errors; ``failed`` is called before.
 
     Raises:
         StoreAway: PostgreSQL raised an error.
@@ -329,7 +314,7 @@ def postgres_in_words(
 
 
 def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
-    """A connection to PostgreSQL.
+    """Connect to PostgreSQL.
 
     Raises:
         InputError: The address cannot be read.
@@ -349,7 +334,7 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
 
 
 def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
-    """The version of the tables, the layout's or an earlier one; None if there are no tables.
+    """Return the version of the tables, the layout's or an earlier one; None without tables.
 
     Raises:
         InputError: They are of a version that this program does not know.
@@ -367,16 +352,7 @@ def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
 
 
 class PostgresDatabase:
-    """A database in PostgreSQL. A connection that broke is opened again for the next transaction.
-
-    Args:
-        address: ``postgresql://USER@HOST/DATABASE``.
-        layout: What it holds.
-
-    Raises:
-        InputError: It cannot be reached, or its tables are others.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
+    """A database in PostgreSQL. A broken connection is opened again for the next transaction."""
 
     def __init__(self, address: str, layout: DatabaseLayout) -> None:
         self._writer, self._reader = _PostgresLine(address), _PostgresLine(address, reads=True)
@@ -460,9 +436,7 @@ class PostgresDatabase:
 class _PostgresLine:
     """A connection to PostgreSQL that is opened when it is needed, one user at a time.
 
-    Args:
-        address: Of the database.
-        reads: Whether it only reads, what there is at the moment when a transaction begins.
+    With ``reads``, it only reads, what there is at the moment when a transaction begins.
     """
 
     def __init__(self, address: str, *, reads: bool = False) -> None:

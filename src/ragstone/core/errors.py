@@ -46,7 +46,6 @@ class RagstoneError(Exception):
 
     @property
     def text(self) -> str:
-        """The message, with placeholders for the arguments that it names."""
         return super().__str__()
 
     def __str__(self) -> str:
@@ -54,11 +53,7 @@ class RagstoneError(Exception):
 
 
 class InputError(RagstoneError):
-    """Input from the user that cannot be used.
-
-    Attributes:
-        notes: The reasons behind it, printed below the message in words.
-    """
+    """Input from the user that cannot be used; ``notes`` are reasons printed below the message."""
 
     def __init__(self, message: str = "", *, notes: Sequence[str] = ()) -> None:
         self.notes = tuple(notes)
@@ -66,16 +61,15 @@ class InputError(RagstoneError):
 
     @property
     def text(self) -> str:
-        """The message and its notes, with placeholders for the arguments that they name."""
         return "\n".join([super().text, *(f"  {worded(note)}" for note in self.notes)])
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with the data, and where.
+    """One fault of the data, and its place.
 
-    ``line`` counts from 1: a line of a text file or a row of a table. It is None
-    where the fault is the whole file's.
+    ``line`` counts from 1: a line of a text file or a row of a table. It is None where the fault
+    is the whole file's.
     """
 
     file: str
@@ -86,7 +80,7 @@ class Fault:
 
     @property
     def text(self) -> str:
-        """The whole fault in one line, with placeholders for the arguments that it names."""
+        """The fault in one line, with placeholders for the arguments that it names."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         field = f"  {self.field}" if self.field else ""
         return f"{place}{field}  expected {marked(self.expected)}, got {self.got}"
@@ -96,12 +90,9 @@ class Fault:
 
 
 class DataError(InputError):
-    """Records that cannot be read. Reports every fault, not only the first.
+    """Records that cannot be read, with every fault in the order of the data.
 
-    Attributes:
-        faults: The faults, in the order of the data.
-        total: Number of faults; more than ``len(faults)`` if a file has so many that
-            only some are kept.
+    ``total`` is more than ``len(faults)`` if a file has so many that only some are kept.
     """
 
     def __init__(
@@ -114,7 +105,6 @@ class DataError(InputError):
 
     @property
     def text(self) -> str:
-        """The faults that are shown, one line each, and the hint."""
         noun = "fault" if self.total == 1 else "faults"
         lines = [f"{self.total:,} {noun} in the data."]
         lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
@@ -138,10 +128,10 @@ class UnknownName(InputError):
 
 
 def each(look_up: Iterable[Callable[[], T]]) -> list[T]:
-    """What each call gives.
+    """Return the result of each call.
 
     Raises:
-        InputError: That of the call that fails; what all of them say, if several do.
+        InputError: With the messages of all calls that fail.
     """
     found, faults = list[T](), list[InputError]()
     for one in look_up:
@@ -159,9 +149,8 @@ def each(look_up: Iterable[Callable[[], T]]) -> list[T]:
 class RunConflict(InputError):
     """The run folder holds a run of other data or other settings.
 
-    Attributes:
-        differing: The settings that differ, each with its value there and now; none if the folder
-            is no run's, or another process writes into it.
+    ``differing`` has the settings that differ, each with its value there and now; none if the
+    folder is no run's, or another process writes into it.
     """
 
     def __init__(
@@ -172,8 +161,7 @@ class RunConflict(InputError):
 
 
 class StoreAway(InputError):
-    """A store cannot be used at present; what was confirmed is kept, and the same can
-    be tried again."""
+    """A store that cannot be used at present; what was confirmed is kept."""
 
 
 class StoreBusy(StoreAway):
@@ -182,12 +170,9 @@ class StoreBusy(StoreAway):
 
 
 class LabelConflict(InputError):
-    """Somebody said something else of an item, in another window, after they opened it in this one.
+    """A person's item was saved from another window after they opened it in this one.
 
-    Attributes:
-        item: Its number in the queue.
-        at: When they did.
-        version: Of what they said, to be given as ``seen``.
+    ``version`` is that of the saved answers, to be given as ``seen``.
     """
 
     def __init__(self, item: int, at: str, version: int) -> None:
@@ -198,14 +183,13 @@ class LabelConflict(InputError):
 
 
 class CorrectionConflict(InputError):
-    """A judgement is not the one that the person saw who corrects it.
+    """A judgement is not the one that its corrector saw.
 
     Attributes:
         unit: The judgement, such as ``support/claim#3``.
         author: Who corrected it, or took that back, meanwhile; None if a judge judged it again.
-        at: When.
-        said: What they said, by column; None if they took a correction back.
-        now: What the judgement says now, by column.
+        said: The correction, by column; None if a correction was taken back.
+        now: The judgement now, by column.
         version: Its version now, to be given as ``seen``.
     """
 
@@ -247,12 +231,7 @@ if not TYPE_CHECKING:  # A type checker takes every name for one that is here ot
 
 
 class DamagedRun(InputError):
-    """A folder whose contents are not what a run wrote into it, or that never held a run.
-
-    Attributes:
-        faults: The files that are not what they should be, with what was expected.
-        hint: What to do.
-    """
+    """A folder whose contents are not what a run wrote into it, or that never held a run."""
 
     def __init__(self, faults: Sequence[Fault], *, hint: str = "") -> None:
         self.faults = tuple(faults)
@@ -261,7 +240,6 @@ class DamagedRun(InputError):
 
     @property
     def text(self) -> str:
-        """The files that are shown, one line each, and the hint."""
         lines = ["The run is damaged: what lies in its folder is not what was written there."]
         lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
         if len(self.faults) > SHOWN_FAULTS:
@@ -275,15 +253,13 @@ class PromiseRefused(InputError):
     Attributes:
         promise: The argument that asked for it: ``max_false_pass`` or ``max_false_block``.
         bound: Its value.
-        confidence: Of the promise.
         why: ``nothing_to_test``, ``too_few`` or ``not_apart``: scores that do not tell the answers
             apart.
         answers: Labelled answers that it is about.
-        clusters: In so many clusters.
-        tightest: The tightest promise that the labels can carry; None for none.
+        tightest: The tightest promise that the labels can carry, if any.
         tightest_if_independent: The same, if all these answers were independent.
         needed: Clusters with such an answer that it takes if none of them goes wrong.
-        more: How many of these are missing; None where more labels alone do not help.
+        more: The number of these that are missing; None where more labels alone do not help.
     """
 
     def __init__(
@@ -363,12 +339,7 @@ FULL = ("No space left on device", "Disk quota exceeded")
 def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
     """Raise ``DiskFull`` for a full disk, which Polars reports only in the text of its errors.
 
-    Args:
-        file: The file or folder that is written to.
-        words: Substrings of the errors that mean a full disk.
-
-    Raises:
-        DiskFull: There is no room for the file, or in the folder.
+    ``words`` are substrings of such errors.
     """
     try:
         yield
@@ -381,12 +352,7 @@ def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
 
 
 class BatchesWaiting(RagstoneError):
-    """A run waits for batches of a provider. The same call goes on with it.
-
-    Attributes:
-        folder: Of the run.
-        batches: The ids of the batches, as the provider calls them.
-    """
+    """A run waits for batches of a provider. The same call goes on with it."""
 
     def __init__(self, message: str, folder: Path, batches: Sequence[str]) -> None:
         self.folder = folder

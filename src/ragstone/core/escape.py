@@ -54,12 +54,12 @@ def visible(text: str) -> str:
 
 
 def single_line(text: str) -> str:
-    """The text as ``visible`` gives it, with all white space collapsed to single spaces."""
+    """Return the text as ``visible`` does, with white space collapsed to single spaces."""
     return " ".join(visible(" ".join(text.split())).split())
 
 
 def markdown(text: str) -> str:
-    """The text on one line, escaped so that no Markdown, HTML, link or @-mention remains.
+    """Escape the text on one line so that no Markdown, HTML, link or @-mention remains.
 
     >>> markdown("a | b <br> *c*")
     'a \\\\| b &lt;br&gt; \\\\*c\\\\*'
@@ -69,7 +69,7 @@ def markdown(text: str) -> str:
 
 
 def html(text: str) -> str:
-    """The text escaped for HTML content or an attribute, without @-mentions."""
+    """Escape the text for HTML content or an attribute, without @-mentions."""
     return _html.escape(visible(text)).replace("@", "&#64;")
 
 
@@ -79,7 +79,7 @@ def xml(text: str) -> str:
 
 
 def json_text(text: str) -> str:
-    """The JSON text with invisible characters as escapes; its value is unchanged.
+    """Write invisible characters of JSON text as escapes; its value is unchanged.
 
     >>> json_text('"\\u202e"')
     '"\\\\u202e"'
@@ -88,7 +88,7 @@ def json_text(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """A CSV cell that no spreadsheet evaluates: an apostrophe precedes what may be a formula.
+    """Make a CSV cell that no spreadsheet evaluates: an apostrophe precedes possible formulas.
 
     Numbers are left unchanged.
 
@@ -106,7 +106,7 @@ def cell_read(text: str) -> str:
 
 
 def csv_table(table: "pl.DataFrame") -> "pl.DataFrame":
-    """The flat table, with ``cell`` applied to every text and column name."""
+    """Apply ``cell`` to every text and column name of a flat table."""
     import polars as pl
 
     texts = [name for name, dtype in table.schema.items() if dtype == pl.String]

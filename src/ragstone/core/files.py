@@ -28,7 +28,7 @@ def private_file(file: Path) -> None:
 
 
 def cache_folder() -> Path:
-    """Ragstone's cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder.
+    """Return the cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder.
 
     Raises:
         InputError: RAGSTONE_CACHE is a URL.
@@ -50,7 +50,7 @@ def cache_folder() -> Path:
 
 
 class RunEntry(StrEnum):
-    """A file or folder of a run. Whatever writes one takes its name from here.
+    """A file or folder of a run; as all are listed here, no result is written in their place.
 
     So a result that a user names is never put in its place.
     """
@@ -90,10 +90,7 @@ DEEPEST = 5
 def write_result(file: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write the file, and its folder if that is missing; a part of it is not left behind.
 
-    Args:
-        file: Its name.
-        content: What is in it.
-        private: Only this user can read it, if it is new: it has texts of examples.
+    A new ``private`` file can be read by this user alone: it has texts of examples.
 
     Raises:
         InputError: It is a file of a run, or a database, which nothing could bring back.
@@ -118,7 +115,7 @@ def write_result(file: Path, content: str | bytes, *, private: bool = False) -> 
 
 @contextmanager
 def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
-    """A function that writes one line after the other; the file is there once all are written.
+    """Give a function that writes one line; the file is there once all are written.
 
     Only this user can read it, unless there was one before that others could.
 

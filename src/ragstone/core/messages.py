@@ -65,12 +65,12 @@ IN_PYTHON: Mapping[str, str] = {
 
 
 def renamed(old: str, new: str) -> str:
-    """The note for whoever still uses an old name."""
+    """Return the note for users of an old name."""
     return f"{old} is now called {new}."
 
 
 def warn_renamed(old: str, new: str) -> None:
-    """Warn the Python caller of whoever calls this that a name has changed."""
+    """Warn the caller's Python caller that a name has changed."""
     warnings.warn(renamed(old, new), DeprecationWarning, stacklevel=3)
 
 
@@ -88,11 +88,9 @@ class Renamed:
         self._old = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Learn the old name."""
         self._old = name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        """The attribute under its new name."""
         warn_renamed(f"{owner.__name__}.{self._old}", f"{owner.__name__}.{self._new}")
         return getattr(owner if instance is None else instance, self._new)
 
@@ -103,7 +101,6 @@ class Notice(str):
     marked: str
 
     def __new__(cls, text: str) -> Self:
-        """Make one from a text with placeholders for arguments."""
         one: Self = super().__new__(cls, in_python(text))
         one.marked = marked(text)
         return one
@@ -142,7 +139,7 @@ def argument(name: str, value: object = None) -> str:
 
 
 def call(function: str, *given: str) -> str:
-    """A call of a function with these arguments; for shell users, the equivalent command.
+    """Write a call of a function with these arguments; for shell users, the command.
 
     >>> said = call("rescore", argument("run", "RUN"), argument("metrics", "mrr"))
     >>> in_python(said), in_shell(said)
@@ -152,17 +149,17 @@ def call(function: str, *given: str) -> str:
 
 
 def marked(text: str) -> str:
-    """The text with its placeholders, before it was rendered."""
+    """Return the text with its placeholders."""
     return text.marked if isinstance(text, Notice) else text
 
 
 def noticed(text: str) -> str:
-    """A stored text, as a ``Notice`` if it holds placeholders."""
+    """Return a stored text, as a ``Notice`` if it holds placeholders."""
     return Notice(text) if OPEN in text else text
 
 
 def in_python(text: str) -> str:
-    """The text in its form for Python callers."""
+    """Return the text in its form for Python callers."""
     if OPEN not in text:
         return text
     text = _CALL.sub(lambda one: f"{one[1]}({one[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text)
@@ -170,7 +167,7 @@ def in_python(text: str) -> str:
 
 
 def in_shell(text: str) -> str:
-    """The text in its form for shell users."""
+    """Return the text in its form for shell users."""
     text = marked(text)
     if OPEN not in text:
         return text
@@ -249,13 +246,7 @@ _READ = re.compile(r"(?P<code>[a-z][a-z0-9_]*)(?:\?(?P<facts>\S+))?")
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A parsed reason.
-
-    Args:
-        code: One word that identifies the cause.
-        facts: Details of the cause, by name.
-        of: What it is about: a component or a judge; empty if that is clear from the context.
-    """
+    """A parsed reason: a code, its facts by name, and what it is about: a component or a judge."""
 
     code: str
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -268,7 +259,7 @@ class Reason:
         return _text(self.code, self.of, self.facts)
 
     def about(self, of: str) -> "Reason":
-        """The same reason with ``of`` put before what it is already about."""
+        """Put ``of`` before what the reason is already about."""
         return Reason(self.code, self.facts, f"{of}: {self.of}" if self.of else of)
 
     @classmethod
@@ -288,7 +279,7 @@ class Reason:
 
 
 def reason(code: str, *, of: str = "", **facts: object) -> str:
-    """The text of a reason; facts that are empty or None are left out.
+    """Write a reason; facts that are empty or None are left out.
 
     >>> reason("not_judged", kind="quality", by="people,model")
     'not_judged?kind=quality&by=people,model'
@@ -313,7 +304,7 @@ def _written(said: str) -> str:
 
 
 class Renderer(Protocol):
-    """What makes HTML and text of a result."""
+    """A renderer of results as HTML and text."""
 
     def notebook_html(self, result: object, /) -> str: ...
     def printed(self, result: object, /) -> str: ...
@@ -323,7 +314,7 @@ _load_renderer: list[Callable[[], Renderer]] = []
 
 
 def rendered_by(load: Callable[[], Renderer]) -> None:
-    """Register the function that imports the renderer; called for each page."""
+    """Register the function that imports the renderer; it is called for each page."""
     _load_renderer[:] = [load]
 
 
@@ -344,7 +335,7 @@ class Displayable:
     __slots__ = ()
 
     def notebook(self) -> str:
-        """The page as HTML, which is how a notebook shows it."""
+        """Return the page as HTML, which is how a notebook shows it."""
         return _load_renderer[0]().notebook_html(self)
 
     def _repr_html_(self) -> str:
@@ -365,5 +356,5 @@ def register_messages(load: Callable[[], Words]) -> None:
 
 
 def worded(reason: str) -> str:
-    """A reason in words, for people."""
+    """Return a reason in words, for people."""
     return _load_wording[0]()(reason)

@@ -21,7 +21,7 @@ Paths = PathLike[str] | Sequence[PathLike[str]]
 
 
 def scan_parquet(files: Paths) -> pl.LazyFrame:
-    """A lazy frame of one file, or of several concatenated vertically."""
+    """Return a lazy frame of one file, or of several concatenated vertically."""
     several = [files] if isinstance(files, PathLike) else files
     places = [Path(file).absolute() for file in several]
     return pl.scan_parquet(places, glob=False, hive_partitioning=False)
@@ -40,7 +40,7 @@ def write_parquet(table: pl.DataFrame, file: Path) -> None:
 
 
 def as_parquet(table: pl.DataFrame) -> bytes:
-    """The bytes of a table's file."""
+    """Return the bytes of a table's file."""
     file = BytesIO()
     table.write_parquet(file)
     return file.getvalue()

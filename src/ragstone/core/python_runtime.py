@@ -11,7 +11,7 @@ does by default, takes a seventh of a run's processor time."""
 
 @contextmanager
 def kept_out() -> Iterator[None]:
-    """Leave what is there now out of all looking, which an engine such as Ray does every second."""
+    """Exempt existing objects from garbage collection, which Ray starts every second."""
     if gc.get_freeze_count():
         yield  # Somebody else froze what is theirs.
         return
@@ -24,5 +24,5 @@ def kept_out() -> Iterator[None]:
 
 
 def relax_garbage_collector() -> None:
-    """Look less often, in a process that is Ragstone's own."""
+    """Collect garbage less often, in a process that is Ragstone's own."""
     gc.set_threshold(OBJECTS, 20, 50)

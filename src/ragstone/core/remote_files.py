@@ -39,12 +39,12 @@ CONTAINERS = ("abfs", "abfss", "az", "adl", "wasb", "wasbs")
 
 
 def is_url(text: str) -> bool:
-    """Whether this names something by a URL: ``s3://bucket/key``, not ``s3:/folder``."""
+    """Return True for a URL: ``s3://bucket/key``, not ``s3:/folder``."""
     return SCHEME.match(text) is not None
 
 
 def shown_url(url: str) -> str:
-    """The URL as messages and ``run.json`` name it: without a query, which may be a signature.
+    """Return the URL for messages and ``run.json``: without a query, which may be a signature.
 
     Raises:
         InputError: There are credentials in it.
@@ -85,10 +85,8 @@ NO_KEYS = ("NoCredentialsError", "CredentialRetrievalError", "DefaultCredentials
 class RemoteFile:
     """A file as its store lists it.
 
-    Args:
-        path: As fsspec names it.
-        size: In bytes; None if the store does not say.
-        tag: What changes with its content; empty if the store does not say.
+    ``size`` is in bytes, if known. ``tag`` changes with the content; it is empty if the store
+    has none.
     """
 
     path: str
@@ -98,9 +96,6 @@ class RemoteFile:
 
 class Remote:
     """A place at a URL: a file, or a folder of files.
-
-    Args:
-        url: With its scheme; no credentials in it.
 
     Raises:
         MissingDependency: The package for its scheme is not installed.
@@ -118,7 +113,7 @@ class Remote:
         return self._root.partition("?")[0].rstrip("/").rpartition("/")[2]
 
     def files(self) -> list[RemoteFile]:
-        """All files that are there or below it, in the order of their paths.
+        """Return all files at or below it, in the order of their paths.
 
         Raises:
             NothingThere: There is nothing.
@@ -133,7 +128,7 @@ class Remote:
         return [_file(found[path]) for path in sorted(found) if found[path]["type"] == "file"]
 
     def is_file(self) -> bool:
-        """Whether a file is there, not a folder.
+        """Return True for a file, False for a folder.
 
         Raises:
             NothingThere: There is nothing.
@@ -143,7 +138,7 @@ class Remote:
             return bool(self._fs.info(self._root)["type"] == "file")
 
     def below(self, file: RemoteFile) -> str:
-        """The path of a file of this folder, relative to it."""
+        """Return the path of a file of this folder, relative to it."""
         return file.path[len(self._root) :].lstrip("/")
 
     def fetch(self, file: RemoteFile, into: Path) -> None:
@@ -162,7 +157,7 @@ class Remote:
             )
 
     def at(self, place: str) -> RemoteFile | None:
-        """A file of this folder; None if it is not there.
+        """Return a file of this folder; None if it is not there.
 
         Raises:
             StorageAway: As ``files``.
@@ -173,7 +168,7 @@ class Remote:
             return _file(self._fs.info(path)) if self._fs.exists(path) else None
 
     def read(self, place: str) -> bytes:
-        """The content of a small file of this folder.
+        """Return the content of a small file of this folder.
 
         Raises:
             NothingThere: It is not there.
@@ -322,7 +317,7 @@ class Remote:
 
 
 def _is_fault(cause: Exception) -> bool:
-    """Whether a web server has a fault, which fsspec takes for a file that is not there."""
+    """Return True for a fault of a web server, which fsspec takes for a missing file."""
     status = getattr(cause, "status", None)
     away = isinstance(cause, OSError) or "Disconnected" in type(cause).__name__
     return away or (status is not None and status not in NOT_THERE)
@@ -348,7 +343,7 @@ _used: dict[Path, int] = {}
 
 
 def copy_of(url: str) -> Path:
-    """A local copy of the file or folder at a URL.
+    """Return a local copy of the file or folder at a URL.
 
     Raises:
         NothingThere: There is nothing.

@@ -64,7 +64,6 @@ class SqliteLayout:
         version: The ``user_version``. Ragstone 0.1.0 began with 1 or 2; a later one is the release
             that it comes with, such as ``1_02_03_00`` for 1.2.3 and ``1_02_03_01`` for another
             change before that release.
-        tables: The statements that create the tables.
         synchronous: ``FULL``: every commit survives a power cut. ``NORMAL``: the last ones may be
             lost, but the file stays consistent.
         page: The page size of a new file, in bytes.
@@ -87,12 +86,12 @@ class LaterLayout(sqlite3.DatabaseError):
 
 
 def steps_from(steps: Mapping[int, Sequence[str]], version: int) -> list[str]:
-    """The statements that lead from a version to the newest."""
+    """Return the statements that lead from a version to the newest."""
     return [one for start in sorted(steps) if start >= version for one in steps[start]]
 
 
 def needs(version: int) -> str:
-    """What to do about a layout of a later version, whose number is that of a release."""
+    """Advise which release opens a layout of a later version."""
     release = f"{version // 1_00_00_00}.{version // 1_00_00 % 100}.{version // 1_00 % 100}"
     return f"a later version of Ragstone wrote it: install Ragstone {release} or newer"
 
@@ -102,10 +101,8 @@ def open_file(
 ) -> sqlite3.Connection:
     """Open a database for writing; if the file does not exist, create it for this user alone.
 
-    Args:
-        file: Where it is.
-        layout: Its layout; a file of an earlier version is taken to it.
-        note: Called with one line if a cache of an earlier version was emptied.
+    A file of an earlier version is taken to the layout; ``note`` is called with one line if it
+    was a cache that had to be emptied.
 
     Raises:
         LaterLayout: A later version of Ragstone wrote it.
@@ -195,12 +192,12 @@ def _copy_beside(file: Path, version: int) -> None:
 
 
 def copies(file: Path) -> list[Path]:
-    """The copies beside a file, of the versions from which it was taken to the next."""
+    """Return the copies beside a file, of the versions from which it was taken to the next."""
     return [one for one in file.parent.iterdir() if one.name.startswith(f"{file.name}{COPY}")]
 
 
 def explained(error: Exception, file: Path) -> InputError:
-    """The error as a message that says what is wrong with the file, and what to do."""
+    """Return the error as a message with the fault of the file, and what to do."""
     if isinstance(error, LaterLayout):
         return InputError(f"{file}: {error}.")
     if isinstance(error, UnicodeDecodeError):
@@ -231,12 +228,12 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def storable(row: tuple[object, ...]) -> tuple[object, ...]:
-    """The row, with strings that hold lone surrogates encoded as bytes."""
+    """Encode strings of the row that hold lone surrogates as bytes."""
     return tuple(_encoded(value) if isinstance(value, str) else value for value in row)
 
 
 def as_text(value: object) -> str:
-    """The stored string, including one with lone surrogates, which is stored as bytes.
+    """Return the stored string; with lone surrogates, it is stored as bytes.
 
     Raises:
         sqlite3.DatabaseError: The value is not a string.
@@ -250,29 +247,21 @@ def as_text(value: object) -> str:
 
 
 def as_whole(value: object) -> int:
-    """The stored integer.
-
-    Raises:
-        sqlite3.DatabaseError: The value is not an integer.
-    """
+    """Return the stored integer; anything else is damage."""
     if isinstance(value, int):
         return value
     raise damaged(f"{type(value).__name__} where a whole number belongs")
 
 
 def as_number(value: object) -> float:
-    """The stored finite number.
-
-    Raises:
-        sqlite3.DatabaseError: The value is not a finite number.
-    """
+    """Return the stored finite number; anything else is damage."""
     if isinstance(value, int | float) and isfinite(value):
         return value
     raise damaged(f"{type(value).__name__} where a number belongs")
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether the file itself is the cause: it is damaged, or not one of Ragstone's."""
+    """Return True if the file itself is the cause: it is damaged, or not one of Ragstone's."""
     return isinstance(error, UnicodeDecodeError) or _code(error) in DAMAGED
 
 
@@ -282,12 +271,12 @@ def is_busy(error: Exception) -> bool:
 
 
 def is_empty(error: Exception) -> bool:
-    """Whether the file holds nothing yet, as where its first writer was stopped."""
+    """Return True if the file holds nothing yet, as where its first writer was stopped."""
     return _code(error) == sqlite3.SQLITE_EMPTY
 
 
 def damaged(words: str) -> sqlite3.DatabaseError:
-    """An error for a database that holds a value Ragstone never wrote."""
+    """Return an error for a database that holds a value Ragstone never wrote."""
     return _fault(words, sqlite3.SQLITE_CORRUPT)
 
 
@@ -300,7 +289,7 @@ def _encoded(value: str) -> str | bytes:
 
 
 def check_not_later(connection: sqlite3.Connection, newest: int) -> int:
-    """The version of the file, which is at most the newest that this program knows.
+    """Return the version of the file, at most the newest that this program knows.
 
     Raises:
         LaterLayout: A later version of Ragstone wrote it.
@@ -312,7 +301,7 @@ def check_not_later(connection: sqlite3.Connection, newest: int) -> int:
 
 
 def _version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None:
-    """The version of the file: the layout's, or an earlier one; None if it is empty.
+    """Return the version of the file: the layout's, or an earlier one; None if it is empty.
 
     Raises:
         LaterLayout: A later version of Ragstone wrote it.

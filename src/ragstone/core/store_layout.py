@@ -18,13 +18,9 @@ from .sqlite import SqliteLayout, steps_from
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A trigger.
+    """A trigger: after ``event`` on a row of ``table``, run the statement ``does``.
 
-    Args:
-        name: Of its own.
-        table: Whose rows are watched.
-        event: What happens to one.
-        does: A statement, with the row as ``NEW`` and as it was as ``OLD``.
+    In the statement, the row is ``NEW``, and as it was, ``OLD``.
     """
 
     name: str
@@ -34,14 +30,12 @@ class Reaction:
 
     @property
     def in_sqlite(self) -> tuple[str, ...]:
-        """The statements that create it."""
         return (
             f"CREATE TRIGGER {self.name} AFTER {self.event} ON {self.table} BEGIN {self.does}; END",
         )
 
     @property
     def in_postgres(self) -> tuple[str, ...]:
-        """The statements that create it."""
         return (
             f"CREATE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql AS "
             f"$$ BEGIN {self.does}; RETURN NULL; END $$",
@@ -52,17 +46,16 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLayout:
-    """What a database holds.
+    """The layout of a database.
 
     Args:
-        holds: In a word or two, such as ``labels``.
+        holds: Its content in a word or two, such as ``labels``.
         irreplaceable: What would be lost with it, as the end of a sentence.
-        argument: The name of the argument that says where it is.
+        argument: The name of the argument for its place.
         owner: The ``application_id`` in SQLite, and the advisory lock of writers in PostgreSQL.
         version: Of the tables, numbered as for ``SqliteLayout``.
         tables: The statements that create them, with ``{serial}`` for a primary key that counts
             up and ``{blob}`` for bytes.
-        reactions: What it does by itself when rows change.
         steps: As for ``SqliteLayout``, in the SQL that both databases speak.
     """
 
@@ -89,16 +82,14 @@ class DatabaseLayout:
 
     @property
     def in_postgres(self) -> tuple[str, ...]:
-        """The statements that create the tables."""
         return _in_postgres(self.tables) + self.reactions_in_postgres
 
     def steps_in_postgres(self, version: int) -> tuple[str, ...]:
-        """The statements that take tables without triggers from a version to this one."""
+        """Return the statements that take tables without triggers from a version to this one."""
         return _in_postgres(steps_from(self.steps, version)) + self.reactions_in_postgres
 
     @property
     def reactions_in_postgres(self) -> tuple[str, ...]:
-        """The statements that create the triggers."""
         return tuple(made for one in self.reactions for made in one.in_postgres)
 
     @property

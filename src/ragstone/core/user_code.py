@@ -25,12 +25,8 @@ REGISTRIES: list[Any] = []
 def registry(table: _Table) -> _Table:
     """List a table among the registries, so that a refused file leaves nothing in it.
 
-    Args:
-        table: A dictionary or a list that lives as long as the process. Its values are not copied:
-            a dictionary inside it is a registry of its own.
-
-    Returns:
-        The same table.
+    The table lives as long as the process. Its values are not copied: a dictionary inside it is
+    a registry of its own.
     """
     REGISTRIES.append(table)
     return table
@@ -90,7 +86,7 @@ def own_module(name: str | Path) -> ModuleType:
 
 
 def _known_as(path: Path) -> tuple[str, ModuleType | None]:
-    """The name of a file's module, unlike that of another file called the same; and the module."""
+    """Name a file's module unlike that of another file called the same."""
     known = f"ragstone_own_{path.stem}"
     while (there := sys.modules.get(known)) and there.__file__ != str(path.resolve()):
         known += "_"
@@ -118,13 +114,10 @@ PLAIN = (type(None), bool, int, float, str)
 
 
 def source(made: object, *, instead: str) -> str:
-    """The source code of a function or class, which serves as its identity.
+    """Return the source code of a function or class, which serves as its identity.
 
-    Anything it reads from elsewhere, such as a global or a file, is not part of it.
-
-    Args:
-        made: The function or class.
-        instead: How the user can give it an explicit identity, for the error.
+    Anything it reads from elsewhere, such as a global or a file, is not part of it. ``instead``
+    says in the error how the user can give it an explicit identity.
 
     Raises:
         InputError: Its source cannot be read, or it depends on values that its source does not
@@ -144,7 +137,6 @@ def source(made: object, *, instead: str) -> str:
 
 
 def _hidden(made: object) -> str:
-    """Why the source alone does not identify it; empty if it does."""
     if isinstance(made, type):
         return ""
     if not isinstance(made, FunctionType):

@@ -62,5 +62,5 @@ __all__ = [
 
 
 def cornwall() -> Path:
-    """The file of the demo data, JSON lines."""
+    """Return the path of the demo data, JSON lines."""
     return Path(__file__).with_name("cornwall.jsonl")

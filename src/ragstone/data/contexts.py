@@ -30,7 +30,7 @@ class _Given:
 
 
 class ContextReader:
-    """Reads lists of contexts, and remembers which keys hold what in objects of one shape."""
+    """Reads lists of contexts, and remembers the meaning of keys in objects of one shape."""
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[object, ...], tuple[str, str, bool]] = {}
@@ -38,13 +38,12 @@ class ContextReader:
     def read(
         self, value: object, ids: object, problems: list[Problem], *, graded: bool
     ) -> tuple[tuple[Context, ...], list[int] | None]:
-        """The contexts in rank order, and the permutation that sorted them if there was one.
+        """Return the contexts in rank order, and the permutation that sorted them, if any.
 
         Args:
             value: Texts or objects.
             ids: The ids of the contexts, if given in a separate list.
-            problems: Faults are appended to this list.
-            graded: Whether the record also has relevance grades by id, so that ids must be unique.
+            graded: True if the record also has relevance grades by id, so that ids must be unique.
         """
         if isinstance(value, str):
             value = [value]
@@ -112,7 +111,7 @@ class ContextReader:
 
 
 def opened(one: dict[str, Any]) -> dict[str, Any]:
-    """The node of LlamaIndex or the document of Phoenix in a context, with its score.
+    """Unwrap the node of LlamaIndex or the document of Phoenix in a context, with its score.
 
     >>> opened({"node": {"id_": "n1", "text": "t"}, "score": 0.5})
     {'id_': 'n1', 'text': 't', 'score': 0.5}
@@ -168,7 +167,7 @@ def _chosen(
 
 
 def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None:
-    """Judged contexts: a list of relevant ids, a mapping id to grade, or objects of both."""
+    """Read judged contexts: a list of relevant ids, a mapping id to grade, or objects of both."""
     field = "reference_contexts"
     pairs: list[tuple[object, object]]
     if isinstance(value, (str, int)) and not isinstance(value, bool):
@@ -206,14 +205,15 @@ LONGER = 8
 
 
 def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[str]:
-    """Those of some gold contexts that are ids, as the retrieved contexts have them.
+    """Return the gold contexts that are ids, as the retrieved contexts have them.
 
-    Either one of theirs, or a text like theirs: no more words, no other letters and marks, hardly
-    longer. Without a digit or a mark, as titles are, only beside one of theirs: it may be a word.
-    Where nothing was retrieved, a single word with a digit.
+    An id is one of theirs, or a text like theirs: no more words, no other letters and marks,
+    hardly longer. Without a digit or a mark, as titles are, it counts only beside one of theirs:
+    it may be a word. Where nothing was retrieved, it is a single word with a digit.
 
     >>> retrieved = [Context("doc-1", "The pier is long.", 1), Context("doc-12", None, 2)]
     >>> ids_among(["doc-9", "The pier is 90 m long.", "Bath"], retrieved)
+
     ['doc-9']
     """
     if contexts is None:
@@ -241,7 +241,7 @@ def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[
 
 
 def listed_ids(value: object, contexts: Sequence[Context] | None) -> object:
-    """The ids that a text lists in one cell, where all its parts are ids; else the value.
+    """Split the ids that a text lists in one cell, if all its parts are ids.
 
     >>> listed_ids("doc-9; doc-2", [Context("doc-1", "The pier is long.", 1)])
     ['doc-9', 'doc-2']
@@ -282,7 +282,7 @@ def _twice(place: str, id: str | None) -> Problem:
 
 
 def _rows_of(columns: dict[str, Any]) -> object:
-    """Objects out of an object of equally long lists, as Hugging Face stores lists of objects."""
+    """Turn an object of equally long lists, as Hugging Face has lists of objects, into objects."""
     lists = list(columns.values())
     if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
         return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

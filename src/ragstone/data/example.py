@@ -69,7 +69,7 @@ class Example:
 
     @property
     def session(self) -> str | None:
-        """The id of the conversation that it is a turn of; None if it is not known."""
+        """The id of its conversation; None if it is not known."""
         session = self.slices.get(SESSION)
         return id_text(session) or _as_text(session)
 
@@ -88,7 +88,7 @@ class Example:
         )
 
     def facet(self, name: str) -> str | None:
-        """The value to group by: looked for at the top level, then in slices, meta, labels."""
+        """Return the value to group by: at the top level, then in slices, meta, labels."""
         if name in ("id", "question_id", "system", "question", "answer", "policy"):
             return getattr(self, name)  # type: ignore[no-any-return]
         for place in (self.slices, self.meta, self.labels):
@@ -112,7 +112,7 @@ LONGEST_PYTHON = 1 << 20
 
 
 def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
-    """A list or an object in a cell: JSON text, or the list as pandas writes it; else the text.
+    """Parse a list or an object in a cell: JSON, or a list as pandas writes it; else the text.
 
     A cell such as ``[1] As the first source says`` is a text. One that begins
     like a list of texts or objects and does not end like one is a fault.
@@ -167,7 +167,7 @@ EXACT = 2.0**53
 
 
 def id_text(value: object) -> str | None:
-    """An id as text; None for what is no id.
+    """Return an id as text; None if it is no id.
 
     Whole numbers are ids, also those that a table made floats of because another row has none.
 
@@ -182,7 +182,7 @@ def id_text(value: object) -> str | None:
 
 
 def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
-    """An id as text; None if there is none."""
+    """Read an id as text; None if there is none."""
     text = id_text(value)
     if value is None or text is not None:
         return text
@@ -192,7 +192,7 @@ def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
 
 
 def spelled_out(value: object) -> object:
-    """A number as the text that spells it; anything else as it is.
+    """Return a number as the text that spells it; anything else as it is.
 
     A whole number has no decimals however it was stored: a table makes 42.0 of 42 where another
     row has no value.
@@ -208,7 +208,7 @@ def spelled_out(value: object) -> object:
 
 
 def read_texts(value: object, field: str, problems: list[Problem]) -> tuple[str, ...]:
-    """One text or several; empty ones are dropped."""
+    """Read one text or several; empty ones are dropped."""
     if value is None:
         return ()
     if type(value) is str:
@@ -228,7 +228,7 @@ def read_texts(value: object, field: str, problems: list[Problem]) -> tuple[str,
 
 
 def are_texts(value: object) -> bool:
-    """Whether it is a text, or a list of texts or of objects that may have one."""
+    """Return True for a text, or a list of texts or of objects that may have one."""
     if isinstance(value, str):
         return True
     return isinstance(value, list) and all(
@@ -238,7 +238,7 @@ def are_texts(value: object) -> bool:
 
 
 def not_text(field: str, value: object) -> Problem:
-    """The problem that a value is not text."""
+    """Return the problem that a value is not text."""
     return Problem(field, "text", shown(value))
 
 
@@ -248,7 +248,7 @@ ROLES = {"human": "user", "ai": "assistant"}
 
 
 def read_turns(value: object, problems: list[Problem]) -> tuple[Turn, ...]:
-    """Earlier turns: objects with role and text, texts in turn, or pairs of them."""
+    """Read earlier turns: objects with role and text, texts in turn, or pairs of them."""
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
@@ -271,7 +271,7 @@ def read_turns(value: object, problems: list[Problem]) -> tuple[Turn, ...]:
 def read_conversation(
     messages: list[Any], field: str, problems: list[Problem]
 ) -> tuple[str | None, tuple[Turn, ...], str | None]:
-    """Question, history and answer of a multi-turn record: the last user turn is the question."""
+    """Split a multi-turn record into question (the last user turn), history and answer."""
     turns = []
     for index, message in enumerate(messages):
         if isinstance(message, dict):
@@ -311,15 +311,10 @@ KNOWN = frozenset(map(squash, NAMES["session"]))
 
 
 def put_session(column: str, given: object, slices: dict[str, Any], meta: dict[str, Any]) -> None:
-    """Put the session where ``Example.session`` looks for it, ``slices["session"]``.
+    """Put the session into ``slices["session"]``, where ``Example.session`` looks for it.
 
-    A session of another name in ``slices`` or ``meta``, such as ``meta.thread_id``, is moved there.
-
-    Args:
-        column: Of the record, that is called as a session is.
-        given: Its value. What is no id, such as a list of messages, goes to ``meta``.
-        slices: Of the example.
-        meta: Of the example.
+    A session of another name in ``slices`` or ``meta``, such as ``meta.thread_id``, is moved
+    there. A ``given`` value that is no id, such as a list of messages, goes to ``meta``.
     """
     if _is_id(given):
         slices[SESSION] = given
@@ -336,7 +331,7 @@ def put_session(column: str, given: object, slices: dict[str, Any], meta: dict[s
 
 @lru_cache(maxsize=4096)
 def names_session(name: object) -> bool:
-    """Whether a column of this name is the session, where ``session`` itself is missing."""
+    """Return True if a column of this name is the session, where ``session`` is missing."""
     return isinstance(name, str) and squash(name) in KNOWN
 
 

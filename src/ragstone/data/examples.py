@@ -57,16 +57,13 @@ class IdsOfSystems(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How rows are read.
+    """The state of reading rows.
 
     Args:
-        reader: Reads a record.
-        seen: The ids so far.
-        facts: Where what is found out goes.
         refused: As in ``Examples.read_part``.
-        questions: Hears of the questions if ids are those of questions.
-        alone: Whether it is known that no id is that of a question of several systems.
-        in_piece: Whether the rows are those of a piece, whose ids are gone on with.
+        questions: Notes the questions if ids are those of questions.
+        alone: True if no id is known to be that of a question of several systems.
+        in_piece: True if the rows are those of a piece.
     """
 
     reader: RecordReader
@@ -81,19 +78,11 @@ class _Reading:
 class Examples:
     """The examples of one data set, streamed.
 
-    Each iteration reads the data anew (an iterator in memory can be read once).
-    What is told below is about the last iteration, and complete after it.
-
-    Args:
-        source: Where the rows come from.
-        columns: Field to column, as the user mapped them.
-        skip_bad: Leave bad records out and go on, instead of raising at the end.
-        limit: The largest number of examples to read.
-        layout: The layout of the records, if the user named it.
-        keep_thoughts: Leave answers the thoughts in their think tags.
+    Each iteration reads the data anew (an iterator in memory can be read once). The facts below
+    are about the last iteration, and complete after it.
 
     Attributes:
-        facts: What was found out about the records.
+        facts: Facts about the records.
         notes: Fields and columns whose interpretation may surprise, as reasons.
     """
 
@@ -120,7 +109,7 @@ class Examples:
         self._reset()
 
     def __iter__(self) -> Iterator[Example]:
-        """One example after the other.
+        """Yield one example after the other.
 
         Raises:
             DataError: After the whole data has been read, with every fault in it;
@@ -140,10 +129,10 @@ class Examples:
         self.notes += [questions.note()] if questions else []
 
     def in_pieces(self) -> bool:
-        """Whether pieces of the data can be read apart from each other, see ``pieces``.
+        """Return True if pieces of the data can be read apart from each other, see ``pieces``.
 
-        So can the lines of a JSON Lines file, each of which is a record of its own, unless as many
-        examples as wanted end somewhere in it, or one id stands for the rows of several systems.
+        The lines of a JSON Lines file can, unless there is a limit, or an id stands for the rows
+        of several systems.
         """
         if not isinstance(self._source, JsonLines) or self._limit is not None or self._repeat:
             return False
@@ -152,7 +141,7 @@ class Examples:
         return first is not None and not is_told_in_several(first)
 
     def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
-        """The pieces of the data from a place on, as the bytes they are; see ``in_pieces``.
+        """Yield the pieces of the data from a place on, as bytes; see ``in_pieces``.
 
         Raises:
             DataError: No record has a column that the user mapped.
@@ -164,7 +153,7 @@ class Examples:
         return pieces(self._source.path, self._source.name, self._meter, size, start)
 
     def apart(self) -> "Examples":
-        """What other processes need to read pieces; they leave bad records out."""
+        """Return what other processes need to read pieces; they leave bad records out."""
         nothing = Lines(self.source, b"", START, START)
         layout = self._laid_out() if isinstance(self._source, JsonLines) else None
         other = Examples(
@@ -176,7 +165,7 @@ class Examples:
 
     @property
     def stopped(self) -> bool:
-        """Whether a fault was found, so that the rest is only read to find the others."""
+        """True if a fault was found, so that the rest is only read to find the others."""
         return bool(self.facts.n_faults) and not self._skip_bad
 
     def read_part(
@@ -186,14 +175,12 @@ class Examples:
         facts: ReadFacts,
         refused: Mapping[int, int] = NONE_REFUSED,
     ) -> Iterator[tuple[int, Example]]:
-        """The examples of a piece of this data, each with its line.
+        """Yield the examples of a piece of this data, each with its line.
 
         Args:
-            piece: The piece.
             seen: The ids of the pieces before, where these are read here.
-            facts: What is found out about its records is added to them.
-            refused: Lines whose id occurred in a piece that was read elsewhere, with the line of
-                that.
+            facts: Facts about its records are added.
+            refused: Lines whose id occurred in a piece read elsewhere, with its line there.
 
         Raises:
             IdsOfSystems: An id stands for the rows of several systems after all.
@@ -205,17 +192,12 @@ class Examples:
         facts.count(reader)
 
     def heard(self, facts: ReadFacts, examples: int) -> None:
-        """Take over what was found out in a piece.
-
-        Args:
-            facts: That.
-            examples: How many it has that were read elsewhere.
-        """
+        """Take over the facts of a piece, of which so many examples were read elsewhere."""
         self.facts.join(facts)
         self._yielded += examples
 
     def all_read(self) -> None:
-        """To be called after the last piece.
+        """Finish after the last piece.
 
         Raises:
             DataError: As when all is read at once.
@@ -224,11 +206,11 @@ class Examples:
 
     @property
     def over_systems(self) -> bool | None:
-        """Whether ids are those of questions of several systems; None if that is not known yet."""
+        """True if ids are those of questions of several systems; None if not known yet."""
         return self._repeat
 
     def told_of_systems(self, *, over_systems: bool) -> None:
-        """Take over from elsewhere whether ids are those of questions of several systems."""
+        """Set whether ids are those of questions of several systems."""
         self._repeat = over_systems
 
     def _end(self) -> None:
@@ -243,11 +225,6 @@ class Examples:
     def _read(
         self, rows: Iterator[Row], before: int, how: "_Reading"
     ) -> Iterator[tuple[int, Example]]:
-        """The examples in some rows, each with its line or row; ``before``: so many rows precede.
-
-        Raises:
-            IdsOfSystems: It is not known that no id is that of a question, and one is.
-        """
         facts, questions, unit = how.facts, how.questions, self._source.unit
         numbered = enumerate(rows, before + 1)
         while some := self._some(numbered, how.reader):
@@ -327,13 +304,10 @@ class Examples:
         return some
 
     def ahead(self, most: int) -> Iterator[Example]:
-        """The first examples that can be read, without a word on the others.
+        """Yield the first examples that can be read, ignoring faults.
 
-        None where the source determines its format, such as a TREC run, whose records have no
-        fields of the user's own.
-
-        Args:
-            most: The largest number of rows to look at.
+        Yields none where the source determines its format, such as a TREC run, whose records
+        have no fields of the user's own.
         """
         if self._source.format is not None:
             return
@@ -353,7 +327,7 @@ class Examples:
 
     @property
     def source(self) -> str:
-        """What was read: the path as given, or the kind of table."""
+        """The path as given, or the kind of table."""
         return self._source.name
 
     @property
@@ -373,20 +347,19 @@ class Examples:
 
     @property
     def size_bytes(self) -> int | None:
-        """Bytes on disk; None in memory."""
         return self._meter.total if self._source.files else None
 
     @property
     def read_bytes(self) -> int | None:
-        """How many of these have been read in this iteration; None in memory."""
+        """The bytes read so far in this iteration; None in memory."""
         return self._meter.read if self._source.files else None
 
     def progress(self) -> tuple[int, int] | None:
-        """Bytes read and bytes in total, for a progress bar; None in memory."""
+        """Return bytes read and bytes in total; None in memory."""
         return (self._meter.read, self._meter.total) if self._source.files else None
 
     def fingerprint(self) -> str:
-        """32 hex digits of the files' bytes, or of the records in memory.
+        """Return 32 hex digits of the files' bytes, or of the records in memory.
 
         An iterator is taken into memory by this, so that it can still be read.
         """
@@ -413,7 +386,7 @@ class Examples:
 
     @property
     def n_faults(self) -> int:
-        """How many there are."""
+        """The number of all faults."""
         return self.facts.n_faults
 
     @property
@@ -428,7 +401,7 @@ class Examples:
 
     @property
     def n_label_violations(self) -> Counter[str]:
-        """How many there are, by rule."""
+        """The number of all of them, by rule."""
         return self.facts.n_label_violations
 
     def _laid_out(self) -> str | None:
@@ -441,17 +414,16 @@ class Examples:
         return self._layout or self._known_layout[0]
 
     def _over_systems(self) -> bool:
-        """Whether the same id occurs under several systems, which changes the ids of all examples.
+        """Find out whether the same id occurs under several systems, which changes all ids.
 
-        To find out, the data are first read up to the first such id. Sources that set the ids of
-        their examples themselves are not read twice.
+        The data are first read up to the first such id. Sources that set the ids of their
+        examples themselves are not read twice.
         """
         if self._repeat is None:
             self._repeat = self._source.format is None and ids_repeat(self._read_ahead())
         return self._repeat
 
     def _read_ahead(self) -> Iterator[Example]:
-        """The examples with an id and a system in the data; none if the first ones lack them."""
         reader = RecordReader(self._columns, layout=self._layout)
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             first = self._source.records.peek()

@@ -156,10 +156,10 @@ NESTED = ("labels", "slices", "meta")
 class FieldLayout:
     """The column of each field, for records with one set of columns.
 
-    ``extra`` are the columns that are not fields; ``nested`` are columns such as
-    ``labels.answer.helpful``, each with its path. ``resembling`` are columns of
-    ``extra``, each with the field it resembles. ``texts_or_ids``: the gold contexts are
-    evidence, or ids of contexts. ``problem`` is set if the columns do not make an example.
+    ``nested`` are columns such as ``labels.answer.helpful``, each with its path; ``resembling``
+    are columns of ``extra``, each with the field it resembles. ``texts_or_ids``: the gold
+    contexts are evidence, or ids of contexts. ``problem`` is set if the columns do not make an
+    example.
     """
 
     layout: str
@@ -189,11 +189,7 @@ class FieldLayout:
 
 
 def check_mapping(columns: Mapping[str, str]) -> None:
-    """Refuse a column for a field that an example does not have.
-
-    Raises:
-        UnknownName: With the fields there are.
-    """
+    """Refuse a column for a field that an example does not have."""
     for name in columns:
         if name not in NAMES:
             raise UnknownName("field", name, NAMES)
@@ -205,10 +201,9 @@ def plan(
     """Find the fields of records with these columns.
 
     Args:
-        keys: The columns of the record.
-        columns: What the user said, a field to its column; it comes first.
-        layout: The layout of the file so far; it settles the meaning of
-            ``answer`` and ``context`` for records that lack the telling columns.
+        columns: Maps a field to its column, as given by the user; takes precedence.
+        layout: The layout of the file so far; it settles the meaning of ``answer`` and ``context``
+            for records that lack the telling columns.
     """
     names = list(keys)
     if (odd := next((name for name in names if not isinstance(name, str)), None)) is not None:
@@ -342,7 +337,7 @@ class _Columns:
 
 
 def squash(name: str) -> str:
-    """The form in which column names are compared."""
+    """Return the form in which column names are compared."""
     return name.lower().replace("_", "").replace(" ", "").replace("-", "")
 
 
@@ -384,7 +379,7 @@ _SORTED = {"".join(sorted(name)): field for name, field in _KNOWN.items()}
 
 @lru_cache(maxsize=4096)
 def resembled(column: str) -> str | None:
-    """The field that a column's name resembles; None if it resembles none.
+    """Return the field that a column's name resembles; None if it resembles none.
 
     >>> resembled("retrieved_ctx"), resembled("correctAnswer"), resembled("doc_title")
     ('contexts', 'reference', None)
@@ -405,7 +400,7 @@ def resembled(column: str) -> str | None:
 
 
 def could_be(field: str, value: object) -> bool:
-    """Whether a value is of the kind that the field has, so that the column may be meant for it."""
+    """Return True if a column with this value may be meant for the field."""
     if field in ("contexts", "reference", "evidence", "history"):
         return isinstance(value, (str, list, dict)) and bool(value)
     if field in ("context_ids", "reference_contexts"):

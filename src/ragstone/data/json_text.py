@@ -35,7 +35,7 @@ class BadRow(NamedTuple):
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: short, and saying what kind it is.
+    """Return a value as a message shows it: short, and with its kind.
 
     >>> shown(42), shown(None), shown([1, 2])
     ('42 (a number)', 'null', 'a list of 2')
@@ -62,7 +62,7 @@ def shown(value: object) -> str:
 
 
 def ascii_safe(text: str) -> str:
-    """The text with lone surrogates spelled out, so that it can be printed anywhere."""
+    """Return the text with lone surrogates spelled out, so that it can be printed anywhere."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -70,7 +70,7 @@ MAX_DEPTH = 200
 
 
 class RepeatedNames(dict[str, Any]):
-    """An object in which a name occurs more than once, of which the last counts.
+    """An object in which a name occurs more than once; ``others`` are all values but the last.
 
     ``others`` are the values before it, with their names.
     """
@@ -90,7 +90,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 class BadJsonError(ValueError):
-    """The text is not JSON, or JSON that is rejected; ``problem`` says why."""
+    """The text is not JSON, or JSON that is rejected."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -98,7 +98,7 @@ class BadJsonError(ValueError):
 
 
 def decode(text: str) -> object:
-    """The value that the whole text spells.
+    """Decode the whole text.
 
     Raises:
         BadJsonError: Broken syntax, nesting over 200, half a surrogate pair.
@@ -113,7 +113,7 @@ def decode(text: str) -> object:
 
 
 def syntax_problem(error: Exception, text: str) -> Problem:
-    """What the decoder's error means, in the words of a fault."""
+    """Return a decoder's error in the words of a fault."""
     if isinstance(error, RecursionError):
         return too_deep()
     if isinstance(error, json.JSONDecodeError):
@@ -132,7 +132,7 @@ def too_deep() -> Problem:
 
 
 def problem_in(value: object, text: str, start: int, end: int) -> Problem | None:
-    """What is wrong with a value decoded from ``text[start:end]``; mostly two quick searches."""
+    """Find a fault in a value decoded from ``text[start:end]``; mostly two quick searches."""
     brackets = text.count("{", start, end) + text.count("[", start, end)
     if brackets > MAX_DEPTH and depth_exceeds(value, MAX_DEPTH):
         return too_deep()
@@ -141,7 +141,7 @@ def problem_in(value: object, text: str, start: int, end: int) -> Problem | None
 
 
 def depth_exceeds(value: object, limit: int) -> bool:
-    """Whether containers nest deeper than the limit; a cycle counts as too deep."""
+    """Return True if containers nest deeper than the limit; a cycle counts as too deep."""
     stack = [(value, 1)]
     while stack:
         here, depth = stack.pop()
@@ -155,7 +155,7 @@ def depth_exceeds(value: object, limit: int) -> bool:
 
 
 def surrogate_in(value: object, path: str = "") -> Problem | None:
-    """The first text with half a surrogate pair, which no encoding can store."""
+    """Find the first text with half a surrogate pair, which no encoding can store."""
     if isinstance(value, str):
         if is_storable(value):
             return None
@@ -177,7 +177,7 @@ def surrogate_in(value: object, path: str = "") -> Problem | None:
 
 
 def is_storable(text: str) -> bool:
-    """Whether the text has a UTF-8 form."""
+    """Return True if the text has a UTF-8 form."""
     if text.isascii():
         return True
     try:

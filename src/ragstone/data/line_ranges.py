@@ -35,11 +35,9 @@ MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """Between two lines of a file.
+    """A place between two lines of a file, with the records, lines and bytes before it.
 
-    Attributes:
-        records: How many there are before, and likewise ``lines`` and ``bytes``.
-        encoding: Of the file, as told by what is before; empty while all of that is ASCII.
+    ``encoding`` is empty while all before it is ASCII.
     """
 
     records: int
@@ -53,15 +51,12 @@ START = LinePlace(0, 0, 0)
 
 @dataclass(frozen=True)
 class Lines:
-    """A piece: a source of its own.
+    """A piece of a file: a source of its own.
 
     Args:
-        name: How messages call the file.
         text: The bytes of its lines, unpacked.
-        start: Where it begins.
-        end: Where the next one begins.
         broken: What is wrong with the file after these lines; then nothing follows.
-        plain: Whether the bytes stand in the file as they are here.
+        plain: True if the bytes stand in the file as they are here.
     """
 
     name: str
@@ -75,22 +70,21 @@ class Lines:
     unit: str = "line"
 
     def __getstate__(self) -> dict[str, Any]:
-        """As an array, which travels between processes without copies of it."""
+        """Return the bytes as an array, which travels between processes without copies."""
         return {**self.__dict__, "text": np.frombuffer(self.text, np.uint8)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, text=state["text"].tobytes())
 
     def without_bytes(self) -> Self:
-        """For who reads them from the file."""
+        """Return the piece for those who read its bytes from the file."""
         return replace(self, text=b"")
 
     def with_bytes(self, text: bytes) -> Self:
-        """With those that stand in the file between ``start`` and ``end``."""
+        """Return the piece with the bytes between ``start`` and ``end`` of the file."""
         return replace(self, text=_bare(text) if self.start == START else text)
 
     def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
-        """As those of the whole file."""
         return parsed(self._texts())
 
     def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
@@ -112,14 +106,9 @@ class PieceSize:
 def pieces(
     path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace = START
 ) -> Iterator[Lines]:
-    """The pieces of a file from a place on.
+    """Yield the pieces of a file from a place on.
 
-    Args:
-        path: Of the file.
-        name: How messages call it.
-        meter: Counts what is read; is told if the file is in Windows-1252.
-        size: Of a piece.
-        start: Where an earlier piece ended.
+    The meter counts what is read, and is told if the file is in Windows-1252.
     """
     cut = _Cut(path, name, meter, size, start)
     try:

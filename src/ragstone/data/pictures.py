@@ -26,7 +26,7 @@ PICTURES = "pictures"
 
 
 def is_picture(text: str) -> bool:
-    """Whether a text is nothing but file names or addresses of pictures, or the data of one.
+    """Return True if a text is only file names or addresses of pictures, or the data of one.
 
     >>> is_picture("charts/sales.PNG"), is_picture("https://a.org/x.jpg?w=9"), is_picture("A .png")
     (True, True, False)
@@ -51,14 +51,14 @@ def _ends_as_one(address: str) -> bool:
 
 
 def without_picture(context: Context) -> Context:
-    """The context without its text if that is a picture."""
+    """Return the context without its text if that is a picture."""
     return replace(context, text=None) if context.text and is_picture(context.text) else context
 
 
 def without_pictures(example: Example) -> Example:
-    """The example with no text for contexts that are pictures, which ``meta`` names.
+    """Remove texts of contexts that are pictures; ``meta`` then names them.
 
-    The same object if there are none.
+    Returns the same object if there are none.
     """
     contexts = tuple(map(without_picture, example.contexts or ()))
     if contexts == (example.contexts or ()):

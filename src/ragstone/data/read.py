@@ -87,7 +87,7 @@ def read(
 def read_trec(
     runs: str | PathLike[str] | Sequence[str | PathLike[str]], qrels: str | PathLike[str]
 ) -> Examples:
-    """TREC runs with their qrels; several runs are several systems.
+    """Read TREC runs with their qrels; several runs are several systems.
 
     Raises:
         DataError: A file that does not exist.

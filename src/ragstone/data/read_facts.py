@@ -40,12 +40,10 @@ NO_SYSTEM = ""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdBlock:
-    """Some ids, hashed, each array of shape (n,).
+    """Hashed ids, each array of shape (n,).
 
-    Attributes:
-        first: A hash of each id, and ``second`` another.
-        systems: A hash of the system that the example names beside its id; 0 for none.
-        places: The line or row of each.
+    ``systems`` hashes the system that the example names beside its id, 0 for none; ``places``
+    are lines or rows.
     """
 
     first: Hashes
@@ -55,7 +53,7 @@ class IdBlock:
 
     @classmethod
     def of(cls, ids: Texts, systems: Texts, places: Sequence[int] | NDArray[np.int64]) -> Self:
-        """Hash them."""
+        """Hash ids and systems."""
         texts = pl.Series(ids, dtype=pl.String)
         of_systems = pl.Series(systems, dtype=pl.String)
         named = (of_systems != NO_SYSTEM).to_numpy()
@@ -67,14 +65,14 @@ class IdBlock:
         )
 
     def at(self, chosen: NDArray[np.intp]) -> Self:
-        """Those at some indices."""
+        """Return the ids at some indices."""
         return type(self)(
             self.first[chosen], self.second[chosen], self.systems[chosen], self.places[chosen]
         )
 
     @classmethod
     def joined(cls, blocks: "Sequence[IdBlock]") -> Self:
-        """All of them, one after the other."""
+        """Concatenate blocks."""
         blocks = [cls.of((), (), ()), *blocks]
         return cls(
             np.concatenate([one.first for one in blocks]),
@@ -84,18 +82,18 @@ class IdBlock:
         )
 
     def beside(self, other: "IdBlock") -> "IdBlock":
-        """These and others, sorted by their first hash."""
+        """Join two blocks, sorted by their first hash."""
         both = IdBlock.joined([self, other])
         return both.at(np.argsort(both.first, kind="stable"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeats:
-    """Which ids of a block occurred before.
+    """Repeated ids of a block.
 
     Attributes:
-        places: Where each was first; -1 for one that is new. Shape (n,).
-        over_systems: Whether an id occurs under several systems, so that it is that of a question.
+        places: The first place of each; -1 for one that is new. Shape (n,).
+        over_systems: True if an id occurs under several systems, so that it is that of a question.
     """
 
     places: NDArray[np.int64]
@@ -109,7 +107,7 @@ class SeenIds:
     _runs: list[IdBlock] = field(default_factory=list)
 
     def look_up(self, block: IdBlock) -> Repeats:
-        """Which ids of a block occurred before, in it or in others; those that are new are kept."""
+        """Find the ids of a block that occurred before, in it or others, and add the new ones."""
         _, earliest, whose = np.unique(block.first, return_index=True, return_inverse=True)
         own = earliest[whose]
         places = np.where(own < np.arange(len(own)), block.places[own], np.int64(-1))
@@ -129,7 +127,7 @@ class SeenIds:
         return Repeats(places, over_systems)
 
     def all(self) -> IdBlock:
-        """Every id that was looked up, once."""
+        """Return every id that was looked up, once."""
         return IdBlock.joined(self._runs)
 
     def _keep(self, run: IdBlock) -> None:
@@ -154,7 +152,7 @@ LOOKED_UP, MOST_LOOKED_UP = 16, 4096
 
 
 def ids_repeat(examples: Iterable[Example]) -> bool:
-    """Whether an id occurs under several systems; reads until the first such id."""
+    """Return True if an id occurs under several systems; reads until the first such id."""
     every, seen = iter(examples), SeenIds()
     size = LOOKED_UP
     while some := [(one.id, one.system) for one in islice(every, size)]:
@@ -166,12 +164,12 @@ def ids_repeat(examples: Iterable[Example]) -> bool:
 
 
 def has_system(example: Example) -> bool:
-    """Whether the data name the system, without which an id cannot be that of a question."""
+    """Return True if the data name the system; only then can its id be that of a question."""
     return example.system != DEFAULT_SYSTEM
 
 
 def of_its_system(example: Example) -> Example:
-    """The example as ID/SYSTEM; its id is the question's, unless the data name the question."""
+    """Rename the example to ID/SYSTEM; its id is the question's, unless the data name that."""
     question = example.question
     named = example.question_id != example.id and (
         question is None or example.question_id != question_hash(question, example.history)
@@ -184,7 +182,7 @@ def of_its_system(example: Example) -> Example:
 
 
 def id_of(question: str, system: str) -> str:
-    """What one system's answer to a question is called.
+    """Return the id of one system's answer to a question.
 
     >>> id_of("q1", "bm25")
     'q1/bm25'
@@ -207,7 +205,7 @@ class Questions:
                 self._differing[example.id] = None
 
     def note(self) -> str:
-        """What a reader should know of it, as a reason."""
+        """Return a reason with what users should know of it."""
         first = next(iter(self._differing), None)
         return reason("ids_repeat", differing=len(self._differing) or None, first=first)
 
@@ -224,12 +222,12 @@ class ReadRow(NamedTuple):
 
 
 def row_number(row: ReadRow, unit: str) -> int:
-    """Its line where lines are what is counted, else its row."""
+    """Return its line where lines are counted, else its row."""
     return row.line if unit == "line" and row.line else row.row
 
 
 def row_id(row: ReadRow, questions: Questions | None) -> str | None:
-    """The id under which a row is known; of a record that cannot be read, the text it names."""
+    """Return the id of a row; of a record that cannot be read, the text that it names."""
     if row.example is None:
         named = row.record.get("id") if isinstance(row.record, Mapping) else None
         return named if isinstance(named, str) else None
@@ -237,7 +235,7 @@ def row_id(row: ReadRow, questions: Questions | None) -> str | None:
 
 
 def named_system(row: ReadRow, reader: RecordReader) -> str:
-    """The system that a row names beside an id of its own."""
+    """Return the system that a row names beside an id of its own."""
     if row.example is None or not has_system(row.example):
         return NO_SYSTEM
     own = isinstance(row.record, Example) or (
@@ -270,22 +268,21 @@ class LabelViolation:
 
 @dataclass(slots=True)
 class ReadFacts:
-    """What was found out about records.
+    """Facts about records.
 
     Attributes:
         faults: The first 1,000 faults.
-        n_faults: How many there are.
+        n_faults: The number of all faults.
         rejected: Every record left out, with its faults; none unless bad ones are skipped.
         label_violations: The first 1,000 broken rules between human labels.
-        n_label_violations: How many there are, by rule.
-        good: How many records are good.
-        own_ids: Of a piece, how many good records name a system beside an id of their own.
-        other_ids: Of a piece, ids of those that name a system and no id, which are numbers.
+        n_label_violations: The number of all of them, by rule.
+        own_ids: Of a piece, the number of good records with a system beside an id of their own.
+        other_ids: Of a piece, ids of those with a system and no id, which are numbers.
         unread_ids: Of a piece, ids of records that cannot be read, which occurred there first.
         about_columns: Problems of columns, which are told once.
         rival: A field that two columns claim, with one of them.
-        thoughts: How many answers had thoughts in think tags, which were taken off.
-        pictures: How many examples have contexts that are pictures.
+        thoughts: The number of answers with thoughts in think tags, which were taken off.
+        pictures: The number of examples with contexts that are pictures.
         spelled: As in ``RecordReader``, and likewise ``unread``, ``numbers`` and ``mixed``.
     """
 
@@ -357,7 +354,7 @@ class ReadFacts:
         self.mixed += other.mixed
 
     def hint(self, *, skip_bad: bool) -> str:
-        """What the user may change so that more records are read; may be empty."""
+        """Return what the user may change so that more records are read; may be empty."""
         if self.about_columns:
             guess = next(({name: column} for column, name in self.unread), {"answer": "MY_COLUMN"})
             return f"Say which column is which field, for example {_mapped(guess)}."
@@ -381,7 +378,7 @@ MOST_COLUMNS = 5
 
 
 def notes_of(facts: ReadFacts) -> Iterator[str]:
-    """A reason each: JSON text and numbers that were read otherwise, columns like a field."""
+    """Yield reasons for values that were read otherwise, and for columns like a field."""
     spelled = {field: n for field, n in facts.spelled.items() if field not in NESTED}
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
@@ -400,6 +397,6 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
 
 
 def windows_notes(meter: Meter) -> Iterator[str]:
-    """A reason for each file that was read as Windows-1252."""
+    """Yield a reason for each file that was read as Windows-1252."""
     for path, words in (meter.windows or {}).items():
         yield reason("read_as_windows", file=ascii_safe(path.name), words="\n".join(words))

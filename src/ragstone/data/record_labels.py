@@ -130,7 +130,7 @@ class Violation:
 
 
 def of_taxonomy(labels: dict[str, Any]) -> dict[str, Any]:
-    """The labels of the answer that stand under ``labels`` itself; ``chunks`` become contexts."""
+    """Return the answer's labels that stand under ``labels`` itself; ``chunks`` become contexts."""
     if "chunks" in labels and "contexts" not in labels:
         labels["contexts"] = labels.pop("chunks")
     return {
@@ -139,12 +139,12 @@ def of_taxonomy(labels: dict[str, Any]) -> dict[str, Any]:
 
 
 def says_yes_or_no(value: object) -> bool:
-    """Whether a label of the answer that stands by itself is read as one."""
+    """Return True if a label of the answer that stands by itself is read as one."""
     return type(value) in (bool, int) and value in (0, 1)
 
 
 def unread_labels(labels: Mapping[str, Any]) -> list[Problem]:
-    """The labels of the answer that ``of_taxonomy`` leaves: nobody judges by them."""
+    """Return the labels of the answer that ``of_taxonomy`` leaves: nobody judges by them."""
     return [
         Problem(f"labels.{name}", _expected(YES_NO), shown(value))
         for name, value in labels.items()
@@ -153,7 +153,7 @@ def unread_labels(labels: Mapping[str, Any]) -> list[Problem]:
 
 
 def of_contexts(given: object) -> list[dict[str, Any]] | None:
-    """The labels that contexts carry themselves, one object for each; None if none does."""
+    """Return the labels that contexts carry themselves; None if none does."""
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         return None
     found = [{name: one[name] for name in LABELS["context"] if name in one} for one in given]
@@ -161,7 +161,7 @@ def of_contexts(given: object) -> list[dict[str, Any]] | None:
 
 
 def know_label(unit: Unit, name: str, values: Values) -> None:
-    """Take a label among those that a record may carry.
+    """Add a label to those that a record may carry.
 
     Raises:
         ValueError: The unit has a label of this name with other values.
@@ -174,21 +174,18 @@ def know_label(unit: Unit, name: str, values: Values) -> None:
 
 
 def known_values(unit: Unit, name: str) -> Values | None:
-    """What a label of a unit may be; None where it has no label of that name."""
+    """Return the values of a unit's label; None if it has no label of that name."""
     of_record = LABELS["record"].get(name) if unit == "answer" else None
     return LABELS[unit].get(name) if of_record is None else of_record
 
 
 def verdicts_left(answer: Mapping[str, Any], claims: int) -> tuple[str, ...]:
-    """The verdicts that each claim can have after what people said of the answer as a whole.
+    """Return the verdicts that each claim can have after people's labels of the whole answer.
 
     Where some claim has a verdict, it is not known which, unless there is only one.
 
-    Args:
-        answer: The labels of the answer.
-        claims: How many claims it makes.
-
     >>> verdicts_left({"unsupported_claim_present": False}, 3)
+
     ('supported',)
     """
     left = set(SUPPORT)
@@ -203,7 +200,7 @@ def verdicts_left(answer: Mapping[str, Any], claims: int) -> tuple[str, ...]:
 
 
 def implied_labels(answer: Mapping[str, Any]) -> dict[str, bool]:
-    """The labels of an answer that its other labels settle, by the rules above.
+    """Return the labels of an answer that its other labels settle, by the rules above.
 
     >>> implied_labels({"unsupported_claim_present": False})
     {'contradicted_claim_present': False}
@@ -219,7 +216,7 @@ def implied_labels(answer: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def violations(labels: Mapping[str, Any]) -> list[Violation]:
-    """Every broken rule of one record's labels. An unknown label breaks none."""
+    """Return every broken rule of one record's labels. An unknown label breaks none."""
     found: list[Violation] = []
     for unit, where, one in _units(labels):
         for rule in RULES.values():
@@ -251,7 +248,7 @@ def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, 
 
 
 def context_labels(labels: Mapping[str, Any]) -> list[dict[str, bool | None]]:
-    """The yes and no labels of each context in the order given; None where a label is open."""
+    """Return each context's yes-or-no labels in the order given; None where one is open."""
     names = [name for name, values in LABELS["context"].items() if values == YES_NO]
     return [
         {name: _truth((one or {}).get(name)) for name in names}
@@ -260,7 +257,7 @@ def context_labels(labels: Mapping[str, Any]) -> list[dict[str, bool | None]]:
 
 
 def answer_labels(labels: Mapping[str, Any]) -> dict[str, bool | None]:
-    """The yes and no labels of the answer; None where a label is open."""
+    """Return the answer's yes-or-no labels; None where one is open."""
     answer = labels.get("answer") or {}
     return {
         name: _truth(answer.get(name))
@@ -270,7 +267,7 @@ def answer_labels(labels: Mapping[str, Any]) -> dict[str, bool | None]:
 
 
 def majority(votes: Iterable[Vote | None]) -> Vote | None:
-    """What most annotators said; None on a tie and where nobody said anything.
+    """Return the most frequent vote; None on a tie or without votes.
 
     >>> majority([1, 1, 0]), majority([1, 0]), majority([0, None])
     (1, None, 0)
@@ -287,7 +284,7 @@ def majority(votes: Iterable[Vote | None]) -> Vote | None:
 
 
 def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Problem]:
-    """Known labels of a wrong type or for contexts that are not there."""
+    """Find known labels of a wrong type or for contexts that are not there."""
     problems: list[Problem] = []
     contexts = labels.get("contexts")
     if contexts is not None:
@@ -306,7 +303,7 @@ def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Pr
 
 
 def is_label(value: object) -> bool:
-    """Whether the value may stand for yes, no or open."""
+    """Return True if the value may stand for yes, no or open."""
     return value is None or value is True or value is False or _is_binary_number(value)
 
 

@@ -49,11 +49,10 @@ class RecordReader:
         layout: The layout named by the user; otherwise it is detected from the first record.
 
     Attributes:
-        spelled: For each field, the number of records in which it was JSON text, read as a list.
-        unread: For each pair of an unused column and a missing field that it may be meant for, the
-            number of records.
-        numbers: For each column of texts, the number of records in which it was a number.
-        mixed: For each column of gold contexts, the number of records with ids and texts in it.
+        spelled: By field, the number of records in which it was JSON text, read as a list.
+        unread: By unused column and missing field that it may be meant for, the number of records.
+        numbers: By column of texts, the number of records in which it was a number.
+        mixed: By column of gold contexts, the number of records with ids and texts in it.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
@@ -67,7 +66,7 @@ class RecordReader:
         self._contexts = ContextReader()
 
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
-        """How records with these columns are read."""
+        """Return the plan by which records with these columns are read."""
         keys = tuple(record)
         found = self._plans.get(keys)
         if found is None:
@@ -85,19 +84,19 @@ class RecordReader:
         return tuple((name, field) for name, field in looked if field and field not in self.columns)
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
-        """The layout of such records; None where no field is recognised."""
+        """Return the layout of such records; None where no field is recognised."""
         if (nested := nested_layout(record)) is not None:
             return nested.name
         found = self.plan_of(record)
         return found.layout if found.problem is None else None
 
     def has_id(self, record: Mapping[str, Any]) -> bool:
-        """Whether the record names its id; otherwise it is known by its place."""
+        """Return True if the record names its id; otherwise it is known by its place."""
         record = laid_flat(record)
         return record.get(self.plan_of(record).id) is not None
 
     def read(self, record: Mapping[str, Any], row: int, problems: list[Problem]) -> Example | None:
-        """The example, or None with its problems added to the list.
+        """Return the example, or None with its problems added to the list.
 
         ``row`` counts from 1 and is the id of a record that has none.
         """
@@ -314,7 +313,7 @@ class RecordReader:
 
 
 def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
-    """The id of a question that has none: 16 hex digits of a hash of it and its history."""
+    """Return the id of a question that has none: 16 hex digits of a hash of it and its history."""
     digest = blake2b(question.encode(), digest_size=8)
     for turn in history:
         digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())

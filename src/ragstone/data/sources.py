@@ -44,7 +44,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """How messages call it: the path, or what kind of table it is."""
+        """The path or kind of table, for messages."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -52,14 +52,14 @@ class Source(Protocol):
 
     @property
     def format(self) -> str | None:
-        """Its format if the source determines it; None if its records do."""
+        """The format, if the source determines it and not its records."""
 
     @property
     def unit(self) -> str:
-        """What a place in it counts: ``line``, ``row``, or ``element`` of a list."""
+        """The unit of a place in it: ``line``, ``row``, or ``element`` of a list."""
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Line and record of each row; a ``BadRow`` in place of a record that cannot be read."""
+        """Yield line and record of each row; a ``BadRow`` for a record that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ _lock = Lock()
 
 
 def on_disk(path: str | PathLike[str]) -> Path:
-    """The file at a path; for a stream or a URL, a file with its content.
+    """Return the file at a path; for a stream or a URL, a file with its content.
 
     That of a stream is kept until the process ends. A stream that has been read to its
     end gives the same file again. A path that does not exist is returned unchanged.
@@ -141,7 +141,7 @@ def _keep(name: str, known: Path | None) -> Path:
 
 
 def _may_end(status: os.stat_result) -> bool:
-    """Whether a stream is one that somebody fills; a device such as /dev/zero never ends."""
+    """Return True for a stream that somebody fills; a device such as /dev/zero never ends."""
     if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
         return True
     return stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.fstat(0))
@@ -152,14 +152,12 @@ def _fault(name: str, got: str) -> DataError:
 
 
 def read_toml(file: Path, given: str) -> dict[str, Any]:
-    """The tables of a file.
+    """Read the tables of a file in UTF-8, with or without a byte order mark.
 
-    Args:
-        file: In UTF-8, with or without a byte order mark.
-        given: The ``argument`` that names it.
+    ``given`` is the ``argument`` that names it.
 
     Raises:
-        InputError: The file cannot be read or is not valid TOML; the message says why.
+        InputError: The file cannot be read or is not valid TOML; the message gives the reason.
     """
     try:
         return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))
@@ -222,7 +220,7 @@ class DataFrameSource:
 
 
 def table_of(source: object) -> Source | None:
-    """The table that the object is, if it is one."""
+    """Return the table that the object is, if it is one."""
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
         return DataFrameSource(source, "the Polars table")
     if hasattr(source, "__arrow_c_stream__"):
@@ -243,13 +241,13 @@ def _with_index(table: Any) -> Any:
 
 
 def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:
-    """The rows of a table as mappings of plain values."""
+    """Yield the rows of a table as mappings of plain values."""
     for row in frame.iter_rows(named=True):
         yield sound(row)
 
 
 def sound(record: Mapping[Any, Any]) -> dict[str, Any] | BadRow:
-    """The record in plain values, or what keeps it from being stored."""
+    """Return the record in plain values, or what keeps it from being stored."""
     if depth_exceeds(record, MAX_DEPTH):
         return BadRow("", (too_deep(),))
     value: dict[str, Any] = plain(record)
@@ -258,7 +256,7 @@ def sound(record: Mapping[Any, Any]) -> dict[str, Any] | BadRow:
 
 
 def plain(value: object) -> Any:
-    """The value as JSON could hold it: numbers of other libraries, dates, arrays, sets and all."""
+    """Return the value as JSON could hold it: numbers of other libraries, dates, arrays, sets."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if type(value).__name__ in MISSING:
@@ -323,7 +321,7 @@ class ReadOnce:
         return chain(self._ahead, self._iterator)
 
     def peek(self) -> object:
-        """The first record, None if there is none."""
+        """Return the first record, None if there is none."""
         if not self._ahead and not self._used and self._kept is None:
             self._ahead.extend(islice(self._iterator, 1))
         return next(iter(self._kept or self._ahead), None)

@@ -75,7 +75,7 @@ _WORD = re.compile(r"[\w\x80-\uffff]+")
 
 
 def words_of_windows(lines: Iterable[bytes]) -> tuple[str, ...] | None:
-    """Some words beyond ASCII of a text that is in Windows-1252; None if it may be in another.
+    """Return some words beyond ASCII of a text in Windows-1252; None if it may be in another.
 
     >>> words_of_windows(["Der Rat in Zürich tagte.".encode("cp1252")])
     ('Zürich',)
@@ -120,8 +120,8 @@ SIZE = re.compile(r"([0-9]{1,15})([BKMGT]?)B?", re.IGNORECASE)
 class Meter:
     """Counts the bytes read and the bytes in total, for a progress bar.
 
-    ``windows`` has the files that were read as Windows-1252, each with some words of it; None if
-    whoever reads has no place to tell of it, so that other bytes than UTF-8 are a fault.
+    ``windows`` has the files that were read as Windows-1252, each with some words of it; if
+    None, other bytes than UTF-8 are a fault.
     """
 
     total: int = 0
@@ -157,7 +157,7 @@ class BrokenFileError(Exception):
 
 @contextmanager
 def opened(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
-    """The bytes of the file, unpacked if it is gzip, whatever its name.
+    """Open the file and unpack it if it is gzip, whatever its name.
 
     Raises:
         BrokenFileError: While reading, where the archive is cut off or corrupt.
@@ -187,14 +187,11 @@ def opened(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
 
 
 def most_unpacked(packed: int) -> int:
-    """The largest size to which a compressed file of a given size may unpack.
+    """Return the largest size to which a compressed file of a given size may unpack.
 
-    A hundred times as many, and 256 MB in any case: text packs to a tenth or a twentieth, and what
-    unpacks to a thousand times its size is made to fill a machine. ``RAGSTONE_MAX_UNPACKED``, such
-    as ``10G``, raises it.
-
-    Raises:
-        InputError: The variable holds no size.
+    It is a hundred times as large, and at least 256 MB: text packs to a tenth or a twentieth,
+    and what unpacks to a thousand times its size is made to fill a machine.
+    ``RAGSTONE_MAX_UNPACKED``, such as ``10G``, raises it.
     """
     given = os.environ.get(MAX_UNPACKED, "").strip()
     if not given:
@@ -230,7 +227,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | BadRow]]:
-    """Number and text of each line, with its line end; a ``BadRow`` if it is no text.
+    """Yield number and text of each line, with its line end; a ``BadRow`` if it is no text.
 
     The text is UTF-8, or all of it Windows-1252, which the meter tells. The number is None if the
     fault concerns the whole file.
@@ -253,7 +250,7 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
 
 
 def line_text(raw: bytes, encoding: str) -> str | BadRow:
-    """The text of a line, or what keeps it from being one."""
+    """Decode a line, or return what keeps it from being text."""
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
@@ -262,7 +259,7 @@ def line_text(raw: bytes, encoding: str) -> str | BadRow:
 
 
 def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:
-    """UTF-8 or Windows-1252, by the first piece of the file that is not ASCII, else by all of it.
+    """Return UTF-8 or Windows-1252, by the first piece that is not ASCII, else by the whole file.
 
     A file in Windows-1252 is told to the meter.
     """
@@ -280,7 +277,7 @@ def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:
 
 
 def first_text(path: Path, size: int = HEAD) -> str:
-    """The beginning of a file as far as it is text, to tell what kind it is."""
+    """Return the beginning of a file as far as it is text, to recognise its kind."""
     try:
         with opened(path, Meter()) as handle:
             return handle.read(size).decode("utf-8-sig", "ignore")
@@ -289,7 +286,7 @@ def first_text(path: Path, size: int = HEAD) -> str:
 
 
 def binary_format(path: Path) -> str | None:
-    """Which of the tables that are no text a file is, by its first bytes."""
+    """Recognise a Parquet or Arrow file by its first bytes."""
     try:
         with opened(path, Meter()) as handle:
             head = handle.read(4)
@@ -299,12 +296,12 @@ def binary_format(path: Path) -> str | None:
 
 
 def not_utf8(byte: int, column: int) -> Problem:
-    """A byte that starts no UTF-8 character, as Latin-1 files have them."""
+    """Return the problem of a byte that starts no UTF-8 character, as Latin-1 files have them."""
     return Problem("", "text in UTF-8", f"byte 0x{byte:02X} at byte {column} of the line")
 
 
 def not_text(head: bytes) -> Problem | None:
-    """What the first bytes of a file show it to be, if not text in UTF-8."""
+    """Recognise by its first bytes a file that is no UTF-8 text."""
     if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         return Problem("", "text in UTF-8", "text in UTF-32")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):

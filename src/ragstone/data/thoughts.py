@@ -38,11 +38,8 @@ _SENTENCE_END = ".!?…。！？।؟\n"
 class ThoughtFilter:
     """Takes thoughts off a text that comes in pieces, however it is cut.
 
-    Args:
-        blank: Put spaces in their place, so that all else stays where it is.
-
-    Attributes:
-        thoughts: What was taken off, without the tags.
+    ``thoughts`` collects them without tags; with ``blank``, spaces take their place, so that all
+    else stays where it is.
     """
 
     def __init__(self, *, blank: bool = False) -> None:
@@ -57,7 +54,7 @@ class ThoughtFilter:
         self._fenced = False
 
     def feed(self, text: str) -> str:
-        """What of the answer is known with this piece."""
+        """Return the part of the answer that is known with this piece."""
         text, self._tail = self._tail + text, ""
         answer, at = list[str](), 0
         while at < len(text):
@@ -81,7 +78,7 @@ class ThoughtFilter:
         return "".join(answer)
 
     def close(self) -> str:
-        """What is left of the answer when nothing more comes."""
+        """Return the rest of the answer when nothing more comes."""
         rest, self._tail = self._tail, ""
         if self._closing is None:
             return rest
@@ -133,17 +130,13 @@ def _may_open(text: str) -> bool:
 
 
 def answer_and_thoughts(text: str, *, blank: bool = False) -> tuple[str, list[str]]:
-    """An answer without the thoughts before or in it, and these.
+    """Split an answer from the thoughts before or in it.
 
     The first tag may be lacking, as chat templates write it for some models: then all before a lone
     ``</think>`` is thought, if a sentence or a line ends there.
 
     >>> answer_and_thoughts("<think>80 m?</think>It is 90 m long.")
     ('It is 90 m long.', ['80 m?'])
-
-    Args:
-        text: As the system gave it.
-        blank: Put spaces in their place, so that all else stays where it is.
     """
     filter = ThoughtFilter(blank=blank)
     before = ""
@@ -174,7 +167,7 @@ THOUGHTS = "thoughts"
 
 
 def without_thoughts(example: Example) -> Example:
-    """The example with the thoughts of its answer in ``meta``, and without those of earlier ones.
+    """Move the thoughts of the answer to ``meta``, and remove those of earlier turns.
 
     The same object if there are none.
     """

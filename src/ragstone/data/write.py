@@ -46,7 +46,7 @@ columns are JSON text."""
 
 
 def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
-    """One row an example, in order."""
+    """Return one row an example, in order."""
     columns: dict[str, Any] = {
         "id": [one.id for one in examples],
         "question_id": [one.question_id for one in examples],
@@ -73,7 +73,7 @@ def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
 
 
 def from_frame(frame: pl.DataFrame) -> list[Example]:
-    """The examples of a table that ``to_frame`` made."""
+    """Return the examples of a table that ``to_frame`` made."""
     return [
         Example(
             id=id,
@@ -119,7 +119,7 @@ def _lists(
     item: pl.Struct,
     values: Callable[[Any], tuple[Any, ...]],
 ) -> pl.Series:
-    """A column of lists of records, built flat: one Series for all lists, not one for each."""
+    """Build a column of lists of records flat: one Series for all lists, not one for each."""
     flat = [values(one) for items in lists for one in items or ()]
     if not flat:
         return pl.Series([None if items is None else [] for items in lists], dtype=pl.List(item))
@@ -163,7 +163,7 @@ DIGEST_SIZE = 16
 
 
 def fingerprint_files(paths: Sequence[Path]) -> str:
-    """BLAKE2b-128 of the bytes on disk; of several files, of names and bytes in order of name."""
+    """Hash the bytes on disk (BLAKE2b-128); of several files, names and bytes in order of name."""
     digest = blake2b(digest_size=DIGEST_SIZE)
     paths = [on_disk(path) for path in paths]
     for path in sorted(paths, key=lambda path: path.name):
@@ -176,7 +176,7 @@ def fingerprint_files(paths: Sequence[Path]) -> str:
 
 
 def fingerprint_records(records: Iterable[Mapping[str, Any]]) -> str:
-    """BLAKE2b-128 of the records' JSON text with sorted names, one a line."""
+    """Hash the records' JSON text (BLAKE2b-128) with sorted names, one a line."""
     digest = blake2b(digest_size=DIGEST_SIZE)
     for record in records:
         text = json.dumps(record, sort_keys=True, ensure_ascii=False, default=str)
@@ -218,7 +218,7 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
 
 
 def as_record(example: Example) -> dict[str, Any]:
-    """The example as a JSON object in Ragstone's own field names."""
+    """Return the example as a JSON object in Ragstone's own field names."""
     return {
         "id": example.id,
         "question_id": example.question_id,
@@ -242,7 +242,7 @@ def as_record(example: Example) -> dict[str, Any]:
 
 
 def record_text(item: object) -> str:
-    """A record as JSON text, or as it is written if it is no JSON."""
+    """Return a record as JSON text, or as it is written if it is no JSON."""
     if isinstance(item, str):
         return item
     record = as_record(item) if isinstance(item, Example) else item
@@ -253,7 +253,7 @@ def record_text(item: object) -> str:
 
 
 def plain_record(record: object) -> Mapping[str, Any]:
-    """A record in memory as plain data, for its fingerprint."""
+    """Return a record in memory as plain data, for its fingerprint."""
     if isinstance(record, Example):
         return as_record(record)
     try:

@@ -32,20 +32,16 @@ TurnState = Literal["given", "said", "skipped", "late"]
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """The turns of a queue, in a transaction.
-
-    Attributes:
-        run: Of the store.
-        queue: Its name.
-        now: Seconds since the epoch.
-    """
+    """The turns of a queue, in a transaction; ``now`` is in seconds since the epoch."""
 
     run: Sql
     queue: str
     now: float
 
     def next(self, person: str) -> int | None:
-        """The number of the item that a person has, or is now given; None if nothing is left."""
+        """Return the number of the item that a person has, or is now given; None if nothing is
+        left.
+        """
         # One that is held for far longer than any can be was given by a clock that ran ahead;
         # those of two servers may differ a little.
         self.free("(until < ? OR until > ?)", self.now, self.now + 2 * HELD)
@@ -78,7 +74,7 @@ class Leases:
         return int(number)
 
     def find(self, person: str, number: int) -> TurnState | None:
-        """What became of somebody's turn; None if they were never given the item."""
+        """Return the state of somebody's turn; None if they were never given the item."""
         found = self.run(
             "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
             self.queue, person, number,
@@ -86,7 +82,7 @@ class Leases:
         return found[0][0] if found else None
 
     def state(self, person: str, number: int) -> TurnState:
-        """What became of somebody's turn.
+        """Return the state of somebody's turn.
 
         Raises:
             InputError: They were never given the item.
@@ -97,7 +93,7 @@ class Leases:
         return found
 
     def set(self, person: str, number: int, state: TurnState) -> None:
-        """Say what becomes of somebody's turn; what is given is held from now on."""
+        """Set the state of somebody's turn; a given item is held from now on."""
         self.run(
             "INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (queue, person, item) "
             "DO UPDATE SET state = excluded.state, until = excluded.until",
@@ -105,7 +101,7 @@ class Leases:
         )  # fmt: skip
 
     def hold(self, person: str, number: int) -> None:
-        """Let somebody who has an item have it for longer; nothing if they have it not."""
+        """Extend a person's turn if they have the item."""
         self.run(
             "UPDATE turns SET until = ? WHERE queue = ? AND person = ? AND item = ? "
             "AND state = 'given'",
@@ -138,17 +134,15 @@ EMPHASIS = 10.0
 
 
 def route_weight(route: Route, doubt: float | None) -> float:
-    """The weight of an example.
+    """Return the weight of an example.
 
-    Args:
-        route: By what examples are routed.
-        doubt: How much the judge is in doubt on it, from 0 to 1; None, as 0, if it gave no score.
+    ``doubt`` is how much the judge is in doubt, from 0 to 1; None, as 0, if it gave no score.
     """
     return EMPHASIS ** (doubt or 0.0) if route == "doubt" else 1.0
 
 
 def random_places(weights: Sequence[float], rng: np.random.Generator) -> list[float]:
-    """u/w of each example."""
+    """Return u/w of each example."""
     count = len(weights)
     return [u / count / w for u, w in zip(rng.permutation(count).tolist(), weights, strict=True)]
 
@@ -156,7 +150,7 @@ def random_places(weights: Sequence[float], rng: np.random.Generator) -> list[fl
 def phase_probabilities(
     places: Mapping[str, float], weights: Mapping[str, float], labelled: Collection[str]
 ) -> dict[str, float]:
-    """How likely each example was to be labelled in a phase.
+    """Return the probability with which each example was labelled in a phase.
 
     Args:
         places: u/w of the examples that could be given out in it.
@@ -174,14 +168,7 @@ FIRST = -1.0
 
 
 def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:
-    """Close the phase; the examples that nobody has been given get new places.
-
-    Args:
-        run: A transaction.
-        queue: Its name.
-        route: By what examples are routed from now on.
-        seed: Of the new places.
-    """
+    """Close the phase: examples that nobody has been given get new places by ``route``."""
     given = {id for (id,) in run(
         "SELECT DISTINCT id FROM items WHERE queue = ? AND taken > 0", queue
     )}  # fmt: skip
@@ -208,7 +195,7 @@ def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:
 
 
 def limit(run: Sql, queue: str, most: int | None) -> None:
-    """Give out the first ``most`` examples, all without it; what somebody was given stays."""
+    """Give out the first ``most`` examples, all if None; what somebody was given stays."""
     rows = run(
         "SELECT id FROM items WHERE queue = ? GROUP BY id ORDER BY max(taken) = 0, min(place), "
         "min(item)",
@@ -223,7 +210,7 @@ def limit(run: Sql, queue: str, most: int | None) -> None:
 
 
 def inclusion_probabilities(run: Sql, queue: str) -> dict[int, float]:
-    """How likely each item was to be labelled, by the routing and by the sample it comes from."""
+    """Return the probability with which each item was labelled, by routing and sample."""
     said = {item for (item,) in run(
         "SELECT DISTINCT item FROM turns WHERE queue = ? AND state = 'said'", queue
     )}  # fmt: skip

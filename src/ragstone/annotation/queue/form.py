@@ -27,12 +27,9 @@ class AskedLabel:
     """A label that people are asked for.
 
     Attributes:
-        label: Its name, as in files of labels.
-        unit: What of an item it is about.
-        choices: What can be said, as in files; empty where people write words of their own.
-        help: When it is said, by choice; of a label that is yes or no, when it is yes.
-        required: Whether an item can be saved without it.
-        task: What it is labelled with on one screen; empty in queues made before there were any.
+        choices: The valid labels, as in files; empty where people write words of their own.
+        help: When to give a label, by choice; for a yes-or-no label, when it is yes.
+        task: The task that shows it on one screen; empty in queues made before there were tasks.
     """
 
     label: str
@@ -45,23 +42,20 @@ class AskedLabel:
 
 @dataclass(frozen=True, slots=True)
 class QueueForm:
-    """What a queue asks, and of how many people.
+    """The labels of a queue, and how its items are given out.
 
     Attributes:
-        name: Of the queue.
-        asked: The labels.
-        source: The run, data or sheet that the items are of.
+        source: The run, data or sheet that the items are from.
         per_item: How many people label an item that several label.
         overlap: The share of items that several people label.
-        order: In which items are given out.
-        route: Which are likelier to be given out first, in the random order.
+        route: Which items are likelier to be given out first, in the random order.
         most: How many examples are given out; None: all.
         chosen: By what the examples were chosen, where that was not chance, such as a filter on
             their scores; empty where they are all examples, or drawn.
-        together: Whether all parts of an example are labelled on one screen for each task.
+        together: True if all parts of an example are labelled on one screen for each task.
         instructions: The queue's own, shown with the guideline.
         guidelines: By language.
-        opened: Whether the owner sees who said what before adjudicators decide.
+        opened: True if the owner sees who gave which label before adjudicators decide.
         seed: Of the order and of the overlap.
     """
 
@@ -81,12 +75,10 @@ class QueueForm:
     seed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
-        """The form of this plain data."""
         asked = tuple(
             AskedLabel(**{**one, "choices": tuple(one["choices"])}) for one in data["asked"]
         )
@@ -98,9 +90,8 @@ class ItemPart:
     """A part of an item that is labelled by itself.
 
     Attributes:
-        unit: What it is.
-        name: Which one: the rank of a context, the number of a claim; empty for the answer.
-        text: What is read; empty where the item shows it.
+        name: The rank of a context, the number of a claim; empty for the answer.
+        text: The text to read; empty where the item shows it.
         task: The task whose labels are asked of it; empty: those of all tasks.
     """
 
@@ -110,24 +101,20 @@ class ItemPart:
     task: str = ""
 
     def asks(self, label: AskedLabel) -> bool:
-        """True if the label is asked of this part."""
         return label.unit == self.unit and self.task in ("", label.task)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """What is labelled on one screen.
+    """One screen of labelling.
 
     Attributes:
-        item: Its number in the queue.
-        id: Of the example.
         shown: The texts to read, by name: question, history, policy, answer, answers (of a pair),
             contexts, reference.
-        parts: What is labelled.
         probability: That the sample from which the queue was made contains it; None if nothing was
             drawn.
         hidden: What nobody sees: of a pair of answers, ``rival``, the system compared with, and
-            ``first``, whether the example's own answer is shown first.
+            ``first``, true if the example's own answer is shown first.
         question: Names its question; examples of one are not independent. Empty if none is known.
     """
 
@@ -144,12 +131,11 @@ class PlacedItem(NamedTuple):
     """An item with what decides when it is given out.
 
     Attributes:
-        item: The item.
         place: The smaller, the earlier.
         people: How many label it.
-        weight: Of its example in the present routing, see ``routing``.
-        doubt: How much the judge is in doubt on its example, from 0 to 1; None if it is not known.
-        is_in: Whether it is given out at all.
+        weight: Of its example in the present routing.
+        doubt: How much the judge is in doubt on its example, from 0 to 1, if known.
+        is_in: False if it is not given out at all.
     """
 
     item: QueueItem
@@ -162,12 +148,11 @@ class PlacedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
-    """What one person said of one item.
+    """One person's labels of one item.
 
     Attributes:
-        labels: By part, a tuple of unit and name, what is said of each label, one of its choices.
-        note: Of the item.
-        discarded: Why nothing can be said of it; empty if something is.
+        labels: By part, a tuple of unit and name, the choice for each label.
+        discarded: Why no label can be given; empty if one can.
         spans: Words of texts that a label rests on: ``part``, a list of unit and name, ``label``,
             ``text``, a name of ``texts_of``, ``start`` and ``end`` in characters.
     """
@@ -179,11 +164,10 @@ class ItemAnswers:
 
     @property
     def is_empty(self) -> bool:
-        """Whether they neither give a label nor discard the item."""
+        """Return True if they neither give a label nor discard the item."""
         return not self.discarded and not any(self.labels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "labels": [[*part, dict(said)] for part, said in self.labels.items()],
             "note": self.note,
@@ -193,13 +177,12 @@ class ItemAnswers:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ItemAnswers":
-        """The answers of this plain data."""
         labels = {(unit, name): said for unit, name, said in data["labels"]}
         return cls(labels, data["note"], data["discarded"], tuple(data["spans"]))
 
 
 def texts_of(item: QueueItem) -> dict[str, str]:
-    """Every text of an item by its name: ``answer``, ``contexts/2``, ``history/1``, ``claims/3``.
+    """Return every text of an item by its name: ``answer``, ``contexts/2``, ``claims/3``.
 
     Those that the item shows come first; a part's own text has the name of a shown one where both
     are the same thing, such as a context.
@@ -212,7 +195,7 @@ def texts_of(item: QueueItem) -> dict[str, str]:
 
 
 def name_of(part: ItemPart) -> str:
-    """The name of the text that a part is about.
+    """Return the name of the text that a part is about.
 
     >>> name_of(ItemPart("context", "2")), name_of(ItemPart("answer"))
     ('contexts/2', 'answer')
@@ -240,11 +223,7 @@ LABEL = Preference.columns["verdict"].label
 
 
 def preferred(said: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[str, str | None]:
-    """What was said of a pair, as labels of the example.
-
-    Args:
-        said: By label; None where nothing was said.
-        pair: ``rival``, and ``first``: whether the example's own answer was shown first.
+    """Turn labels of a pair on screen into labels of the example.
 
     >>> preferred({"preference": "B"}, {"rival": "gpt", "first": True})
     {'preference.gpt': 'loss'}
@@ -255,7 +234,7 @@ def preferred(said: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[s
 
 
 def shown_as(verdict: str, pair: Mapping[str, Any]) -> str:
-    """A verdict for the example's own answer, as it is said on screen."""
+    """Return a verdict for the example's own answer as it is given on screen."""
     return _shown(pair).get(verdict, verdict)
 
 
@@ -276,13 +255,10 @@ SPAN = ("part", "label", "text", "start", "end")
 
 @dataclass(frozen=True, slots=True)
 class AnswerFault:
-    """Something that is wrong with an answer.
+    """A fault of an answer; ``label`` is empty if it is about the part or the item.
 
-    Attributes:
-        part: Unit and name of the part.
-        label: The label; empty if it is about the part, or the item.
-        why: A reason, as in ``lacking``.
-        severity: ``block``: it cannot be kept so. ``warn``: it is asked about once.
+    An answer with a ``block`` fault cannot be kept; about a ``warn`` fault people are asked
+    once.
     """
 
     part: tuple[str, str]
@@ -293,14 +269,7 @@ class AnswerFault:
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenPair:
-    """Two values of a unit's labels that contradict each other.
-
-    Attributes:
-        unit: The unit.
-        said: The two labels, each with its value.
-        why: The name of the rule, as a reason.
-        severity: As of a fault.
-    """
+    """Two values of a unit's labels that contradict each other; ``why`` names the rule."""
 
     unit: Unit
     said: Mapping[str, str]
@@ -309,7 +278,7 @@ class ForbiddenPair:
 
 
 def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
-    """What the rules between the labels of a form forbid, for a page that checks while one labels.
+    """Return what the rules between labels forbid, for pages that check while one labels.
 
     ``answer_faults`` finds the same.
     """
@@ -327,7 +296,7 @@ def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
 
 
 def answer_faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> list[AnswerFault]:
-    """All that is wrong with what somebody says of an item; nothing is asked of a discarded one."""
+    """Return every fault of an answer; nothing is asked of a discarded item."""
     return list(_faults(form, item, answers))
 
 
@@ -403,7 +372,7 @@ def _broken(part: ItemPart, said: Mapping[str, str]) -> Iterator[AnswerFault]:
 
 @dataclass(frozen=True, slots=True)
 class SavedItem:
-    """What a person said of an item, and when; as an adjudicator, or as an annotator."""
+    """An annotator's or adjudicator's answers for an item."""
 
     item: int
     id: str
@@ -415,7 +384,7 @@ class SavedItem:
 
 @dataclass(frozen=True, slots=True)
 class QueueEvent:
-    """A change of a queue: when, by whom, what."""
+    """A change of a queue."""
 
     at: str
     person: str

@@ -37,9 +37,8 @@ FILE = "labels.sqlite"
 class StoreAddress:
     """A store of labels, or one queue of it.
 
-    Attributes:
-        place: The file, or the address ``postgresql://…`` with its password.
-        queue: Of which queue; empty for all of them.
+    ``place`` is a file, or an address ``postgresql://…`` with its password; ``queue`` is empty
+    for all queues.
     """
 
     place: str
@@ -47,7 +46,7 @@ class StoreAddress:
 
     @classmethod
     def of(cls, source: str | PathLike[str]) -> "StoreAddress | None":
-        """The store that a source of labels names, with ``#QUEUE`` behind it; None if it is none.
+        """Parse a source of labels that may end in ``#QUEUE``; None if it is no store.
 
         A folder's name may have a # in it, and so may a password.
 
@@ -74,18 +73,18 @@ class StoreAddress:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file, and no address."""
+        """Return True if it is a file, and no address."""
         return not self.place.startswith(POSTGRES)
 
     @property
     def shown(self) -> str:
-        """What can be shown to everybody."""
+        """The address without its password."""
         place = self.place if self.is_file else without_password(self.place)
         return f"{place}#{self.queue}" if self.queue else place
 
 
 def shown_source(source: str | PathLike[str]) -> str:
-    """The name of a source of labels, be it a file, a folder or a store, without a password."""
+    """Return the name of a file, folder or store of labels, without a password."""
     store = StoreAddress.of(source)
     return fspath(source) if store is None else store.shown
 
@@ -141,7 +140,7 @@ LabelDatabase = Database
 
 
 def open_labels(place: str | Path) -> KeptDatabase:
-    """The labels in a folder, a file, or at an address ``postgresql://…``; created where missing.
+    """Open the labels in a folder, a file, or at ``postgresql://…``; create them where missing.
 
     Raises:
         InputError: It cannot be opened, or is no store of labels.
@@ -157,7 +156,7 @@ MOST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class QueuePerson:
-    """Somebody who works on a queue; ``revoked`` says since when no longer."""
+    """A person who works on a queue; ``revoked`` is the time since when no longer."""
 
     name: str
     role: Role
@@ -165,7 +164,7 @@ class QueuePerson:
 
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
-    """The queue and the person of a token; None if there is none, or it was revoked."""
+    """Return the queue and the person of a valid token."""
     with database.reading() as run:
         found = run(
             "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
@@ -177,7 +176,7 @@ def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | 
 
 
 def people_in(run: Sql, queue: str) -> list[QueuePerson]:
-    """Everybody who was invited."""
+    """Return everybody who was invited."""
     rows = run(
         "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person", queue
     )
@@ -185,11 +184,7 @@ def people_in(run: Sql, queue: str) -> list[QueuePerson]:
 
 
 def check_person(person: str) -> None:
-    """Refuse what is no name.
-
-    Raises:
-        InputError: Why not.
-    """
+    """Refuse an invalid name."""
     if not person.isprintable() or not 0 < len(person) <= MOST_NAME:
         raise InputError(f"A name has 1 to {MOST_NAME} characters that can be printed.")
     if is_adjudicator(person):
@@ -197,7 +192,7 @@ def check_person(person: str) -> None:
 
 
 def give_token(run: Sql, queue: str, person: str, role: Role, at: str) -> str:
-    """A new token for a person, who may be known already; an older one is out at once."""
+    """Give a person, who may be known already, a new token; an older one ends at once."""
     token = token_urlsafe(24)
     run(
         "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
@@ -208,7 +203,7 @@ def give_token(run: Sql, queue: str, person: str, role: Role, at: str) -> str:
 
 
 def take_in(run: Sql, queue: str, person: str, at: str) -> None:
-    """Know a person who labelled elsewhere, who has no link until they are invited."""
+    """Add a person who labelled elsewhere; they have no link until they are invited."""
     run(
         "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
         "ON CONFLICT (queue, person) DO NOTHING",
@@ -230,7 +225,7 @@ def end_token(run: Sql, queue: str, person: str, at: str) -> None:
 
 
 def admit(run: Sql, queue: str, person: str) -> None:
-    """Refuse who is not in the queue.
+    """Refuse a person who is not in the queue.
 
     Raises:
         UnknownName: Nobody of this name ever was.
@@ -253,7 +248,7 @@ def _stranger(run: Sql, queue: str, person: str) -> UnknownName:
 
 
 def hashed(text: str) -> str:
-    """What is kept of a token; of a client's word for a save, which may be of any length."""
+    """Hash a token, or a client's word for a save, which may be of any length."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -261,12 +256,7 @@ OF_AN_ITEM = ("turns", "said", "decided", "tagged", "items")
 
 
 def erase_items(run: Sql, examples: Sequence[str]) -> int:
-    """Remove the items of all queues that show these examples; gives how many there were.
-
-    Args:
-        run: Within a transaction.
-        examples: Their ids.
-    """
+    """Remove the items of all queues that show these examples; return how many there were."""
     n = 0
     for example in examples:
         for queue, item in run("SELECT queue, item FROM items WHERE id = ?", example):
@@ -279,7 +269,7 @@ def erase_items(run: Sql, examples: Sequence[str]) -> int:
 def add_items(
     run: Sql, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]
 ) -> int:
-    """Add items to a queue; how many they were."""
+    """Add items to a queue; return how many."""
     count = 0
     for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
         run(
@@ -294,7 +284,7 @@ def add_items(
 
 
 def note_event(run: Sql, queue: str, at: str, person: str, what: str, about: str) -> None:
-    """Write down a change of a queue."""
+    """Record a change of a queue."""
     run(
         "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
         queue, at, person, what, about,
@@ -302,11 +292,11 @@ def note_event(run: Sql, queue: str, at: str, person: str, what: str, about: str
 
 
 def as_json(data: Any) -> str:
-    """JSON text that every database takes."""
+    """Return JSON text that every database takes."""
     # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
     return json.dumps(data)
 
 
 def timestamp(seconds: float) -> str:
-    """A time as text, in UTC, to the millisecond."""
+    """Return a time as text, in UTC, to the millisecond."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -38,15 +38,7 @@ TextLookup = Callable[[list[str]], Mapping[str, Mapping[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class TaggedNote:
-    """A note on an item, without who wrote it.
-
-    Attributes:
-        item: Its number in the queue.
-        id: Of the example.
-        question: What was asked; empty where the item does not show it.
-        text: The note.
-        tags: Of the item.
-    """
+    """A note on an item, without its author; ``question`` is empty where the item shows none."""
 
     item: int
     id: str
@@ -57,16 +49,14 @@ class TaggedNote:
 
 @dataclass(frozen=True, slots=True)
 class TagCount:
-    """How common a tag is.
+    """The frequency of a tag.
 
     Attributes:
-        tag: Its name.
-        n: Items that carry it, of those labelled.
+        n: Labelled items with the tag.
         labelled: Items that somebody labelled; discarded ones are not.
-        share: Of labelled items; where the probability with which each came to be labelled is
-            known, each counts by its inverse. None if nothing is labelled.
+        share: Share of labelled items, each weighted by the inverse of its probability, if known.
         interval: Over questions.
-        why: The reason why there is no interval; empty if there is one.
+        why: The reason why there is no interval.
     """
 
     tag: str
@@ -79,19 +69,14 @@ class TagCount:
 
 @dataclass(frozen=True, slots=True)
 class TaggedExamples:
-    """The examples that people labelled, and those with each tag.
-
-    Attributes:
-        labelled: Ids.
-        by_tag: Ids, by the name of the tag.
-    """
+    """The ids of labelled examples, and of those with each tag."""
 
     labelled: frozenset[str]
     by_tag: Mapping[str, frozenset[str]]
 
 
 def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
-    """The tags of each queue of a store that has any."""
+    """Return the tags of each queue of a store that has any."""
     with database.reading() as run:
         rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
     found: dict[str, list[str]] = {}
@@ -101,7 +86,7 @@ def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
 
 
 def tags_version(database: LabelDatabase) -> tuple[int, ...]:
-    """What changes as soon as something is tagged, labelled or decided."""
+    """Return numbers that change as soon as something is tagged, labelled or decided."""
     with database.reading() as run:
         numbers = [
             run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
@@ -111,23 +96,18 @@ def tags_version(database: LabelDatabase) -> tuple[int, ...]:
 
 
 class QueueTags:
-    """The tags of a queue.
-
-    Args:
-        database: The store.
-        queue: Of the store.
-    """
+    """The tags of a queue."""
 
     def __init__(self, database: LabelDatabase, queue: Queue) -> None:
         self._database, self._queue = database, queue
 
     def names(self) -> list[str]:
-        """The tags that items carry, in the order of the alphabet."""
+        """Return the tags that items carry, in alphabetical order."""
         with self._database.reading() as run:
             return self._names(run)
 
     def notes(self) -> list[TaggedNote]:
-        """What people noted, in the order of the items; of who decided an item, too."""
+        """Return the notes of annotators and adjudicators, in the order of the items."""
         notes = [(one.item, one.answers.note) for one in self._queue.said() if one.answers.note]
         with self._database.reading() as run:
             items = self._items(run)
@@ -141,12 +121,7 @@ class QueueTags:
         ]  # fmt: skip
 
     def add(self, item: int, names: str, by: str = "") -> None:
-        """Put tags on an item.
-
-        Args:
-            item: Its number.
-            names: One or several, with commas between; those that are new are made.
-            by: Who does it.
+        """Put one tag, or several with commas between, on an item.
 
         Raises:
             InputError: A name is empty, too long, or cannot be printed.
@@ -174,12 +149,7 @@ class QueueTags:
                 self._queue.record(run, by, "untagged", f"{item}: {name}")
 
     def rename(self, name: str, to: str, by: str = "") -> None:
-        """Give a tag another name.
-
-        Raises:
-            UnknownName: There is no such tag.
-            InputError: It is no name, or that of another tag, with which it can be merged.
-        """
+        """Rename a tag, unless another has the new name."""
         new = _name(to)
         with self._database.transaction() as run:
             self._known(run, name)
@@ -193,12 +163,7 @@ class QueueTags:
             self._queue.record(run, by, "tag renamed", f"{name} → {new}")
 
     def merge(self, name: str, into: str, by: str = "") -> None:
-        """Put the items of one tag to another.
-
-        Raises:
-            UnknownName: There is no such tag.
-            InputError: They are one and the same.
-        """
+        """Move the items of one tag to another."""
         if name == into:
             raise InputError(f"Choose another tag to merge {name!r} into.")
         here = self._queue.name
@@ -214,22 +179,14 @@ class QueueTags:
             self._queue.record(run, by, "tags merged", f"{name} → {into}")
 
     def drop(self, name: str, by: str = "") -> None:
-        """Take a tag off all items.
-
-        Raises:
-            UnknownName: There is no such tag.
-        """
+        """Take a tag off all items."""
         with self._database.transaction() as run:
             self._known(run, name)
             run("DELETE FROM tagged WHERE queue = ? AND tag = ?", self._queue.name, name)
             self._queue.record(run, by, "tag dropped", name)
 
     def counts(self, level: float = 0.95) -> list[TagCount]:
-        """How common each tag is among the items that are labelled, the most common first.
-
-        Args:
-            level: Of the intervals, in (0, 1).
-        """
+        """Count each tag among the labelled items, the most common first."""
         labelled = self._labelled()
         chances = self._queue.inclusion()
         with self._database.transaction() as run:
@@ -256,12 +213,10 @@ class QueueTags:
         return sorted(found, key=lambda one: (-one.n, one.tag.casefold()))
 
     def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
-        """Which of some examples were labelled, and which carry which tag.
+        """Return the labelled examples, and those with each tag.
 
-        Args:
-            texts: Gives the question and the answer of each example with these ids, as far as it is
-                there. One of which people saw others is left out: what they found was in another
-                answer. None: all examples of the queue are meant.
+        ``texts`` gives question and answer of examples with these ids, as far as known; an
+        example of which people saw another answer is left out. None: all examples of the queue.
         """
         labelled = self._labelled()
         with self._database.transaction() as run:

@@ -50,7 +50,7 @@ NOT_A_QUEUE = ("new",)
 
 
 def queues(database: LabelDatabase) -> list[QueueForm]:
-    """The queues of a store, the oldest first."""
+    """Return the forms of a store's queues, the oldest first."""
     with database.reading() as run:
         rows = run("SELECT form FROM queues ORDER BY at, queue")
     return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
@@ -58,11 +58,6 @@ def queues(database: LabelDatabase) -> list[QueueForm]:
 
 class Queue:
     """A queue of a store.
-
-    Args:
-        database: The store.
-        name: Of the queue.
-        now: Seconds since the epoch.
 
     Raises:
         UnknownName: The store has no such queue.
@@ -91,12 +86,6 @@ class Queue:
     ) -> "Queue":
         """Make a queue.
 
-        Args:
-            database: The store.
-            form: What is asked.
-            items: Each with its place in the order and the number of people it wants.
-            now: Seconds since the epoch.
-
         Raises:
             InputError: There is a queue of this name, or no page could be called so.
         """
@@ -116,12 +105,7 @@ class Queue:
     def extend(
         self, items: Iterable[PlacedItem | tuple[QueueItem, float, int]], by: str = ""
     ) -> int:
-        """Add items of examples that are not there yet; returns how many.
-
-        Args:
-            items: Their numbers are given anew.
-            by: Who adds them.
-        """
+        """Add items of examples that are not there yet, with new numbers; return how many."""
         with self._database.transaction() as run:
             known = {id for (id,) in run("SELECT id FROM items WHERE queue = ?", self.name)}
             ((last,),) = run("SELECT max(item) FROM items WHERE queue = ?", self.name)
@@ -136,12 +120,7 @@ class Queue:
         return count
 
     def drawn_again(self, probabilities: Mapping[str, float]) -> None:
-        """Raise the probabilities of examples for which a draw reached further.
-
-        Args:
-            probabilities: That the samples drawn so far contain them, by example; a lower one than
-                is known changes nothing.
-        """
+        """Raise the probabilities of examples for which a draw reached further."""
         with self._database.transaction() as run:
             run.many(
                 "UPDATE items SET probability = ? WHERE queue = ? AND id = ? AND probability < ?",
@@ -149,11 +128,7 @@ class Queue:
             )
 
     def limit(self, most: int | None, by: str = "") -> None:
-        """Give out this many examples, all without a number; what was given out stays so.
-
-        Raises:
-            InputError: It is less than 1.
-        """
+        """Give out this many examples, all without a number; what was given out stays so."""
         if most is not None and most < 1:
             raise InputError(f"{argument('n', most)} is not 1 or more.")
         with self._database.transaction() as run:
@@ -209,14 +184,14 @@ class Queue:
             note_event(run, self.name, self._at, by, "asked", label.label)
 
     def open(self, by: str = "") -> None:
-        """Let the owner see who said what from now on, which cannot be taken back."""
+        """Let the owner see who gave which label from now on, which cannot be taken back."""
         if not self.form.opened:
             with self._database.transaction() as run:
                 self._change(run, opened=True)
                 note_event(run, self.name, self._at, by, "opened", "")
 
     def inclusion(self) -> dict[int, float] | None:
-        """How likely each item was to be labelled, from 0 to 1.
+        """Return the probability with which each item was labelled, from 0 to 1.
 
         None where labels do not stand for all examples: these were chosen and not drawn, or are
         labelled in the order of their risk and not all of them are.
@@ -234,11 +209,7 @@ class Queue:
         return found
 
     def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
-        """A new token for a person, who may be known already; an older one is out at once.
-
-        Raises:
-            InputError: It is no name.
-        """
+        """Give a person, who may be known already, a new token; an older one ends at once."""
         check_person(person)
         with self._database.transaction() as run:
             token = give_token(run, self.name, person, role, self._at)
@@ -257,12 +228,12 @@ class Queue:
             note_event(run, self.name, self._at, by, "revoked", person)
 
     def people(self) -> list[QueuePerson]:
-        """Everybody who was invited."""
+        """Return everybody who was invited."""
         with self._database.reading() as run:
             return people_in(run, self.name)
 
     def next(self, person: str) -> QueueItem | None:
-        """The item that a person has, or is now given; None if nothing is left for them.
+        """Return the item that a person has, or is now given; None if nothing is left for them.
 
         Raises:
             UnknownName: Nobody of this name is in the queue.
@@ -273,7 +244,7 @@ class Queue:
             return self._next(run, person)
 
     def item(self, number: int) -> QueueItem:
-        """An item by its number.
+        """Return an item by its number.
 
         Raises:
             UnknownName: The queue has no such item.
@@ -282,14 +253,14 @@ class Queue:
             return self._item(run, number)
 
     def questions(self) -> dict[str, str]:
-        """A word for the question of each example, as far as it is known."""
+        """Return a word for the question of each example, as far as known."""
         with self._database.reading() as run:
             return dict(
                 run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
             )
 
     def places(self) -> dict[int, tuple[str, list[ItemPart]]]:
-        """The example of each item, and its parts."""
+        """Return the example of each item, and its parts."""
         with self._database.reading() as run:
             rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
         return {
@@ -298,7 +269,7 @@ class Queue:
         }
 
     def pairs(self) -> dict[int, Mapping[str, Any]]:
-        """What is hidden of the items that are pairs of answers."""
+        """Return the hidden facts of items that are pairs of answers."""
         with self._database.reading() as run:
             rows = run(
                 "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'", self.name
@@ -306,7 +277,7 @@ class Queue:
         return {number: json.loads(hidden) for number, hidden in rows}
 
     def fill(self, person: str, number: int, answers: ItemAnswers, by: str = "") -> bool:
-        """Take over what a person said elsewhere; returns whether it was new.
+        """Take over a person's labels from elsewhere; return True if they were new.
 
         They are in the queue then, without a link until they are invited. What they said here of
         the item stays.
@@ -338,12 +309,9 @@ class Queue:
         once: str,
         seen: int | None = None,
     ) -> QueueItem | None:
-        """Keep what a person said of an item; returns their next one.
+        """Save a person's labels of an item; return their next item.
 
         Args:
-            person: Who says it.
-            number: The item, which they were given.
-            answers: What they say.
             once: A word of the client's own for this save; with the same word again nothing is
                 added, so that a save whose reply was lost can be repeated.
             seen: The version that they saw of what they said before, see ``MyWork``; None if it
@@ -360,12 +328,7 @@ class Queue:
             return self._next(run, person)
 
     def skip(self, person: str, number: int) -> QueueItem | None:
-        """Let somebody else have the item; it comes back to this person after all others.
-
-        Raises:
-            UnknownName: Nobody of this name is in the queue.
-            InputError: They are no longer in it, or were not given this item.
-        """
+        """Let somebody else have the item; it comes back to this person after all others."""
         with self._database.transaction() as run:
             admit(run, self.name, person)
             turns = self._turns(run)
@@ -381,12 +344,7 @@ class Queue:
             self._turns(run).hold(person, number)
 
     def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
-        """Take back what a person said last, to say it anew; None if there is nothing.
-
-        Raises:
-            UnknownName: Nobody of this name is in the queue.
-            InputError: They are no longer in it.
-        """
+        """Take back what a person saved last, to label it anew; None if there is nothing."""
         with self._database.transaction() as run:
             admit(run, self.name, person)
             last = run(
@@ -403,17 +361,9 @@ class Queue:
             return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
 
     def decide(self, person: str, number: int, answers: ItemAnswers, once: str) -> None:
-        """Keep what an adjudicator decides of an item.
+        """Save an adjudicator's labels of an item; empty ones take their decision back.
 
-        Args:
-            person: Who decides. What they said of it as an annotator stays beside it.
-            number: The item.
-            answers: The labels that they decide; none of them takes their decision back.
-            once: As in ``save``.
-
-        Raises:
-            InputError: It is no name.
-            UnknownName: The queue has no such item.
+        Their labels as an annotator stay beside it. ``once`` is as in ``save``.
         """
         check_person(person)
         with self._database.transaction() as run:
@@ -429,7 +379,7 @@ class Queue:
                 note_event(run, self.name, self._at, person, what, str(number))
 
     def said(self) -> list[SavedItem]:
-        """The last word of each person on each item, unless it was taken back.
+        """Return each person's last labels of each item, unless they took them back.
 
         Who decided an item and labelled it, too, has two.
         """
@@ -457,7 +407,7 @@ class Queue:
         return [one for one in found if one.role == "annotator" or not one.answers.is_empty]
 
     def to_come(self) -> int:
-        """How many items people have still to label; one that two are to label counts twice."""
+        """Count the labels still to be given; an item that two are to label counts twice."""
         with self._database.reading() as run:
             ((count,),) = run(
                 "SELECT coalesce(sum(i.wanted - coalesce(d.n, 0)), 0) FROM items i LEFT JOIN "
@@ -474,7 +424,7 @@ class Queue:
         note_event(run, self.name, self._at, person, what, about)
 
     def events(self) -> list[QueueEvent]:
-        """Every change, the oldest first; what was said is in ``said``."""
+        """Return every change, the oldest first; labels are in ``said``."""
         with self._database.reading() as run:
             rows = run(
                 "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number",

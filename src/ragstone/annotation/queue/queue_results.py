@@ -70,10 +70,9 @@ class DividedLabel:
 
     Attributes:
         part: Unit and name.
-        label: Its name.
-        said: What each annotator said; empty if they discarded the item.
-        decided: What adjudicators decided; empty if nothing, or if they discarded the item.
-        is_open: Whether no adjudicator said anything of it, or two differ.
+        said: The label by each annotator; empty if they discarded the item.
+        decided: The adjudicators' label; empty if there is none, or if they discarded the item.
+        is_open: True if no adjudicator decided it, or two differ.
     """
 
     part: Part
@@ -84,20 +83,18 @@ class DividedLabel:
 
     @property
     def spread(self) -> float:
-        """Share of the pairs of annotators who differ."""
+        """The share of the pairs of annotators who differ."""
         pairs = list(combinations(self.said.values(), 2))
         return sum(a != b for a, b in pairs) / len(pairs) if pairs else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class DisputedItem:
-    """What people said of an item.
+    """An item on which people differ.
 
     Attributes:
-        item: Its number in the queue.
-        id: Of the example.
         labels: Those on which they differ, in the order of the form.
-        agreed: By part, what all annotators say who say something.
+        agreed: By part, the labels on which all annotators agree.
         said: The answers of annotators.
         decisions: Those of adjudicators, the oldest first.
     """
@@ -111,22 +108,22 @@ class DisputedItem:
 
     @property
     def spread(self) -> float:
-        """How divided people are: the shares of the pairs who differ, over all labels."""
+        """The sum over all labels of the share of pairs who differ."""
         return fsum(one.spread for one in self.labels)
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to decide."""
+        """Return True if something is left to decide."""
         return any(one.is_open for one in self.labels)
 
     def decision_of(self, person: str) -> ItemAnswers:
-        """What an adjudicator decided; empty if nothing."""
+        """Return an adjudicator's answers; empty if there are none."""
         mine = (one.answers for one in self.decisions if one.person == person)
         return next(mine, ItemAnswers())
 
 
 def divided_items(queue: Queue) -> list[DisputedItem]:
-    """The items on which people differ, decided or not; the most divided first."""
+    """Return the items on which people differ, decided or not; the most divided first."""
     by_item: dict[int, list[SavedItem]] = {}
     for one in queue.said():
         by_item.setdefault(one.item, []).append(one)
@@ -138,7 +135,7 @@ def divided_items(queue: Queue) -> list[DisputedItem]:
 
 
 def divided_item(queue: Queue, number: int) -> DisputedItem:
-    """What people said of one item, whether they differ or not.
+    """Return the answers for one item, on which people may agree.
 
     Raises:
         UnknownName: Nobody said anything of it.
@@ -153,14 +150,10 @@ def divided_item(queue: Queue, number: int) -> DisputedItem:
 def decision_faults(
     form: QueueForm, item: QueueItem, divided: DisputedItem, answers: ItemAnswers
 ) -> list[AnswerFault]:
-    """What is wrong with a decision: all that divides people is decided, and breaks no rule.
+    """Return the faults of a decision: all that divides people is decided, and breaks no rule.
 
-    Args:
-        form: Of the queue.
-        item: What is decided.
-        divided: What people said of it.
-        answers: The decision, of all that divides people and of whatever else the adjudicator sees
-            otherwise. What they leave out stays as people agree.
+    ``answers`` decides all that divides people, and whatever else the adjudicator sees
+    otherwise; what they leave out stays as people agree.
     """
     agreed = {} if answers.discarded else divided.agreed
     parts = dict.fromkeys((*agreed, *answers.labels))
@@ -216,14 +209,10 @@ def _label(part: Part, label: str, said: Sequence[SavedItem]) -> tuple[DividedLa
 
 
 def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str, Any]]:
-    """A row for each person and part of an item, as ``read_label_table`` reads them.
+    """Yield a row for each person and part of an item, as ``read_label_table`` reads them.
 
     An adjudicator has rows for the parts of which they said something, and is named as one. Who
     skipped an item has rows without labels.
-
-    Args:
-        database: The store.
-        name: Of a queue; empty for all of them.
 
     Raises:
         UnknownName: The store has no such queue.
@@ -234,9 +223,8 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
 
 
 def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
-    """What to know of the labels of each queue, or of the one that is named.
-
-    That they are not all there yet, or do not stand for all examples.
+    """Yield reasons why labels of each queue, or of the named one, are not complete or not
+    representative.
 
     Raises:
         UnknownName: The store has no such queue.
@@ -283,7 +271,7 @@ def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def labels_as_they_are(store: StoreAddress) -> Iterator[LabelDatabase | None]:
-    """The labels of a store, to read; None if nothing was kept there yet.
+    """Open the labels of a store to read; None if nothing was kept there yet.
 
     Raises:
         DataError: There is no such file.
@@ -362,11 +350,10 @@ NOBODY = "somebody"
 
 @dataclass(frozen=True, slots=True)
 class ImportedLabels:
-    """What became of labels: items that people's answers were kept of, and rows left out.
+    """The result of an import.
 
     Attributes:
-        answers: Of one person on one item each.
-        people: Who gave them.
+        answers: Items by person whose labels were new.
         left_out: Rows of examples, parts or labels that the queue does not have.
     """
 
@@ -379,11 +366,6 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     """Put the labels of a table into a queue, as those of the people who gave them.
 
     What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
-
-    Args:
-        queue: Whose items they are about.
-        labels: As ``read_label_table`` reads them.
-        by: Who takes them over.
     """
     places = _places(queue)
     asked = {(str(one.unit), one.label): one for one in queue.form.asked}
@@ -434,11 +416,6 @@ def _places(queue: Queue) -> dict[tuple[str, Part], list[tuple[int, ItemPart]]]:
 
 
 def _part(unit: str | None) -> Part:
-    """Unit and name of a part, from its name in a table of labels.
-
-    >>> _part("claim 2"), _part("7"), _part(None)
-    (('claim', '2'), ('context', '7'), ('answer', ''))
-    """
     if unit is None:
         return "answer", ""
     kind = unit_kind(unit)

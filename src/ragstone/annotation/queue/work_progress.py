@@ -27,14 +27,13 @@ SHORT = 160
 
 @dataclass(frozen=True, slots=True)
 class MyAnswer:
-    """What became of an item that somebody was given, and what they said of it last.
+    """The state of an item that somebody was given, and their last answers.
 
     Attributes:
         state: ``given``: they have it; ``late``: somebody else may have it now; ``skipped``;
             ``said``.
-        answers: What they said; None if nothing yet. What they took back is still here.
-        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``seen``.
-        at: When they said it.
+        answers: None if there are none yet; those that they took back are still here.
+        version: Of their answers; 0 if there are none. ``Queue.save`` takes it as ``seen``.
     """
 
     state: str
@@ -45,15 +44,7 @@ class MyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MyItem:
-    """An item in the list of somebody's own.
-
-    Attributes:
-        item: Its number in the queue.
-        state: As in ``MyAnswer``.
-        text: How its question begins; its id where it has none.
-        discarded: Whether they discarded it.
-        note: Whether they noted something.
-    """
+    """An item in the list of somebody's own; ``text`` is how its question begins, else its id."""
 
     item: int
     state: str
@@ -64,7 +55,7 @@ class MyItem:
 
 @dataclass(frozen=True, slots=True)
 class OwnProgress:
-    """How far somebody is: items saved, skipped, in their hands, and still open to them."""
+    """A person's progress: items saved, skipped, in their hands, and still open to them."""
 
     saved: int
     skipped: int
@@ -73,25 +64,19 @@ class OwnProgress:
 
     @property
     def all(self) -> int:
-        """As many as it would be if nobody else took any of those that are open."""
+        """The number of items if nobody else took any that are open."""
         return self.saved + self.given + self.left
 
 
 class MyWork:
-    """What one person did in a queue.
-
-    Args:
-        database: The store.
-        queue: Of the store.
-        person: Somebody who was invited to it.
-    """
+    """The work of one person in a queue."""
 
     def __init__(self, database: LabelDatabase, queue: Queue, person: str) -> None:
         self._database, self._queue = database, queue
         self._here = (queue.name, person)
 
     def word(self, number: int) -> MyAnswer | None:
-        """What they said of an item; None if they were never given it."""
+        """Return their last answers for an item; None if they were never given it."""
         with self._database.reading() as run:
             states = run(
                 "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
@@ -110,7 +95,7 @@ class MyWork:
         return MyAnswer(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
 
     def items(self) -> list[MyItem]:
-        """Those they were given, the last one first."""
+        """Return the items they were given, the last one first."""
         with self._database.reading() as run:
             rows = run(
                 "SELECT t.item, t.state, i.id, i.shown, s.answers FROM turns t "
@@ -124,7 +109,7 @@ class MyWork:
         return [_own(*row) for row in rows]
 
     def progress(self) -> OwnProgress:
-        """How far they are."""
+        """Count their items by state."""
         with self._database.reading() as run:
             states = run(
                 "SELECT state, count(*) FROM turns WHERE queue = ? AND person = ? GROUP BY state",
@@ -144,7 +129,7 @@ class MyWork:
         return OwnProgress(said, skipped, given, open_to_all - theirs)
 
     def with_others(self) -> int:
-        """How many items others have at present, which may come to this person yet."""
+        """Count the items that others have at present, which may come to this person yet."""
         with self._database.reading() as run:
             ((count,),) = run(
                 "SELECT count(DISTINCT o.item) FROM turns o WHERE o.queue = ? AND o.person <> ? "
@@ -180,7 +165,7 @@ HOUR = 3600.0
 
 
 def pace_of(saves: Sequence[str]) -> float | None:
-    """Items in an hour of work, from the times of somebody's saves, in their order; pauses aside.
+    """Return items in an hour of work, from the sorted times of somebody's saves, without pauses.
 
     None where too little is known.
 
@@ -196,11 +181,9 @@ def pace_of(saves: Sequence[str]) -> float | None:
 
 
 def hours_for(wanted: int, people: Iterable[tuple[float, int]]) -> float | None:
-    """Hours until so many labels are given, if everybody goes on; None if they cannot be.
+    """Return hours until so many labels are given, if everybody goes on; None if they cannot be.
 
-    Args:
-        wanted: Labels of items that are still wanted.
-        people: The pace of each, and how many items they can still label.
+    ``people`` has the pace of each, and how many items they can still label.
     """
     able = sorted((left / pace, pace) for pace, left in people if pace > 0 and left > 0)
     hours, rate, rest = 0.0, sum(pace for _, pace in able), float(wanted)
@@ -220,19 +203,17 @@ KEPT = '%"discarded": ""%'
 
 @dataclass(frozen=True, slots=True)
 class PersonWork:
-    """What somebody did in a queue.
+    """A person's work in a queue.
 
     Attributes:
-        name: Theirs.
-        role: What they do there.
         revoked: Since when no longer; None if they still can.
-        saved: Items of which they said something, those that they discarded among them.
-        discarded: Of these, where they said that nothing can be said.
+        saved: Items that they labelled or discarded.
+        discarded: Those of ``saved`` that they discarded.
         skipped: Items that they left to others.
         left: Items that they can still label.
         decided: Items that they decided as an adjudicator.
         pace: Items in an hour of work; None if too little is known.
-        last: When they last saved something; empty if never.
+        last: The time of their last save; empty if there is none.
     """
 
     name: str
@@ -249,18 +230,15 @@ class PersonWork:
 
 @dataclass(frozen=True, slots=True)
 class QueueWork:
-    """How far a queue is.
+    """The progress of a queue.
 
     Attributes:
-        form: What it asks.
-        made: When it was made.
         items: Those that are given out, or are going to be.
-        labelled: Those of which somebody said something.
-        finished: Those of which as many people did as are wanted.
-        wanted: How often somebody is wanted to label an item, in all.
-        given: How often somebody did, at most as often as an item wants.
-        lacking: How often somebody is wanted whom the queue does not have.
-        people: Everybody who was invited or labelled, in that order.
+        labelled: Those that somebody labelled.
+        finished: Those that as many people labelled as are wanted.
+        wanted: Labels of items that are wanted, in all.
+        given: Labels of items that were given, at most as many as an item wants.
+        lacking: Labels of items for which the queue lacks people.
         version: Changes with every save, decision and change of the queue.
     """
 
@@ -277,12 +255,12 @@ class QueueWork:
 
     @property
     def last(self) -> str:
-        """When somebody last saved something; empty if nobody did."""
+        """The time of the last save; empty if there is none."""
         return max((one.last for one in self.people), default="")
 
     @property
     def at_work(self) -> tuple[PersonWork, ...]:
-        """Who can still label, and said something."""
+        """The people who labelled something and can still label."""
         return tuple(one for one in self.people if one.left and one.saved and not one.revoked)
 
     @property
@@ -295,7 +273,7 @@ class QueueWork:
 
 
 def queue_work(database: LabelDatabase, name: str) -> QueueWork:
-    """How far a queue is, from one look at its store.
+    """Return the progress of a queue, from one look at its store.
 
     Raises:
         UnknownName: The store has no such queue.
@@ -412,7 +390,7 @@ def _counts(rows: list[tuple[Any, ...]]) -> dict[str, int]:
 
 
 def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
-    """What changes with every save, decision and change of a queue."""
+    """Return numbers that change with every save, decision and change of a queue."""
     said, decided, changed = (
         run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
         for table in ("said", "decided", "events")

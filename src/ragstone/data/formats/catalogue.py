@@ -20,7 +20,7 @@ class Format:
 
 
 def formats() -> list[Format]:
-    """Kinds of files first, then the layouts of records in them."""
+    """List kinds of files first, then the layouts of records in them."""
     return list(_FILES + _LAYOUTS)
 
 

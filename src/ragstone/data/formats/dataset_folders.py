@@ -55,13 +55,13 @@ class ArrowDataset:
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether the folder is a dataset or a dictionary of datasets."""
+    """Return True if the folder is a dataset or a dictionary of datasets."""
     marks = ("dataset_info.json", "state.json", "dataset_dict.json")
     return any((folder / mark).is_file() for mark in marks)
 
 
 def open_dataset(folder: Path, name: str) -> ArrowDataset:
-    """The dataset in the folder; of several splits one must be named, as ``FOLDER/SPLIT``.
+    """Open the dataset in the folder; of several splits one must be named, as ``FOLDER/SPLIT``.
 
     Raises:
         DataError: Several splits, no Arrow files, or rows that are only chosen by index.
@@ -144,7 +144,7 @@ def _bytes(handle: io.BufferedReader, size: int) -> bytes:
 
 
 def _kind_and_body(header: bytes) -> tuple[int, int]:
-    """Header type and body length out of the flatbuffer ``Message`` table.
+    """Read header type and body length from the flatbuffer ``Message`` table.
 
     Its fields are version, header type, header, body length, in this order.
     """
@@ -214,7 +214,7 @@ class Beir:
 
 
 def find_beir(folder: Path) -> tuple[Path, Path, list[Path]] | None:
-    """Corpus, queries and qrels files of the folder, if it is laid out as BEIR's."""
+    """Return corpus, queries and qrels files of a folder that is laid out as BEIR's."""
     corpus = _either(folder, "corpus.jsonl")
     queries = _either(folder, "queries.jsonl")
     if corpus is None or queries is None or not (folder / "qrels").is_dir():

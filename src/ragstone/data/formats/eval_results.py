@@ -40,16 +40,16 @@ _SAID = ("gradingResult", "namedScores", "error")
 
 
 def is_promptfoo(record: Mapping[str, Any]) -> bool:
-    """Whether it is the result of one test with one provider and prompt."""
+    """Return True if the record is a result of one test with one provider and prompt."""
     return "provider" in record and isinstance(_vars(record), dict) and (
         "promptIdx" in record or "testCase" in record or {"prompt", "response"} <= record.keys()
     )  # fmt: skip
 
 
 def with_systems(rows: Iterator[Row]) -> Iterator[Row]:
-    """The rows, each with its system: the provider, and the prompt where one had several.
+    """Name the system of each row: the provider, with the prompt if it had several.
 
-    Which had, is known when all rows have been read.
+    All rows are read first.
     """
     kept = list(rows)
     prompts: dict[str, set[str]] = {}
@@ -66,7 +66,7 @@ def with_systems(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Variables, output and system side by side; what was graded goes to ``meta``."""
+    """Put variables, output and system side by side; grades go to ``meta``."""
     test = record.get("testCase")
     test = test if isinstance(test, dict) else {}
     given = _vars(record) or {}
@@ -159,7 +159,7 @@ def _asserted(test: Mapping[str, Any]) -> str | None:
 
 
 def folded(rows: Iterator[Row]) -> Iterator[Row]:
-    """Spans as traces, and tests of promptfoo with their systems; other rows as they are."""
+    """Fold spans into traces, and name the systems of promptfoo's tests; keep other rows."""
     head: list[Row] = []
     for row in rows:
         head.append(row)
@@ -174,7 +174,7 @@ def folded(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def is_told_in_several(record: Mapping[str, Any]) -> bool:
-    """Whether such a record is one of several rows that tell of one example."""
+    """Return True if several rows such as this record make one example."""
     return is_phoenix(record) or is_promptfoo(record)
 
 
@@ -188,12 +188,12 @@ OWN = frozenset(("task_id", "task_type", "contexts", "input", "targets", "questi
 
 
 def has_its_head(document: Record) -> bool:
-    """Whether the models and tasks of such a document have been read."""
+    """Return True if the models and tasks of such a document have been read."""
     return isinstance(document.get("models"), list) and isinstance(document.get("tasks"), list)
 
 
 def rows_of_inspectorraget(document: Record) -> list[dict[str, Any]] | None:
-    """A row a result of a model for a task; None if the document is something else."""
+    """Return a row a result of a model for a task; None if the document is something else."""
     results = document.get("results", document.get("evaluations"))
     if not has_its_head(document) or not isinstance(results, list):
         return None
@@ -310,12 +310,12 @@ def _text(record: Record, name: str) -> str:
 
 
 def is_mlflow(record: Mapping[str, Any]) -> bool:
-    """Whether the record keeps its fields apart as inputs, outputs and expectations."""
+    """Return True if the record keeps its fields apart as inputs, outputs and expectations."""
     return "inputs" in record and ("outputs" in record or "expectations" in record)
 
 
 def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
-    """An MLflow row as a flat record: its inputs, outputs and expectations side by side."""
+    """Put inputs, outputs and expectations of an MLflow row side by side."""
     flat = {k: v for k, v in record.items() if k not in ("inputs", "outputs", "expectations")}
     for part, name in (("inputs", "question"), ("outputs", "response")):
         value = record.get(part)
@@ -335,7 +335,7 @@ def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A layout: its name, whether a record is in it, and how its fields come side by side."""
+    """A layout whose records are laid flat."""
 
     name: str
     fits: Callable[[Record], bool]
@@ -352,11 +352,11 @@ NESTED = (
 
 
 def nested_layout(record: Record) -> Nested | None:
-    """The nested layout that a record is in, if any."""
+    """Return the nested layout that a record is in, if any."""
     return next((one for one in NESTED if one.fits(record)), None)
 
 
 def laid_flat(record: Record) -> Record:
-    """The record with its fields side by side, whatever its layout."""
+    """Return the record with its fields side by side, whatever its layout."""
     nested = nested_layout(record)
     return record if nested is None else nested.flat(record)

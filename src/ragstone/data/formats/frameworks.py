@@ -20,14 +20,14 @@ TEXT_PARTS = ("content", "_content")
 
 
 def is_haystack(record: Mapping[str, Any]) -> bool:
-    """Whether it has replies or answers of a pipeline, beside the question or by component."""
+    """Return True if the record has replies or answers of a pipeline or its components."""
     return _says(record) or any(type(part) is dict and _says(part) for part in record.values())
 
 
 def flat_haystack(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The first answer, its question, its documents and its model, side by side.
+    """Put the first answer, its question, documents and model side by side.
 
-    Of several components the last one counts: what it says of documents is what was read.
+    The last of several components counts: its documents are what was read.
     """
     components = _components(record)
     flat: dict[str, Any] = {}
@@ -104,7 +104,7 @@ def _model(said: object) -> str | None:
 
 
 def columns_of_run(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The columns of an ``EvaluationRunResult``: its inputs, and the scores of each metric."""
+    """Return inputs and scores of an ``EvaluationRunResult``, as columns."""
     inputs, results = document.get("inputs"), document.get("results")
     if not isinstance(inputs, dict) or not isinstance(results, dict):
         return None
@@ -126,7 +126,7 @@ REMARKS = ("feedback", "invalid_result", "invalid_reason", "pairwise_source")
 
 
 def is_llama_index(record: Mapping[str, Any]) -> bool:
-    """Whether it is an ``EvaluationResult``, or a response with ``source_nodes``."""
+    """Return True for an ``EvaluationResult``, or a response with ``source_nodes``."""
     if "source_nodes" in record:
         return _are_nodes(record["source_nodes"])
     response = record.get("response")
@@ -136,7 +136,7 @@ def is_llama_index(record: Mapping[str, Any]) -> bool:
 
 
 def flat_llama_index(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A response with its nodes as contexts; an evaluator's remarks go to ``meta``."""
+    """Make a response with its nodes as contexts; an evaluator's remarks go to ``meta``."""
     response = record.get("response")
     flat = {**record, **response} if isinstance(response, dict) else dict(record)
     if "source_nodes" in flat and "contexts" not in flat:
@@ -149,9 +149,10 @@ def flat_llama_index(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows_of_batch(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of what ``BatchEvalRunner`` gives: for each evaluator a list of the same examples.
+    """Return the rows of a ``BatchEvalRunner``'s result: for each evaluator a list of the same
+    examples.
 
-    A row is an example, with each evaluator's score under its name. None if it is something else.
+    A row has each evaluator's score under its name. None if the document is something else.
     """
     lists = list(document.values())
     if not lists or not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
@@ -194,7 +195,7 @@ Span = Mapping[str, Any]
 
 
 def is_phoenix(record: Span) -> bool:
-    """Whether it is a span, or a row of a table made of spans."""
+    """Return True for a span, or a row of a table made of spans."""
     if isinstance(record.get("context"), dict) and isinstance(record.get("attributes"), dict):
         return "span_id" in record["context"]
     return not record.keys().isdisjoint((SPAN, TRACE)) and bool(
@@ -203,9 +204,9 @@ def is_phoenix(record: Span) -> bool:
 
 
 def traces(rows: Iterator[Row]) -> Iterator[Row]:
-    """One row a trace, its root span, with the documents and the model of its other spans.
+    """Yield one row a trace: its root span, with documents and model of its other spans.
 
-    All spans are taken into memory, for those of a trace may be anywhere.
+    All spans are taken into memory, because those of a trace may be anywhere.
     """
     found: dict[str, list[tuple[int | None, Span]]] = {}
     for line, record in rows:
@@ -220,7 +221,7 @@ def traces(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def flat_phoenix(record: Span) -> dict[str, Any]:
-    """A trace as an example."""
+    """Make an example of a trace."""
     span = _spread(record)
     if "reference" in span:
         texts = span["reference"]

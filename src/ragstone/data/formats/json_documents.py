@@ -51,7 +51,7 @@ class JsonLines(FileSource):
 
 
 def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
-    """The records in lines, given with their numbers."""
+    """Parse numbered lines into records."""
     for line, text in lines:
         if isinstance(text, BadRow):
             yield line, text
@@ -274,7 +274,7 @@ class _Window:
         return self._line
 
     def next_mark(self) -> str:
-        """The next character that is not white space, without consuming it; empty at the end."""
+        """Return the next character that is not white space, without taking it, or nothing."""
         while True:
             match = _SPACE.match(self._text, self._at)
             assert match is not None

@@ -230,7 +230,7 @@ def _unpacked(content: mmap.mmap, end: int, column: dict[int, Any], values: int)
 
 
 def within(number: int | None, most: int, what: str) -> int:
-    """A count or length, if it can be one.
+    """Return a count or length if it can be one.
 
     Raises:
         ValueError: It is absent, negative or more than ``most``.
@@ -258,7 +258,7 @@ class Compact:
         self._content = content
 
     def struct(self, shape: Mapping[int, Shape]) -> dict[int, Any]:
-        """The fields that the shape names; the others are passed over."""
+        """Read the fields that the shape names; skip the others."""
         found: dict[int, Any] = {}
         field = 0
         while head := self._byte():
@@ -358,6 +358,6 @@ class Parquet(FileSource):
 
 
 def unreadable(what: str, error: BaseException) -> Problem:
-    """The error message of a table library, on one line."""
+    """Return the error message of a table library, on one line."""
     reason = str(error).strip().split("\n")[0][:120]
     return Problem("", what, f"what cannot be read as one ({reason})")

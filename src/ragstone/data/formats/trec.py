@@ -30,7 +30,6 @@ class Qrels:
     topics: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def grades(self, topic: str) -> Mapping[str, int] | None:
-        """The judged documents of a topic; None if the topic was not judged."""
         return self.topics.get(topic)
 
 
@@ -66,7 +65,7 @@ class Ranking:
     frame: pl.DataFrame
 
     def lists(self, qrels: Qrels) -> Iterator[tuple[str, tuple[Context, ...]]]:
-        """The ranked documents of each topic; judged topics without any come last, empty."""
+        """Yield the ranked documents of each topic; judged topics without any come last, empty."""
         seen = set()
         topic: str | None = None
         contexts: list[Context] = []
@@ -92,7 +91,7 @@ def example(
     qrels: Qrels,
     question: str | None = None,
 ) -> Example:
-    """What one system retrieved for one topic."""
+    """Make an example of what one system retrieved for one topic."""
     return Example(
         id=topic if ranking.alone else f"{topic}/{ranking.system}",
         question_id=topic,
@@ -104,13 +103,13 @@ def example(
 
 
 def looks_like_run(path: Path) -> bool:
-    """Whether the first line has a run's columns: topic, Q0, document, rank, score, tag."""
+    """Return True if the first line has a run's columns."""
     words = first_text(path).partition("\n")[0].split()
     return len(words) >= 5 and words[1].upper() == "Q0" and _number(words[4]) is not None
 
 
 def looks_like_qrels(path: Path) -> bool:
-    """Whether the first line has the columns of qrels: topic, iteration, document, grade."""
+    """Return True if the first line has the columns of qrels."""
     head = first_text(path).partition("\n")[0].split()
     if len(head) == 3 and head[0].lower() in ("query-id", "query_id"):
         return True
@@ -118,7 +117,7 @@ def looks_like_qrels(path: Path) -> bool:
 
 
 def read_runs(paths: Sequence[Path], meter: Meter, faults: Faults) -> list[Ranking]:
-    """Every run in trec_eval's order, named by its tag, or by its file where tags repeat."""
+    """Read runs in trec_eval's order, named by their tags, or by their files where tags repeat."""
     read = [_read_run(path, meter, faults) for path in paths]
     tags = [tag for _, tag in read]
     by_tag = all(tags) and len(set(tags)) == len(tags)
@@ -129,7 +128,7 @@ def read_runs(paths: Sequence[Path], meter: Meter, faults: Faults) -> list[Ranki
 
 
 def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
-    """Qrels of four columns, or BEIR's of three with a header."""
+    """Read qrels of four columns, or BEIR's of three with a header."""
     qrels = Qrels()
     beir = False
     for line, text, words in _lines(path, meter, faults):
