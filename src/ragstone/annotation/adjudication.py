@@ -7,7 +7,7 @@ corrected.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -54,13 +54,18 @@ def by_adjudicators() -> pl.Expr:
 
 def that_count(words: Iterable[FinalLabel]) -> list[bool]:
     """Return for each label True if it counts when a unit's labels are combined."""
-    said = list(words)
-    decided = {(one.unit, one.column) for one in said if _decides(one) and not one.discarded}
-    dropped = {one.unit for one in said if _decides(one) and one.discarded}
+    labels = list(words)
+    deciding = [label for label in labels if is_adjudicator(label.annotator)]
+    decided = {(label.unit, label.column) for label in deciding if not label.discarded}
+    dropped = {label.unit for label in deciding if label.discarded}
     return [
-        not one.discarded
-        and (_decides(one) if (one.unit, one.column) in decided else one.unit not in dropped)
-        for one in said
+        not label.discarded
+        and (
+            is_adjudicator(label.annotator)
+            if (label.unit, label.column) in decided
+            else label.unit not in dropped
+        )
+        for label in labels
     ]
 
 
@@ -77,16 +82,13 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
         FinalLabel((id, unit), (kind, column), annotator, why is not None)
         for id, unit, kind, column, annotator, why in labels.select(columns).iter_rows()
     )
-    of_each = ("example_id", "unit", "kind", "column")
     counts = pl.Series("counts", that_count(words), dtype=pl.Boolean)
     rows = labels.with_columns(counts).with_row_index("came")
-    rows = rows.with_columns(pl.col("came").min().over(of_each)).sort("came", maintain_order=True)
+    rows = rows.with_columns(pl.col("came").min().over(UNITS)).sort("came", maintain_order=True)
     return rows.filter("counts").drop("came", "counts")
 
 
-def _decides(word: FinalLabel) -> bool:
-    return is_adjudicator(word.annotator)
-
+UNITS = ["example_id", "kind", "column", "unit"]
 
 SAID = {
     **dict.fromkeys(("example_id", "kind", "column", "unit", "value"), pl.String),
@@ -170,15 +172,15 @@ def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
     """
     numbers = [number for _, number in votes if number is not None]
     if scale == "interval" and len(numbers) == len(votes):
-        return _number(fsum(numbers) / len(numbers))
+        mean = fsum(numbers) / len(numbers)
+        return Settled(number_in_words(mean), mean)
     value = majority(value for value, _ in votes)
     return Settled(value, None if value is None else dict(votes)[value])
 
 
 def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
     """Return one row for each unit and column of labels, see ``LabelTable.adjudicated``."""
-    keys = ["example_id", "kind", "column", "unit"]
-    units = counted.group_by(keys, maintain_order=True).agg(
+    units = counted.group_by(UNITS, maintain_order=True).agg(
         "value",
         "number",
         pl.col("inclusion_probability").drop_nulls().first(),
@@ -187,21 +189,20 @@ def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) 
     rows = []
     for id, kind, column, unit, values, numbers, inclusion, decided in units.iter_rows():
         votes = list(zip(values, numbers, strict=True))
-        one = settle(votes, scales[kind, column])
-        said = (one.value, one.number, inclusion, len(votes), one.tie, decided)
-        rows.append((id, kind, column, unit, *said))
+        label = settle(votes, scales[kind, column])
+        facts = (label.value, label.number, inclusion, len(votes), label.tie, decided)
+        rows.append((id, kind, column, unit, *facts))
     return pl.DataFrame(rows, schema=ADJUDICATED, orient="row")
 
 
 def ties(counted: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
     """Return the votes on each unit and column that ``settled`` leaves undecided."""
-    keys = ["example_id", "kind", "column", "unit"]
-    split = settled.filter("tie").select(keys)
-    votes = split.join(counted, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
-    said = votes.group_by(keys, maintain_order=True).agg("annotator", "value", "number")
+    split = settled.filter("tie").select(UNITS)
+    votes = split.join(counted, on=UNITS, how="left", nulls_equal=True, maintain_order="left_right")
+    by_unit = votes.group_by(UNITS, maintain_order=True).agg("annotator", "value", "number")
     return [
         Tie(id, kind, column, unit, tuple(annotators), tuple(map(plain_value, values, numbers)))
-        for id, kind, column, unit, annotators, values, numbers in said.iter_rows()
+        for id, kind, column, unit, annotators, values, numbers in by_unit.iter_rows()
     ]
 
 
@@ -209,25 +210,14 @@ def adjudication(
     counted: pl.DataFrame, by_annotators: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]
 ) -> Adjudication:
     """Count the labels that adjudicators decided."""
-    keys = ["example_id", "kind", "column", "unit"]
     decided = adjudicated(counted.filter(by_adjudicators()), scales).filter(~pl.col("tie"))
-    asked = by_annotators.join(decided.select(keys), on=keys, how="semi", nulls_equal=True)
-    majority = adjudicated(
-        asked.filter(
-            pl.Series(
-                [scales[key] != "interval" for key in asked.select("kind", "column").iter_rows()],
-                dtype=pl.Boolean,
-            )
-        ),
-        scales,
-    ).filter(~pl.col("tie"))
-    both = majority.join(decided, on=keys, how="inner", nulls_equal=True)
+    votes = by_annotators.join(decided.select(UNITS), on=UNITS, how="semi", nulls_equal=True)
+    voted = [scales[key] != "interval" for key in votes.select("kind", "column").iter_rows()]
+    majority = adjudicated(votes.filter(pl.Series(voted, dtype=pl.Boolean)), scales)
+    majority = majority.filter(~pl.col("tie"))
+    both = majority.join(decided, on=UNITS, how="inner", nulls_equal=True)
     same = both.filter(pl.col("value") == pl.col("value_right"))
     return Adjudication(decided.height, both.height, same.height)
-
-
-def _number(value: float) -> Settled:
-    return Settled(number_in_words(value), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,21 +230,17 @@ class BrokenRule:
     unit: str | None
     annotator: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
-
 
 def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
     """Return every rule broken between two labels that one annotator gave one unit."""
-    said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
+    values: dict[tuple[str, str | None, str], dict[str, bool]] = {}
     ruled = [name for name, kind in KINDS.items() if kind.rules]
     truths = used.filter(pl.col("kind").is_in(ruled), pl.col("value").is_in(["true", "false"]))
     columns = ("example_id", "unit", "annotator", "kind", "column", "number")
     for id, unit, annotator, kind, column, number in truths.select(columns).iter_rows():
-        said.setdefault((id, unit, annotator), {})[label_of(kind, column)] = bool(number)
+        values.setdefault((id, unit, annotator), {})[label_of(kind, column)] = bool(number)
     return [
-        BrokenRule(one.rule, one.severity, id, unit, annotator)
-        for (id, unit, annotator), labels in said.items()
-        for one in violations({"contexts": [labels]} if unit is not None else {"answer": labels})
+        BrokenRule(broken.rule, broken.severity, id, unit, annotator)
+        for (id, unit, annotator), labels in values.items()
+        for broken in violations({"contexts": [labels]} if unit is not None else {"answer": labels})
     ]

@@ -1,7 +1,7 @@
 """Annotator agreement: coefficients for each column of label files, and the items in dispute."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.core.messages import Displayable
+from ragstone.core.messages import Displayable, plain
 from ragstone.data import Example
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.json_text import BadRow, Problem
@@ -48,7 +48,7 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
         InputError: No row has the requested field.
         DataError: There is no such file.
     """
-    found: dict[str, str] = {}
+    cluster_of: dict[str, str] = {}
     for path in paths:
         reader = RecordReader({})
         for line, record in records_of(path):
@@ -59,26 +59,26 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
             id = example.id if example else _id(record, line)
             cluster = _cluster(record, example, field or QUESTION)
             if cluster is not None:
-                found.setdefault(id, cluster)
+                cluster_of.setdefault(id, cluster)
             system = system_in(record, {})
             if system is not None and (cluster is not None or field is None):
-                found.setdefault(id_of(id, system), cluster or id)
-    if field is not None and not found:
+                cluster_of.setdefault(id_of(id, system), cluster or id)
+    if field is not None and not cluster_of:
         raise InputError(f"No row of {', '.join(map(shown_source, paths))} has a field {field}.")
-    return found
+    return cluster_of
 
 
 def _id(record: Mapping[str, Any], line: int | None) -> str:
     by_name = {squash(str(name)): cell for name, cell in record.items()}
-    given = next((by_name[name] for name in IDS if by_name.get(name) is not None), line)
-    return str(given)
+    id = next((by_name[name] for name in IDS if by_name.get(name) is not None), line)
+    return str(id)
 
 
 def _cluster(record: Mapping[str, Any], example: Example | None, field: str) -> str | None:
     if example is not None and (value := example.facet(field)) is not None:
         return value
     places = [record, *(record[name] for name in PLACES if isinstance(record.get(name), Mapping))]
-    value = next((place[field] for place in places if place.get(field) is not None), None)
+    value = next((fields[field] for fields in places if fields.get(field) is not None), None)
     return None if value is None else str(value)
 
 
@@ -110,7 +110,6 @@ class Annotator:
     difference: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "annotator": self.name,
             "n_labels": self.n_labels,
@@ -196,7 +195,6 @@ class ColumnAgreement:
         return len(self.annotators)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "kind": self.kind,
             "column": self.column,
@@ -208,39 +206,21 @@ class ColumnAgreement:
             "n_clusters": self.n_clusters,
             "n_divided": self.n_divided,
             "n_ties": len(self.ties),
-            "annotators": [one.to_dict() for one in self.annotators],
-            "values": [
-                {
-                    "value": one.value,
-                    "n": one.n,
-                    "agreement": one.agreement,
-                    "instead": dict(one.instead),
-                }
-                for one in self.uses
-            ],
-            "dividing": [
-                {
-                    "example_id": one.example_id,
-                    "unit": one.unit,
-                    "labels": dict(one.labels),
-                    "notes": dict(one.notes),
-                    "spread": one.spread,
-                    "decided": one.decided,
-                }
-                for one in self.dividing
-            ],
+            "annotators": [annotator.to_dict() for annotator in self.annotators],
+            "values": plain(self.uses),
+            "dividing": plain(self.dividing),
             "ties": [
                 {
-                    "example_id": one.example_id,
-                    "unit": one.unit,
-                    "labels": dict(zip(one.annotators, one.votes, strict=True)),
+                    "example_id": tie.example_id,
+                    "unit": tie.unit,
+                    "labels": dict(zip(tie.annotators, tie.votes, strict=True)),
                 }
-                for one in self.ties[: self.limit]
+                for tie in self.ties[: self.limit]
             ],
             "level": self.level,
             "methods": {
-                name: None if one.interval is None else one.interval.method
-                for name, one in self.coefficients.items()
+                name: None if estimate.interval is None else estimate.interval.method
+                for name, estimate in self.coefficients.items()
             },
             "seed": self.seed,
             "resamples": self.resamples,
@@ -276,7 +256,7 @@ def agreement_of(
     keys = table.by_annotators.select("kind", "column").unique(maintain_order=True)
     known = {named(*key).shown: key for key in keys.iter_rows()}
     chosen = _chosen(table, known, scales or {})
-    wanted = [_key(name, known) for name in columns] or list(known.values())
+    keys_to_measure = [_key(name, known) for name in columns] or list(known.values())
     ties: dict[tuple[str, str], list[Tie]] = {}
     for tie in table.ties({column: scale for (_, column), scale in chosen.items()}):
         ties.setdefault((tie.kind, tie.column), []).append(tie)
@@ -285,7 +265,7 @@ def agreement_of(
         _Column(table.of(*key), chosen[key], clusters or {}, decided.get(key, {})).agreement(
             *key, tuple(ties.get(key, ())), seed, resamples, level, limit
         )
-        for key in dict.fromkeys(wanted)
+        for key in dict.fromkeys(keys_to_measure)
     )
 
 
@@ -303,10 +283,10 @@ class _Column:
         self.names = list(rows["annotator"].unique(maintain_order=True))
         self.items: dict[Item, int] = {}
         cells: list[tuple[int, int]] = []
-        place = {name: at for at, name in enumerate(self.names)}
+        row_of = {name: at for at, name in enumerate(self.names)}
         for id, unit, annotator in rows.select("example_id", "unit", "annotator").iter_rows():
             item = self.items.setdefault((id, unit), len(self.items))
-            cells.append((place[annotator], item))
+            cells.append((row_of[annotator], item))
         shape = (len(self.names), len(self.items))
         self.words = np.full(shape, None, dtype=object)
         self.numbers = np.full(shape, np.nan)
@@ -317,8 +297,8 @@ class _Column:
             self.numbers[at] = rows["number"].to_numpy()
             self.notes[at] = rows["note"].to_list()
         self.clusters = [clusters.get(id, f"\0{id}") for id, _ in self.items]
-        given = self.words if scale == "nominal" else self.numbers
-        self.given: list[list[Hashable]] = given.tolist()
+        cells_ = self.words if scale == "nominal" else self.numbers
+        self.given: list[list[Hashable]] = cells_.tolist()
         self.rated = read_ratings(self.given)
         self.ratings = self.rated.shared
 
@@ -405,7 +385,10 @@ class _Column:
         if ratings.items == 0 or len(ratings.labels) > MOST_LABELS:
             return ()
         together = coincidences(ratings)
-        words = [label_in_words(label) for label in ratings.labels]
+        words = [
+            number_in_words(label) if isinstance(label, float) else str(label)
+            for label in ratings.labels
+        ]
         n = ratings.counts.sum(axis=0)
         return tuple(
             LabelUse(
@@ -431,31 +414,37 @@ class _Column:
             apart = np.maximum(0, 2 * (m * square - total**2) / (m * (m - 1)))
         order = np.lexsort((np.arange(len(apart)), -ratings.raters, -apart))
         ids = list(self.items)
-        found = []
+        disagreements = []
         for at in order[:limit]:
             if ratings.agreeing[at] == 1:
                 break
             item = int(ratings.at[at])
-            said = [who for who in range(len(self.names)) if self.words[who, item] is not None]
-            found.append(
+            annotators = [
+                who for who in range(len(self.names)) if self.words[who, item] is not None
+            ]
+            disagreements.append(
                 Disagreement(
                     *ids[item],
-                    {self.names[who]: self.words[who, item] for who in said},
-                    {self.names[who]: note for who in said if (note := self.notes[who, item])},
+                    {self.names[who]: self.words[who, item] for who in annotators},
+                    {
+                        self.names[who]: note
+                        for who in annotators
+                        if (note := self.notes[who, item])
+                    },
                     float(apart[at]),
                     self.decided.get(ids[item]),
                 )
             )
-        return tuple(found)
+        return tuple(disagreements)
 
 
 def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
-    found: dict[tuple[str, str], dict[Item, str]] = {}
+    labels: dict[tuple[str, str], dict[Item, str]] = {}
     rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
     columns = ("kind", "column", "example_id", "unit", "value")
     for kind, column, id, unit, value in rows.select(columns).iter_rows():
-        found.setdefault((kind, column), {})[id, unit] = value
-    return found
+        labels.setdefault((kind, column), {})[id, unit] = value
+    return labels
 
 
 def coincidences(ratings: RatingMatrix) -> Floats:
@@ -465,13 +454,8 @@ def coincidences(ratings: RatingMatrix) -> Floats:
     """
     weight = 1 / (ratings.raters - 1)
     together = (ratings.counts * weight[:, None]).T @ ratings.counts
-    own = (ratings.counts * weight[:, None]).sum(axis=0)
-    return np.asarray(together - np.diag(own))
-
-
-def label_in_words(label: Hashable) -> str:
-    """Return a label as it is written in files."""
-    return number_in_words(label) if isinstance(label, float) else str(label)
+    totals = (ratings.counts * weight[:, None]).sum(axis=0)
+    return np.asarray(together - np.diag(totals))
 
 
 def _chosen(
@@ -491,14 +475,15 @@ def _chosen(
 def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     if name in known:
         return known[name]
-    found = [key for key in known.values() if name in (key[1], ".".join(key))]
-    if len(found) == 1:
-        return found[0]
+    matching = [key for key in known.values() if name in (key[1], ".".join(key))]
+    if len(matching) == 1:
+        return matching[0]
     raise UnknownName("column of these labels", name, known, hint=f"They have {', '.join(known)}.")
 
 
-def _coefficient(one: AgreementCoefficient) -> dict[str, Any]:
-    return {"value": one.value, **ends_of(one.interval), "reason": one.reason}
+def _coefficient(estimate: AgreementCoefficient) -> dict[str, Any]:
+    ends = ends_of(estimate.interval)
+    return {"value": estimate.value, **ends, "reason": estimate.reason}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -510,17 +495,16 @@ class LabelAgreement(Displayable):
     broken: tuple[BrokenRule, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
-            "labels": [one.to_dict() for one in self.columns],
+            "labels": [column.to_dict() for column in self.columns],
             "source": self.labels.source,
             "n_rows": self.labels.frame.height,
             "annotators": list(self.labels.annotators),
             "adjudicators": list(self.labels.adjudicators),
-            "adjudication": asdict(self.labels.adjudication),
+            "adjudication": plain(self.labels.adjudication),
             "discarded": self.labels.discarded,
             "set_aside": self.labels.set_aside,
-            "broken_rules": [one.to_dict() for one in self.broken],
+            "broken_rules": plain(self.broken),
             "notes": list(self.labels.notes),
         }
 
@@ -554,7 +538,7 @@ def agreement(
     """
     paths = [labels] if isinstance(labels, str | PathLike) else list(labels)
     table = read_label_table(paths, columns=columns)
-    found = agreement_of(
+    results = agreement_of(
         table,
         columns=column,
         scales=scales,
@@ -562,4 +546,4 @@ def agreement(
         seed=seed,
         limit=limit,
     )
-    return LabelAgreement(table, tuple(found), tuple(table.broken_rules()))
+    return LabelAgreement(table, tuple(results), tuple(table.broken_rules()))

@@ -66,7 +66,8 @@ class Name:
         >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
         ('topically_relevant', 'support')
         """
-        return label_of(self.kind, self.column) or _dotted(self.kind, self.column)
+        dotted = self.column if self.kind == "metric" else f"{self.kind}.{self.column}"
+        return label_of(self.kind, self.column) or dotted
 
     @property
     def shown(self) -> str:
@@ -84,8 +85,8 @@ class NoLabel(Exception):
 
 def label_of(kind: str, column: str) -> str:
     """Return the taxonomy label of a judgement; empty if it has none."""
-    found = KINDS[kind].columns.get(column) if kind in KINDS else None
-    return found.label if found else ""
+    definition = KINDS[kind].columns.get(column) if kind in KINDS else None
+    return definition.label if definition else ""
 
 
 def known_labels() -> dict[str, tuple[str, str]]:
@@ -212,39 +213,39 @@ def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
     return values_of((asks or list(kind.asks))[-1], column)
 
 
-def _word(words: Sequence[str], cell: object, said: LabelValue | None) -> LabelValue:
-    word = said.value.lower() if said else ""
+def _word(words: Sequence[str], cell: object, value: LabelValue | None) -> LabelValue:
+    word = value.value.lower() if value else ""
     if word not in words:
         raise NoLabel(f"one of {', '.join(words)}", shown(cell))
     return LabelValue(word, None)
 
 
-def _truth(cell: object, said: LabelValue | None) -> LabelValue:
-    number = yes_or_no(said)
+def _truth(cell: object, value: LabelValue | None) -> LabelValue:
+    number = yes_or_no(value)
     if number not in (0, 1):
         raise NoLabel(YES_OR_NO, shown(cell))
     return LabelValue("true" if number else "false", number)
 
 
-def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
+def _of_metric(name: Name, cell: object, value: LabelValue | None) -> LabelValue:
     metric = metric_named(name.column)
-    if said is None or (metric is None and said.number is None):
+    if value is None or (metric is None and value.number is None):
         raise NoLabel("a value of the metric", shown(cell))
     if metric is None:
-        return said
+        return value
     if metric.name == "answer_outcome":
-        word = said.value.lower().replace("'", "").replace("’", "").replace(" ", "_")
+        word = value.value.lower().replace("'", "").replace("’", "").replace(" ", "_")
         word = OWN_AS_OUTCOME.get(word, word)
         if word not in OUTCOMES:
             raise NoLabel(f"one of {', '.join(OUTCOMES)}, true or false", shown(cell))
         return LabelValue(word, OUTCOMES[word])
     low, high = metric.range.low, metric.range.high
     if metric.range.rate:
-        return _truth(cell, said)
-    number = yes_or_no(said) if (low, high) == (0, 1) else said.number
+        return _truth(cell, value)
+    number = yes_or_no(value) if (low, high) == (0, 1) else value.number
     if number is None or not low <= number <= high:
-        raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
-    return said if number == said.number else LabelValue(number_in_words(number), number)
+        raise NoLabel(_between(low, high), shown(cell) if number is None else value.value)
+    return value if number == value.number else LabelValue(number_in_words(number), number)
 
 
 def _between(low: float, high: float) -> str:
@@ -294,10 +295,6 @@ def metric_named(column: str) -> Metric | None:
         return parse_metric(column) if head in ALIASES else read_metric(column)
     except RagstoneError:
         return None
-
-
-def _dotted(kind: str, column: str) -> str:
-    return column if kind == "metric" else f"{kind}.{column}"
 
 
 TWO_LABELS = "two_labels"
@@ -380,7 +377,7 @@ class RatingScale:
 
 
 def rating_scales(
-    cells: Mapping[str, Sequence[object]], named: Mapping[str, Ends]
+    cells: Mapping[str, Sequence[object]], ends_of: Mapping[str, Ends]
 ) -> dict[str, RatingScale]:
     """Return the scale of each column that holds ratings of a metric; most columns hold none.
 
@@ -392,7 +389,7 @@ def rating_scales(
     """
     faults: list[str] = []
     meant: dict[str, RatingScale] = {}
-    for name, ends in named.items():
+    for name, ends in ends_of.items():
         metric = metric_named(name)
         if metric is None or (why := _unscaled(metric)) is not None:
             known = "is no metric" if metric is None else why
@@ -401,19 +398,20 @@ def rating_scales(
             faults.append(f"The scale of {name} has two ends, such as 1:5, got {ends}.")
         else:
             meant[str(metric)] = RatingScale(metric, *ends)
-    found: dict[str, RatingScale] = {}
-    for column, given in cells.items():
+    scale_by_column: dict[str, RatingScale] = {}
+    for column, values in cells.items():
         metric = metric_named(column.removeprefix("metric."))
         if metric is not None:
-            scale = meant.pop(str(metric), None) or _guessed(metric, given)
-            found |= {} if scale is None else {column: scale}
-    there = ", ".join(cells)
+            scale = meant.pop(str(metric), None) or _guessed(metric, values)
+            scale_by_column |= {} if scale is None else {column: scale}
+    known_columns = ", ".join(cells)
     faults += [
-        f"No column is of {name}, whose scale is named; there are {there}." for name in meant
+        f"No column is of {name}, whose scale is named; there are {known_columns}."
+        for name in meant
     ]
     if faults:
         raise InputError("\n".join(faults))
-    return found
+    return scale_by_column
 
 
 def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:

@@ -1,7 +1,7 @@
 """Label table: people's labels by annotator, unit and column, and their merging into examples."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -61,32 +61,30 @@ class Completeness:
     given: int
     asked: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
 
-
-def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
+def completeness_of(frame: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
     """Count labels by annotator and label, in the order of the rows.
 
     ``blank`` has the rows without any label, with the columns of ``UNIT``.
     """
     sorts: dict[str, set[str]] = {}
-    given: dict[str, dict[tuple[str, str | None], set[str]]] = {}
-    for annotator, id, unit, kind, column in labels.select(*UNIT, "kind", "column").iter_rows():
+    labels_of: dict[str, dict[tuple[str, str | None], set[str]]] = {}
+    for annotator, id, unit, kind, column in frame.select(*UNIT, "kind", "column").iter_rows():
         label = named(kind, column).shown
         sorts.setdefault(label, set()).add(sort_of_unit(unit))
-        given.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
+        labels_of.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
     for annotator, id, unit in blank.iter_rows():
-        given.setdefault(annotator, {}).setdefault((id, unit), set())
-    found = []
-    for annotator, units in given.items():
+        labels_of.setdefault(annotator, {}).setdefault((id, unit), set())
+    completeness = []
+    for annotator, units in labels_of.items():
         for label, of in sorts.items():
-            asked = [said for (_, unit), said in units.items() if sort_of_unit(unit) in of]
-            if asked:
-                n = sum(label in said for said in asked)
-                found.append(Completeness(annotator, label, n, len(asked)))
-    return tuple(found)
+            asked_units = [
+                labels for (_, unit), labels in units.items() if sort_of_unit(unit) in of
+            ]
+            if asked_units:
+                n = sum(label in labels for labels in asked_units)
+                completeness.append(Completeness(annotator, label, n, len(asked_units)))
+    return tuple(completeness)
 
 
 def sort_of_unit(unit: str | None) -> str:
@@ -105,17 +103,17 @@ def is_joined(kind: str, column: str) -> bool:
     return bool(label_of(kind, column)) and not KINDS[kind].having("topic")
 
 
-def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
+def joined(example: Example, votes: Sequence[Vote], locate: Place) -> Example:
     """Return the example with labels merged into its own, see ``LabelTable.join``."""
-    settled, faults = _settled(example, votes, place)
+    settled, faults = _settled(example, votes, locate)
     if faults:
         raise DataError(faults)
     if not settled:
         return example
     labels = dict(example.labels)
-    for (kind, column, unit), one in settled.items():
+    for (kind, column, unit), label in settled.items():
         name = label_of(kind, column)
-        value = _as_labelled(one, kind, column)
+        value = _as_labelled(label, kind, column)
         if name in LABELS["record"]:
             if value is not None:
                 labels[name] = value
@@ -145,12 +143,12 @@ def placed(
 
     Rows about unknown examples or contexts are set aside; a note tells of each sort.
     """
-    there = {example.id: ranks_of(example) for example in examples}
+    ranks_by_id = {example.id: ranks_of(example) for example in examples}
     units: list[str | None] = []
     discarded: list[str | None] = []
     columns = ("example_id", "kind", "unit", "discarded")
     for id, kind, unit, why in labels.select(columns).iter_rows():
-        ranks = there.get(id)
+        ranks = ranks_by_id.get(id)
         problem = NO_EXAMPLE if ranks is None else None
         if ranks is not None and unit is not None and is_about_contexts(kind, unit):
             rank = ranks.get(unit)
@@ -165,9 +163,9 @@ def placed(
 
 
 def _settled(
-    example: Example, votes: Sequence[Vote], place: Place
+    example: Example, votes: Sequence[Vote], locate: Place
 ) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
-    there: list[tuple[str | None, Vote]] = []
+    known_votes: list[tuple[str | None, Vote]] = []
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
     for vote in votes:
@@ -179,27 +177,30 @@ def _settled(
         if vote.unit is not None and (unit is None or _beyond(unit, example)):
             unknown |= {} if vote.discarded else {vote.unit: None}
         else:
-            there.append((unit, vote))
-    given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
+            known_votes.append((unit, vote))
+    votes_by_unit: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
     words = (
-        FinalLabel(at, (one.kind, one.column), one.annotator, one.discarded) for at, one in there
+        FinalLabel(at, (vote.kind, vote.column), vote.annotator, vote.discarded)
+        for at, vote in known_votes
     )
-    for unit, vote in compress(there, that_count(words)):
-        given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
-    faults = [_unknown(example, unit, place) for unit in unknown]
+    for unit, vote in compress(known_votes, that_count(words)):
+        votes_by_unit.setdefault((vote.kind, vote.column, unit), []).append(
+            (vote.value, vote.number)
+        )
+    faults = [_unknown(example, unit, locate) for unit in unknown]
     settled = {}
-    for (kind, column, unit), said in given.items():
-        settled[kind, column, unit] = settle(said, scale_of(kind, column, NO_NUMBERS))
+    for (kind, column, unit), values in votes_by_unit.items():
+        settled[kind, column, unit] = settle(values, scale_of(kind, column, NO_NUMBERS))
     return settled, faults
 
 
-def _as_labelled(one: Settled, kind: str, column: str) -> Any:
+def _as_labelled(label: Settled, kind: str, column: str) -> Any:
     judged = KINDS[kind].columns[column]
-    if one.value is None:
+    if label.value is None:
         return None
     if judged.role == "grade":
-        return int(one.number or 0)
-    return bool(one.number) if judged.dtype == pl.Boolean else one.value
+        return int(label.number or 0)
+    return bool(label.number) if judged.dtype == pl.Boolean else label.value
 
 
 def _place_of(unit: str) -> tuple[str, int]:
@@ -219,22 +220,20 @@ def _beyond(unit: str, example: Example) -> bool:
     return listed is not None and at >= len(listed)
 
 
-def _unknown(example: Example, unit: str, place: Place) -> Fault:
+def _unknown(example: Example, unit: str, locate: Place) -> Fault:
     kind = unit_kind(unit)
-    if kind == "context":
-        n = len(example.contexts or ())
+    n = len((example.contexts if kind == "context" else example.labels.get(f"{kind}s")) or ())
+    if n == 0:
+        lists = "has none" if kind == "context" else "lists none"
+        expected = f"no label of a {kind}, for {example.id!r} {lists}"
+    elif kind == "context":
         positions = "position 1" if n == 1 else f"a position from 1 to {n}"
         expected = f"the id of a context of {example.id!r} or {positions}"
-        if n == 0:
-            expected = f"no label of a context, for {example.id!r} has none"
+    elif n == 1:
+        expected = f"{kind} 1, the only one of {example.id!r}"
     else:
-        n = len(example.labels.get(f"{kind}s") or ())
         expected = f"one of the {n} {kind}s of {example.id!r}, counted from 1"
-        if n == 0:
-            expected = f"no label of a {kind}, for {example.id!r} lists none"
-        if n == 1:
-            expected = f"{kind} 1, the only one of {example.id!r}"
-    file, line = place(unit=unit)
+    file, line = locate(unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 
 
@@ -276,10 +275,6 @@ says why a row does not count; such rows are kept but not used; Ragstone gives t
 example without giving a label."""
 
 
-def _no_blank() -> pl.DataFrame:
-    return pl.DataFrame(schema=dict.fromkeys(UNIT, pl.String))
-
-
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """Human labels.
@@ -297,7 +292,9 @@ class LabelTable:
     notes: tuple[str, ...] = ()
     places: pl.DataFrame | None = field(default=None, repr=False)
     systems: Mapping[str, str] = field(default_factory=dict, repr=False)
-    blank: pl.DataFrame = field(default_factory=_no_blank, repr=False)
+    blank: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=dict.fromkeys(UNIT, pl.String)), repr=False
+    )
 
     @cached_property
     def used(self) -> pl.DataFrame:
@@ -358,8 +355,8 @@ class LabelTable:
         discarded rows.
         """
         stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
-        asked = ~by_adjudicators()
-        return completeness_of(self.frame.filter(stays, asked), self.blank.filter(asked))
+        is_asked = ~by_adjudicators()
+        return completeness_of(self.frame.filter(stays, is_asked), self.blank.filter(is_asked))
 
     @cached_property
     def scales(self) -> Mapping[tuple[str, str], Scale]:
@@ -415,9 +412,9 @@ class LabelTable:
 
         Rows about an unknown example or context are set aside, and a note says so.
         """
-        there = list(examples)
-        known = self.known_as((one.id, one.system) for one in there)
-        frame, notes = placed(known.frame, known.source, there)
+        listed = list(examples)
+        known = self.known_as((example.id, example.system) for example in listed)
+        frame, notes = placed(known.frame, known.source, listed)
         return replace(known, frame=frame, notes=(*known.notes, *notes))
 
     def name_of(self, id: str, system: str) -> str:
@@ -438,8 +435,8 @@ class LabelTable:
         renamed = {name: id for name, id in ids.items() if name != id}
         if not renamed:
             return self
-        named = pl.col("example_id").replace(renamed)
-        frame, blank = self.frame.with_columns(named), self.blank.with_columns(named)
+        new_ids = pl.col("example_id").replace(renamed)
+        frame, blank = self.frame.with_columns(new_ids), self.blank.with_columns(new_ids)
         return replace(self, frame=frame, blank=blank, systems={})
 
     def unknown_ids(self, ids: Iterable[str]) -> list[str]:
@@ -452,12 +449,12 @@ class LabelTable:
 
     def faults(self, ids: Iterable[str], field: str, expected: str) -> list[Fault]:
         """Return one fault for each line about these examples."""
-        wanted = self.frame["example_id"].is_in(list(ids))
+        chosen = self.frame["example_id"].is_in(list(ids))
         places = self.places if self.places is not None else pl.DataFrame(
             {"file": [self.source] * self.frame.height, "line": [None] * self.frame.height},
             schema={"file": pl.String, "line": pl.Int64},
         )  # fmt: skip
-        rows = places.with_columns(id=self.frame["example_id"]).filter(wanted).unique(
+        rows = places.with_columns(id=self.frame["example_id"]).filter(chosen).unique(
             maintain_order=True
         )  # fmt: skip
         return [Fault(file, line, field, expected, id) for file, line, id in rows.iter_rows()]
@@ -473,21 +470,21 @@ class LabelTable:
 
     @cached_property
     def _votes(self) -> dict[str, list[Vote]]:
-        found: dict[str, list[Vote]] = {}
+        votes: dict[str, list[Vote]] = {}
         columns = ["kind", "column", "unit", "annotator", "value", "number"]
         rows = self._spoken.with_columns(pl.col("discarded").is_not_null())
         for id, *vote in rows.select("example_id", *columns, "discarded").iter_rows():
-            found.setdefault(id, []).append(Vote(*vote))
-        return found
+            votes.setdefault(id, []).append(Vote(*vote))
+        return votes
 
     @cached_property
     def _spoken(self) -> pl.DataFrame:
-        theirs = by_adjudicators() & ~pl.col("discarded").is_in(SET_ASIDE)
-        return self.frame.filter(pl.col("discarded").is_null() | theirs)
+        by_deciders = by_adjudicators() & ~pl.col("discarded").is_in(SET_ASIDE)
+        return self.frame.filter(pl.col("discarded").is_null() | by_deciders)
 
-    def _place(self, **wanted: Any) -> tuple[str, int | None]:
+    def _place(self, **values: Any) -> tuple[str, int | None]:
         at = self.frame.with_row_index("at").filter(
-            *(pl.col(name).eq_missing(value) for name, value in wanted.items())
+            *(pl.col(name).eq_missing(value) for name, value in values.items())
         )["at"]  # fmt: skip
         if self.places is None or at.is_empty():
             return self.source, None

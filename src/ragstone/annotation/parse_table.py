@@ -67,33 +67,33 @@ def judged(
     notes += over_systems
     if not names and not faults and not any(row.discarded for row in rows):
         faults.append(_nothing(rows, source, seen, columns))
-    kept: list[tuple[Any, ...]] = []
+    table_rows: list[tuple[Any, ...]] = []
     places: list[tuple[str, int | None]] = []
-    once = _Once(faults)
+    probabilities: dict[tuple[str, str | None], GivenRow] = {}
     blank: list[tuple[str, str, str | None]] = []
     empty = 0
     unlike: dict[str, None] = {}
     for row in rows:
-        found = list(_labels(row, names, ratings, faults, unlike))
-        for name, said in found:
-            once.check(row, name, len(kept))
-            kept.append(_row(row, name, said))
-        if not found and row.discarded:
-            kept.append(_row(row, None, None))
-        if not found and not row.discarded:
+        labels = list(_labels(row, names, ratings, faults, unlike))
+        table_rows += [_row(row, name.kind, name.column, *label) for name, label in labels]
+        if labels and not row.discarded:
+            _check_probability(row, probabilities, faults)
+        elif not labels and row.discarded:
+            table_rows.append(_row(row))
+        elif not labels:
             blank.append((row.annotator, row.id, row.unit))
         empty += not row.labels and not row.discarded
-        places += [(row.file, row.line)] * (len(kept) - len(places))
+        places += [(row.file, row.line)] * (len(table_rows) - len(places))
     if faults:
         raise DataError(faults, hint=_hint(unlike))
     if all(name.kind == "own" for name in names.values()):
         notes += _unfilled(rows, seen, columns)
-    notes += _set_aside(kept, places, once.repeated)
+    notes += _set_aside(table_rows, places)
     if empty:
         notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
     return LabelTable(
         source,
-        pl.DataFrame(kept, schema=SCHEMA, orient="row"),
+        pl.DataFrame(table_rows, schema=SCHEMA, orient="row"),
         tuple(notes),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
@@ -115,12 +115,12 @@ def _unfilled(
 
 def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
     """The system of each id that has one; an id with several systems becomes ID/SYSTEM."""
-    found: dict[str, dict[str, None]] = {}
+    systems_of: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.system is not None:
-            found.setdefault(row.id, {})[row.system] = None
-    if all(len(systems) == 1 for systems in found.values()):
-        return {id: next(iter(systems)) for id, systems in found.items()}, []
+            systems_of.setdefault(row.id, {})[row.system] = None
+    if all(len(systems) == 1 for systems in systems_of.values()):
+        return {id: next(iter(systems)) for id, systems in systems_of.items()}, []
     for row in rows:
         if row.system is not None:
             row.id = id_of(row.id, row.system)
@@ -131,58 +131,45 @@ SHOWN = 3
 VALUE = list(SCHEMA).index("value")
 
 
-class _Once:
-    """Finds repeated labels, and examples with more than one inclusion probability.
-
-    ``repeated`` lists the rows of each annotator, unit and column with more than one label.
-    """
-
-    def __init__(self, faults: list[Fault]) -> None:
-        self.faults = faults
-        self._said: dict[tuple[str, str, str | None, str, str], list[int]] = {}
-        self._probability: dict[tuple[str, str | None], tuple[float, GivenRow]] = {}
-        self._told: set[tuple[str, int | None]] = set()
-
-    @property
-    def repeated(self) -> list[list[int]]:
-        return [places for places in self._said.values() if len(places) > 1]
-
-    def check(self, row: GivenRow, name: Name, place: int) -> None:
-        if row.discarded:
-            return
-        key = (row.id, row.annotator, row.unit, name.kind, name.column)
-        self._said.setdefault(key, []).append(place)
-        if row.inclusion_probability is not None:
-            mine = (row.inclusion_probability, row)
-            first, where = self._probability.setdefault((row.id, row.unit), mine)
-            if first != row.inclusion_probability:
-                expected = "one probability an example"
-                self._tell(row, where, "inclusion_probability", expected, f"{mine[0]} and {first}")
-
-    def _tell(self, row: GivenRow, before: GivenRow, field: str, expected: str, got: str) -> None:
-        if (row.file, row.line) not in self._told:
-            self._told.add((row.file, row.line))
-            place = "" if before.file == row.file else f" of {before.file}"
-            got = f"{got} as in line {before.line}{place}"
-            self.faults.append(Fault(row.file, row.line, field, expected, got))
+def _check_probability(
+    row: GivenRow, first: dict[tuple[str, str | None], GivenRow], faults: list[Fault]
+) -> None:
+    probability = row.inclusion_probability
+    if probability is None:
+        return
+    before = first.setdefault((row.id, row.unit), row)
+    if before.inclusion_probability == probability:
+        return
+    file = "" if before.file == row.file else f" of {before.file}"
+    got = f"{probability} and {before.inclusion_probability} as in line {before.line}{file}"
+    expected = "one probability an example"
+    fault = Fault(row.file, row.line, "inclusion_probability", expected, got)
+    # Several annotators may share a line.
+    if not faults or faults[-1] != fault:
+        faults.append(fault)
 
 
 def _set_aside(
-    kept: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]], repeated: list[list[int]]
+    table_rows: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]]
 ) -> list[str]:
+    """Set aside an annotator's repeated labels of a unit; if they differ, all of them."""
+    positions: dict[tuple[Any, ...], list[int]] = {}
+    for at, (id, kind, column, unit, annotator, *_, discarded) in enumerate(table_rows):
+        if not discarded:
+            positions.setdefault((id, annotator, unit, kind, column), []).append(at)
     differing = []
-    for several in repeated:
-        values = {kept[at][VALUE] for at in several}
+    for several in positions.values():
+        values = {table_rows[at][VALUE] for at in several}
         if len(values) > 1:
             differing.append(several)
         why = TWO_LABELS if len(values) > 1 else SAME_TWICE
         for at in several if len(values) > 1 else several[1:]:
-            kept[at] = (*kept[at][:-1], why)
+            table_rows[at] = (*table_rows[at][:-1], why)
     if not differing:
         return []
     some = []
     for first, second, *_ in differing[:SHOWN]:
-        row = dict(zip(SCHEMA, kept[first], strict=True))
+        row = dict(zip(SCHEMA, table_rows[first], strict=True))
         lines = f"{places[first][0]}:{places[first][1]}", str(places[second][1])
         some.append([row["column"], row["example_id"], row["annotator"], *lines])
     more = max(0, len(differing) - SHOWN)
@@ -193,7 +180,13 @@ def _nothing(
     rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
 ) -> Fault:
     if empty := _empty(rows, seen, columns):
-        return Fault(source, None, "", "at least one label", _none_filled(empty))
+        return Fault(
+            source,
+            None,
+            "",
+            "at least one label",
+            f"no cell of {' or '.join(map(ascii_safe, empty))} is filled",
+        )
     known = ", ".join(known_labels())
     got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
     return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
@@ -209,16 +202,12 @@ def _empty(rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, 
     return [name for _, name in header.labels if name not in filled]
 
 
-def _none_filled(columns: Sequence[str]) -> str:
-    return f"no cell of {' or '.join(map(ascii_safe, columns))} is filled"
-
-
 def _hint(unlike: Collection[str]) -> str:
     if not unlike:
         return ""
     column = next(iter(unlike))
-    own = argument("columns", {f"own.{column}": "COLUMN"})
-    return f"If {column} is a column of your own, not the metric: {own}."
+    renamed = argument("columns", {f"own.{column}": "COLUMN"})
+    return f"If {column} is a column of your own, not the metric: {renamed}."
 
 
 def _names(
@@ -237,8 +226,8 @@ def _names(
     ratings = {} if scales is None else rating_scales(cells, scales)
     names: dict[str, Name] = {}
     noted: dict[str, list[str]] = {}
-    for column, given in cells.items():
-        name, note = name_of(column, given, units, meant=column in columns)
+    for column, values in cells.items():
+        name, note = name_of(column, values, units, meant=column in columns)
         if column in ratings:
             name, note = named("metric", str(ratings[column].metric)), ratings[column].note
         elif note == NOT_THE_METRIC and scales is not None:
@@ -246,13 +235,10 @@ def _names(
         dotted = "." in column
         if not is_known(name):
             row = lines[column]
-            known = (
-                ", ".join(one for kind, one in known_labels().values() if kind == name.kind)
-                or "any name"
-            )
-            expected = f"a column of {name.kind} ({known})"
+            known = ", ".join(label for kind, label in known_labels().values() if kind == name.kind)
+            expected = f"a column of {name.kind} ({known or 'any name'})"
             faults.append(Fault(row.file, row.line, column, expected, repr(name.column)))
-        elif name.kind == "own" and not dotted and (why := no_labels(given)):
+        elif name.kind == "own" and not dotted and (why := no_labels(values)):
             noted.setdefault(why, []).append(column)
         else:
             names[column] = name
@@ -269,11 +255,11 @@ def no_labels(cells: Sequence[object]) -> str:
     """Return a reason if a user-defined column does not hold labels; empty if it does."""
     words = Counter[str]()
     for cell in cells:
-        said = in_words(cell)
-        if said is None:
+        value = in_words(cell)
+        if value is None:
             return reason("no_single_values")
-        if said.number is None:
-            words[said.value] += 1
+        if value.number is None:
+            words[value.value] += 1
     if len(words) > MOST_WORDS or any(len(word) > LONGEST_WORD for word in words):
         return reason("free_text", most=MOST_WORDS)
     return ""
@@ -296,30 +282,26 @@ def _labels(
             continue
         try:
             scale = ratings.get(column)
-            said = label(name, cell, row.unit) if scale is None else scale.said(cell)
+            value = label(name, cell, row.unit) if scale is None else scale.said(cell)
         except NoLabel as error:
             faults.append(Fault(row.file, row.line, column, error.expected, error.got))
             if name.kind == "metric" and not column.startswith("metric."):
                 unlike[column] = None
             continue
-        if said is not None:
-            yield name, said
+        if value is not None:
+            yield name, value
 
 
 def _about(row: GivenRow) -> str:
     return "proposition" if row.about in ("claim", "statement") else row.about
 
 
-def _row(row: GivenRow, name: Name | None, said: LabelValue | None) -> tuple[Any, ...]:
-    return (
-        row.id,
-        None if name is None else name.kind,
-        None if name is None else name.column,
-        row.unit,
-        row.annotator,
-        None if said is None else said.value,
-        None if said is None else said.number,
-        row.inclusion_probability,
-        row.note,
-        row.discarded,
-    )
+def _row(
+    row: GivenRow,
+    kind: str | None = None,
+    column: str | None = None,
+    value: str | None = None,
+    number: float | None = None,
+) -> tuple[Any, ...]:
+    about = (row.id, kind, column, row.unit, row.annotator, value, number)
+    return (*about, row.inclusion_probability, row.note, row.discarded)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ragstone.data.example import id_text
 from ragstone.data.fields import NAMES, squash
-from ragstone.data.json_text import Problem, shown
+from ragstone.data.json_text import Problem, add_problem
 from ragstone.judgements import KINDS
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -51,19 +51,18 @@ def in_words(cell: object) -> LabelValue | None:
     if isinstance(cell, bool):
         return LabelValue("true", 1.0) if cell else LabelValue("false", 0.0)
     if isinstance(cell, (int, float)):
-        return number_said(cell)
+        return _finite(cell)
     if not isinstance(cell, str):
         return None
     text = cell.strip()
     if text.lower() in NAMED_TRUTHS:
         return in_words(NAMED_TRUTHS[text.lower()])
-    if NUMBER.fullmatch(text) and (said := number_said(float(text))) is not None:
-        return said
+    if NUMBER.fullmatch(text) and (value := _finite(float(text))) is not None:
+        return value
     return LabelValue(text, None)
 
 
-def number_said(value: float) -> LabelValue | None:
-    """Read a finite number as a label."""
+def _finite(value: float) -> LabelValue | None:
     try:
         number = float(value)
     except OverflowError:
@@ -73,13 +72,13 @@ def number_said(value: float) -> LabelValue | None:
 
 def number_of(cell: object) -> float | None:
     """Return the number that a cell holds; None if it holds a word or a truth value."""
-    said = in_words(cell)
-    return None if said is None or said.value in NAMED_TRUTHS else said.number
+    value = in_words(cell)
+    return None if value is None or value.value in NAMED_TRUTHS else value.number
 
 
-def yes_or_no(said: LabelValue | None) -> float | None:
+def yes_or_no(value: LabelValue | None) -> float | None:
     """Return a label as a number, with 1 for yes and 0 for no; None for any other word."""
-    return None if said is None else YES_NO.get(said.value.lower(), said.number)
+    return None if value is None else YES_NO.get(value.value.lower(), value.number)
 
 
 def plain_value(value: str, number: float | None) -> bool | int | float | str:
@@ -129,8 +128,8 @@ def named_by_user() -> list[str]:
 
 def kinds_of_labels() -> list[str]:
     """Return the kinds that people's labels can have."""
-    named = named_by_user()
-    return [*(name for name, kind in KINDS.items() if kind.labels() and name not in named), *named]
+    free = named_by_user()
+    return [*(name for name, kind in KINDS.items() if kind.labels() and name not in free), *free]
 
 
 @dataclass(slots=True)
@@ -182,14 +181,14 @@ def row_of(
     parts, labels = _divided(record, header)
     id = _text(parts.get("id"), "id", problems)
     if not id and not problems:
-        problems.append(Problem("id", "the id of an example", shown(parts.get("id"))))
+        add_problem(problems, "id", "the id of an example", parts.get("id"))
     row.id = id or ""
     row.annotator = _text(parts.get("annotator"), "annotator", problems) or ""
     row.unit = _unit(parts, problems)
     row.inclusion_probability = _probability(parts.get("inclusion_probability"), problems)
     row.note = _text(parts.get("note"), "note", problems) or None
     row.discarded = _discarded(parts.get("discard"))
-    row.system = system_named(parts.get("system"))
+    row.system = id_text(parts.get("system"))
     row.labels = _long(labels, problems) if header.is_long else labels
     return row, problems
 
@@ -259,35 +258,33 @@ def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     if kind not in kinds or not isinstance(column, (str, int)):
         wrong = "kind" if kind not in kinds else "column"
         expected = f"one of {', '.join(kinds)}" if wrong == "kind" else "the name of a column"
-        problems.append(Problem(wrong, expected, shown(by_name.get(wrong))))
+        add_problem(problems, wrong, expected, by_name.get(wrong))
         return {}
     value = by_name.get("value", by_name.get("number"))
     return {} if value is None else {f"{kind}.{column}": value}
 
 
 def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
-    named = {
+    units = {
         name: parts[name]
         for name in ("context", "claim", "statement", "unit")
         if parts.get(name) not in (None, "")
     }
-    if len(named) > 1:
-        both = " and ".join(named)
-        problems.append(Problem(next(iter(named)), "one of context, claim and statement", both))
-    for name, cell in named.items():
+    if len(units) > 1:
+        both = " and ".join(units)
+        problems.append(Problem(next(iter(units)), "one of context, claim and statement", both))
+    for name, cell in units.items():
         if name in ("context", "unit"):
             unit = _text(cell, name, problems)
             if unit is None or unit_kind(unit) == "context":
                 return unit
             kind, _, number = unit.partition(" ")
         else:
-            said = in_words(cell)
-            kind, number = name, "" if said is None else said.value.removeprefix(f"{name} ")
+            value = in_words(cell)
+            kind, number = name, "" if value is None else value.value.removeprefix(f"{name} ")
         if number.isdecimal() and len(number) < 9 and 0 < int(number) <= MOST_PARTS:
             return f"{kind} {int(number)}"
-        problems.append(
-            Problem(name, f"the number of a {kind}, from 1 to {MOST_PARTS:,}", shown(cell))
-        )
+        add_problem(problems, name, f"the number of a {kind}, from 1 to {MOST_PARTS:,}", cell)
     return None
 
 
@@ -296,13 +293,8 @@ def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
         return cell
     if (text := id_text(cell)) is not None:
         return text
-    problems.append(Problem(field, "text or a whole number", shown(cell)))
+    add_problem(problems, field, "text or a whole number", cell)
     return None
-
-
-def system_named(cell: object) -> str | None:
-    """Return the system whose answer a row is about; None if the row names none."""
-    return id_text(cell)
 
 
 def _probability(cell: object, problems: list[Problem]) -> float | None:
@@ -311,15 +303,15 @@ def _probability(cell: object, problems: list[Problem]) -> float | None:
     number = number_of(cell)
     if number is None or not 0 < number <= 1:
         expected = "a probability above 0, at most 1"
-        problems.append(Problem("inclusion_probability", expected, shown(cell)))
+        add_problem(problems, "inclusion_probability", expected, cell)
         return None
     return number
 
 
 def _discarded(cell: object) -> str | None:
     """Why a row is discarded; a bare yes gives no reason, but still discards the row."""
-    said = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
-    number = yes_or_no(said)
-    if said is None or said.value == "" or number == 0:
+    value = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
+    number = yes_or_no(value)
+    if value is None or value.value == "" or number == 0:
         return None
-    return DISCARDED if number == 1 else said.value
+    return DISCARDED if number == 1 else value.value

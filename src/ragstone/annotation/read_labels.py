@@ -25,11 +25,11 @@ import polars as pl
 from ragstone.core.errors import DataError, Fault
 from ragstone.core.remote_files import is_url, shown_url
 from ragstone.data import Example, read
-from ragstone.data.example import parse_cell, put_cell, read_id
+from ragstone.data.example import id_text, parse_cell, put_cell, read_id
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.formats.json_documents import JsonDocument, JsonLines
 from ragstone.data.formats.table_files import CsvTable, Parquet
-from ragstone.data.json_text import BadRow, Problem, ascii_safe, shown
+from ragstone.data.json_text import BadRow, Problem, add_problem, ascii_safe
 from ragstone.data.read_facts import windows_notes
 from ragstone.data.record_labels import FIELDS, LABELS, label_problems
 from ragstone.data.sources import Source, on_disk
@@ -40,7 +40,7 @@ from .label_table import SCHEMA, LabelTable
 from .parse_table import judged
 from .queue.labels_store import LabelDatabase, StoreAddress, shown_source
 from .queue.queue_results import labels_as_they_are, queue_records, still_coming
-from .raw_rows import PARTS, GivenRow, header_of, row_of, system_named
+from .raw_rows import PARTS, GivenRow, header_of, row_of
 from .write_labels import rows_of_platform
 
 ONE_PERSON = "human"
@@ -85,20 +85,20 @@ def rows_of(
         columns: Maps names to names in the record, as given by the user.
     """
     name_of = {column: name for name, column in columns.items()}
-    said: dict[tuple[str, str | None], dict[str, Any]] = {}
+    labels_by: dict[tuple[str, str | None], dict[str, Any]] = {}
 
     def say(annotator: str, unit: str | None, name: str, value: object) -> None:
         if value is not None:
-            said.setdefault((annotator, unit), {})[name_of.get(name, name)] = value
+            labels_by.setdefault((annotator, unit), {})[name_of.get(name, name)] = value
 
     of_answers = LABELS["answer"]
     for name, value in labels.items():
         of = next((unit for unit, field in FIELDS.items() if field == name), None)
         if of is not None and _are_objects(value):
-            for index, one in enumerate(value):
+            for index, item in enumerate(value):
                 place = str(index + 1) if of == "context" else f"{of} {index + 1}"
                 for label in LABELS[of]:
-                    say(ONE_PERSON, place, label, (one or {}).get(label))
+                    say(ONE_PERSON, place, label, (item or {}).get(label))
         elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():
             for label in of_answers:
                 say(ONE_PERSON, None, label, value.get(label))
@@ -113,13 +113,13 @@ def rows_of(
                 say(ONE_PERSON, None, name, value)
         else:
             say(ONE_PERSON, None, name, value)
-    for (annotator, unit), given in said.items():
-        yield GivenRow(file, line, id, annotator, unit, given)
+    for (annotator, unit), row_labels in labels_by.items():
+        yield GivenRow(file, line, id, annotator, unit, row_labels)
 
 
 def _are_objects(value: object) -> bool:
     """Whether a value is a list of objects; null is allowed for a context without labels."""
-    return isinstance(value, list) and all(one is None or isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(item is None or isinstance(item, dict) for item in value)
 
 
 def _id(
@@ -130,30 +130,30 @@ def _id(
 ) -> str:
     by_name = {squash(str(name)): cell for name, cell in record.items()}
     names: Sequence[str] = [columns["id"]] if "id" in columns else NAMES["id"]
-    given = next((by_name[word] for name in names if (word := squash(name)) in by_name), None)
-    if given is None:
+    id = next((by_name[word] for name in names if (word := squash(name)) in by_name), None)
+    if id is None:
         return str(line)
-    return read_id(given, "id", problems) or ""
+    return read_id(id, "id", problems) or ""
 
 
 def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:
     """Find the system in any of the places where a label file or dataset may name it."""
     places = (record, record.get("slices"), record.get("meta"), labels)
-    for place in places:
-        for name, cell in place.items() if isinstance(place, Mapping) else ():
-            if squash(str(name)) in PARTS["system"] and (system := system_named(cell)):
+    for fields in places:
+        for name, cell in fields.items() if isinstance(fields, Mapping) else ():
+            if squash(str(name)) in PARTS["system"] and (system := id_text(cell)):
                 return system
     return None
 
 
 def _labels(record: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    given = record.get("labels")
-    if isinstance(given, str):
-        given = parse_cell(given, "labels", problems)
-    if given is not None and not isinstance(given, Mapping):
-        problems.append(Problem("labels", "an object", shown(given)))
+    value = record.get("labels")
+    if isinstance(value, str):
+        value = parse_cell(value, "labels", problems)
+    if value is not None and not isinstance(value, Mapping):
+        add_problem(problems, "labels", "an object", value)
         return {}
-    labels = dict(given or {})
+    labels = dict(value or {})
     dotted = [str(name) for name in record if str(name).startswith("labels.")]
     if dotted:
         labels = deepcopy(labels)
@@ -203,8 +203,8 @@ def read_label_table(
     seen: dict[str, None] = {}
     meter = Meter()
     for path in several:
-        found, wrong = _of_file(path, columns, seen, meter)
-        rows += found
+        file_rows, wrong = _of_file(path, columns, seen, meter)
+        rows += file_rows
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
     table = judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
@@ -240,8 +240,8 @@ def labels_of(
         if isinstance(example, Example):
             rows += rows_of(example.id, example.labels, source, number, columns)
         else:
-            found, problems = rows_in(example, source, number, columns)
-            rows += found
+            example_rows, problems = rows_in(example, source, number, columns)
+            rows += example_rows
             faults += [Fault(source, number, *problem) for problem in problems]
     return judged(rows, faults, source, (), columns, scales)
 
@@ -270,7 +270,7 @@ def records_of(
                            "question_id": example.question_id}  # fmt: skip
         return
     if not path.is_file():
-        raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
+        raise DataError.of_file(name, "a file of labels", "none of this name")
     for line, record in source_of(path, name).rows(meter or Meter()):
         if isinstance(record, Example):
             continue
@@ -317,8 +317,8 @@ def _of_file(
             problems = record.problems
         elif header_of(record, columns).is_data:
             is_empty = False
-            found, problems = rows_in(record, name, line, columns)
-            rows += found
+            record_rows, problems = rows_in(record, name, line, columns)
+            rows += record_rows
         else:
             is_empty = False
             row, problems = row_of(record, name, line, columns)
@@ -334,13 +334,13 @@ def _of_file(
 def _not_there(
     columns: Mapping[str, str], seen: Mapping[str, None], rows: Sequence[GivenRow], source: str
 ) -> list[Fault]:
-    there = set(seen).union(*(row.labels for row in rows))
-    names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
+    columns_there = set(seen).union(*(row.labels for row in rows))
+    names = [*seen, *(f"labels.{column}" for column in columns_there - set(seen))]
     got = f"the columns {', '.join(map(ascii_safe, names))}"
     return [
         Fault(source, None, name, f"a column called {column!r}", got)
         for name, column in columns.items()
-        if seen and not {name, column} & there
+        if seen and not {name, column} & columns_there
     ]
 
 

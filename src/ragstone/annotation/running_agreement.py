@@ -59,7 +59,6 @@ class FigureSoFar:
     caution: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "value": self.value,
             "why": self.why,
@@ -98,7 +97,6 @@ class LabelSoFar:
     means: Mapping[str, FigureSoFar]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "label": self.label,
             "scale": self.scale,
@@ -107,8 +105,8 @@ class LabelSoFar:
             "percent": self.percent.to_dict(),
             self.kappa_name: self.kappa.to_dict(),
             "krippendorff_alpha": self.alpha.to_dict(),
-            "annotators": [one.to_dict() for one in self.annotators],
-            "means": {name: one.to_dict() for name, one in self.means.items()},
+            "annotators": [annotator.to_dict() for annotator in self.annotators],
+            "means": {name: mean.to_dict() for name, mean in self.means.items()},
         }
 
 
@@ -146,7 +144,7 @@ def labels_so_far(
         InputError: An ordinal or interval scale for labels that are not numbers; or a label beyond
             its ends.
     """
-    found = agreement_of(
+    results = agreement_of(
         table,
         columns=columns,
         scales=scales,
@@ -160,17 +158,17 @@ def labels_so_far(
     uneven = _uneven(table)
     return tuple(
         _label(
-            one,
+            result,
             _with_open_ones(
-                _means(one, combined, ends or {}, clusters or {}, coming, level),
-                _ends(one, ends or {}),
-                *_left_open(one, table, combined),
+                _means(result, combined, ends or {}, clusters or {}, coming, level),
+                _ends(result, ends or {}),
+                *_left_open(result, table, combined),
             ),
             coming,
             level,
-            uneven=(one.kind, one.column) in uneven,
+            uneven=(result.kind, result.column) in uneven,
         )
-        for one in found
+        for result in results
     )
 
 
@@ -182,37 +180,41 @@ def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
 
 
 def _label(
-    one: ColumnAgreement,
+    result: ColumnAgreement,
     means: Mapping[str, FigureSoFar],
     coming: Coming,
     level: float,
     *,
     uneven: bool,
 ) -> LabelSoFar:
-    of_two = one.n_annotators == 2
+    of_two = result.n_annotators == 2
     kappa_name: CoefficientName = "cohen_kappa" if of_two else "fleiss_kappa"
 
     def figure(name: CoefficientName, coefficient: Coefficient) -> FigureSoFar:
-        plain = one.coefficients[name]
-        ratings = one.ratings if name == "cohen_kappa" else one.ratings.anonymous
+        plain = result.coefficients[name]
+        ratings = result.ratings if name == "cohen_kappa" else result.ratings.anonymous
         sequence = None
         if plain.value is not None and coming == "at_random":
-            sequence = agreement_sequence(ratings, coefficient, clusters=one.clusters, level=level)
-        found = _figure(plain.value, plain.reason, one.n_clusters, plain.interval, sequence, coming)
+            sequence = agreement_sequence(
+                ratings, coefficient, clusters=result.clusters, level=level
+            )
+        estimate = _figure(
+            plain.value, plain.reason, result.n_clusters, plain.interval, sequence, coming
+        )
         # A mean can count each by the inverse of its chance; agreement is of what was labelled.
-        mostly = uneven and found.value is not None and found.caution is None
-        return replace(found, caution=OF_THE_LIKELIER) if mostly else found
+        mostly = uneven and estimate.value is not None and estimate.caution is None
+        return replace(estimate, caution=OF_THE_LIKELIER) if mostly else estimate
 
     return LabelSoFar(
-        one.name,
-        one.scale,
-        one.n_items,
-        one.n_shared,
+        result.name,
+        result.scale,
+        result.n_items,
+        result.n_shared,
         figure("percent", observed_agreement),
         figure(kappa_name, mean_kappa if of_two else fleiss),
         kappa_name,
-        figure("krippendorff_alpha", alpha(one.scale)),
-        one.annotators,
+        figure("krippendorff_alpha", alpha(result.scale)),
+        result.annotators,
         means,
     )
 
@@ -238,7 +240,7 @@ def _figure(
 
 
 def _means(
-    one: ColumnAgreement,
+    result: ColumnAgreement,
     combined: pl.DataFrame,
     ends: Mapping[str, Ends],
     clusters: Mapping[str, Hashable],
@@ -246,23 +248,27 @@ def _means(
     level: float,
 ) -> dict[str, FigureSoFar]:
     rows = combined.filter(
-        pl.col("kind") == one.kind, pl.col("column") == one.column, ~pl.col("tie")
+        pl.col("kind") == result.kind, pl.col("column") == result.column, ~pl.col("tie")
     )
-    if one.scale == "nominal":
+    if result.scale == "nominal":
         labels = rows["value"].unique().sort()
         if len(labels) > MOST_LABELS:
             return {}
         return {
             label: _mean(
-                rows, rows["value"] == label, one.scale, (0.0, 1.0), clusters, coming, level
+                rows, rows["value"] == label, result.scale, (0.0, 1.0), clusters, coming, level
             )
             for label in labels
         }
-    return {"": _mean(rows, rows["number"], one.scale, _ends(one, ends), clusters, coming, level)}
+    return {
+        "": _mean(rows, rows["number"], result.scale, _ends(result, ends), clusters, coming, level)
+    }
 
 
-def _left_open(one: ColumnAgreement, table: LabelTable, combined: pl.DataFrame) -> tuple[int, int]:
-    rows = combined.filter(pl.col("kind") == one.kind, pl.col("column") == one.column)
+def _left_open(
+    result: ColumnAgreement, table: LabelTable, combined: pl.DataFrame
+) -> tuple[int, int]:
+    rows = combined.filter(pl.col("kind") == result.kind, pl.col("column") == result.column)
     labelled = set(rows.select("example_id", "unit").iter_rows())
     sorts = {sort_of_unit(unit) for _, unit in labelled}
     blank = {(id, unit) for _, id, unit in table.blank.iter_rows() if sort_of_unit(unit) in sorts}
@@ -276,7 +282,7 @@ def _with_open_ones(
 
     Where more are open than labelled, they are still to come.
     """
-    found = dict(means)
+    new_means = dict(means)
     for label, mean in means.items():
         low, high = (0.0, 1.0) if label else ends
         if 0 < n <= labelled and mean.value is not None and low is not None and high is not None:
@@ -285,15 +291,15 @@ def _with_open_ones(
             why = reason(
                 LEFT_OPEN, n=n, asked=n + labelled, least=f"{least:.3f}", most=f"{most:.3f}"
             )
-            found[label] = replace(mean, caution=why)
-    return found
+            new_means[label] = replace(mean, caution=why)
+    return new_means
 
 
-def _ends(one: ColumnAgreement, ends: Mapping[str, Ends]) -> tuple[float | None, float | None]:
+def _ends(result: ColumnAgreement, ends: Mapping[str, Ends]) -> tuple[float | None, float | None]:
     """The least and the greatest number that can be said, as far as they are known."""
-    if one.name in ends:
-        return ends[one.name]
-    metric = metric_named(one.column) if one.kind == "metric" else None
+    if result.name in ends:
+        return ends[result.name]
+    metric = metric_named(result.column) if result.kind == "metric" else None
     return (None, None) if metric is None else (metric.range.low, metric.range.high)
 
 
@@ -360,10 +366,10 @@ def _coming(queue: Queue) -> Coming:
 
 def choice_ends(form: QueueForm) -> dict[str, Ends]:
     """Return the least and the greatest choice of each label whose choices are numbers."""
-    found: dict[str, Ends] = {}
-    for one in form.asked:
-        said = [in_words(choice) for choice in one.choices]
-        numbers = [word.number for word in said if word is not None and word.number is not None]
-        if numbers and len(numbers) == len(one.choices) and min(numbers) < max(numbers):
-            found[one.label.removeprefix("own.")] = min(numbers), max(numbers)
-    return found
+    ends: dict[str, Ends] = {}
+    for label in form.asked:
+        values = [in_words(choice) for choice in label.choices]
+        numbers = [word.number for word in values if word is not None and word.number is not None]
+        if numbers and len(numbers) == len(label.choices) and min(numbers) < max(numbers):
+            ends[label.label.removeprefix("own.")] = min(numbers), max(numbers)
+    return ends

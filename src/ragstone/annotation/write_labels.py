@@ -49,8 +49,8 @@ def rows_of_platform(record: Record) -> list[Record] | None:
         return list(_of_argilla(record, _by_user(responses)))
     flat = [str(name) for name in record if str(name).endswith(FLAT)]
     if flat and any(f"{name}.users" in record for name in flat):
-        said = {name.removesuffix(FLAT): _answers(record, name) for name in flat}
-        return list(_of_argilla(record, _by_user(said)))
+        answers = {name.removesuffix(FLAT): _answers(record, name) for name in flat}
+        return list(_of_argilla(record, _by_user(answers)))
     return None
 
 
@@ -86,21 +86,21 @@ def records_of_argilla(rows: Iterable[Record]) -> list[Record]:
 
 
 def _responses(rows: Sequence[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
+    responses: dict[str, list[Record]] = {}
     for row in rows:
         status = "discarded" if row.get("discard") else "submitted"
         for name, value in (_labels(row) or {"note": row.get("note")}).items():
-            said = {"value": value, "user_id": row.get("annotator"), "status": status}
-            found.setdefault(name, []).append(said)
-    return found
+            response = {"value": value, "user_id": row.get("annotator"), "status": status}
+            responses.setdefault(name, []).append(response)
+    return responses
 
 
 def _by_unit(rows: Iterable[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
-    found: dict[tuple[Any, ...], tuple[dict[str, Any], list[Record]]] = {}
+    units: dict[tuple[Any, ...], tuple[dict[str, Any], list[Record]]] = {}
     for row in rows:
         about = {name: row[name] for name in ABOUT if row.get(name) is not None}
-        found.setdefault(tuple(about.items()), (about, []))[1].append(row)
-    return list(found.values())
+        units.setdefault(tuple(about.items()), (about, []))[1].append(row)
+    return list(units.values())
 
 
 def _labels(row: Record) -> dict[str, Any]:
@@ -119,25 +119,25 @@ def _result(name: str, value: object) -> Record:
 
 def _of_label_studio(record: Record, annotations: Sequence[Any]) -> Iterator[Record]:
     about = {"id": record.get("id")} | _named(record["data"])
-    for one in annotations:
-        if not isinstance(one, Mapping):
+    for annotation in annotations:
+        if not isinstance(annotation, Mapping):
             continue
         labels = {
             str(result["from_name"]): _value(result.get("value"))
-            for result in one.get("result") or ()
+            for result in annotation.get("result") or ()
             if isinstance(result, Mapping) and "from_name" in result
         }
-        cancelled = {"discard": True} if one.get("was_cancelled") else {}
-        yield about | labels | cancelled | {"annotator": _user(one.get("completed_by"))}
+        cancelled = {"discard": True} if annotation.get("was_cancelled") else {}
+        yield about | labels | cancelled | {"annotator": _user(annotation.get("completed_by"))}
 
 
 def _value(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
-    found = next((value[name] for name in VALUES if name in value), None)
-    if isinstance(found, list):
-        return found[0] if len(found) == 1 else ", ".join(map(str, found)) or None
-    return found
+    content = next((value[name] for name in VALUES if name in value), None)
+    if isinstance(content, list):
+        return content[0] if len(content) == 1 else ", ".join(map(str, content)) or None
+    return content
 
 
 def _user(user: object) -> str | None:
@@ -149,33 +149,37 @@ def _user(user: object) -> str | None:
 
 def _of_argilla(record: Record, by_user: Mapping[str, dict[str, Any]]) -> Iterator[Record]:
     about: dict[str, Any] = {}
-    for place in (record, record.get("fields"), record.get("metadata")):
-        about |= _named(place) if isinstance(place, Mapping) else {}
+    for fields in (record, record.get("fields"), record.get("metadata")):
+        about |= _named(fields) if isinstance(fields, Mapping) else {}
     about = about or {"id": record.get("external_id", record.get("_server_id"))}
     for user, labels in by_user.items():
         yield about | labels | {"annotator": user}
 
 
 def _by_user(responses: object) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
 
     def say(user: object, answers: Mapping[str, Any], status: object) -> None:
         if status != "draft":
-            row = found.setdefault(str(user), {})
+            row = rows.setdefault(str(user), {})
             row.update(answers)
             if status == "discarded":
                 row["discard"] = True
 
     if isinstance(responses, Mapping):
-        for question, given in responses.items():
-            for one in given if isinstance(given, list) else ():
-                say(one.get("user_id"), {str(question): one.get("value")}, one.get("status"))
-        return found
-    for one in responses if isinstance(responses, list) else ():
-        values = one.get("values") or {}
-        answers = {str(name): said.get("value") for name, said in values.items()}
-        say(one.get("user_id"), answers, one.get("status"))
-    return found
+        for question, answers_given in responses.items():
+            for response in answers_given if isinstance(answers_given, list) else ():
+                say(
+                    response.get("user_id"),
+                    {str(question): response.get("value")},
+                    response.get("status"),
+                )
+        return rows
+    for response in responses if isinstance(responses, list) else ():
+        values = response.get("values") or {}
+        answers = {str(name): answer.get("value") for name, answer in values.items()}
+        say(response.get("user_id"), answers, response.get("status"))
+    return rows
 
 
 def _answers(record: Record, name: str) -> list[Record]:
@@ -187,8 +191,8 @@ def _answers(record: Record, name: str) -> list[Record]:
     ]
 
 
-def _named(place: Record) -> dict[str, Any]:
-    cells = ((PART_OF.get(squash(str(name))), cell) for name, cell in place.items())
+def _named(fields: Record) -> dict[str, Any]:
+    cells = ((PART_OF.get(squash(str(name))), cell) for name, cell in fields.items())
     return {part: cell for part, cell in cells if part is not None}
 
 
@@ -276,19 +280,23 @@ def _reads_back(word: str, name: Name, cells: Sequence[object], units: frozenset
 
 def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for one in frame.iter_rows(named=True):
-        about = {"inclusion_probability": one["inclusion_probability"], "note": one["note"],
-                 "discard": one["discarded"]}  # fmt: skip
-        key = (one["example_id"], one["annotator"], one["unit"], *about.values())
-        there = rows.setdefault(key, [])
-        label = None if one["kind"] is None else names[one["kind"], one["column"]]
-        row = next((row for row in there if label is None or label not in row), None)
+    for label_row in frame.iter_rows(named=True):
+        names_in_file = (("inclusion_probability",) * 2, ("note", "note"), ("discard", "discarded"))
+        about = {name: label_row[column] for name, column in names_in_file}
+        key = (label_row["example_id"], label_row["annotator"], label_row["unit"], *about.values())
+        same_unit = rows.setdefault(key, [])
+        label = None if label_row["kind"] is None else names[label_row["kind"], label_row["column"]]
+        row = next((row for row in same_unit if label is None or label not in row), None)
         if row is None:
-            row = {"id": one["example_id"], "annotator": one["annotator"] or None, **about}
-            row |= _unit(one["unit"])
-            there.append(row)
+            row = {
+                "id": label_row["example_id"],
+                "annotator": label_row["annotator"] or None,
+                **about,
+            }
+            row |= _unit(label_row["unit"])
+            same_unit.append(row)
         if label is not None:
-            row[label] = plain_value(one["value"], one["number"])
+            row[label] = plain_value(label_row["value"], label_row["number"])
     return [row for several in rows.values() for row in several]
 
 
@@ -299,11 +307,11 @@ def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folde
             f"{folder.name} is the name of a file. Name a folder."
         )
     for unit, file in TASKS.items():
-        own = [row for row in rows if _unit_of(row) == unit]
-        given = [name for name in labels if any(name in row for row in own)]
-        if own:
+        unit_rows = [row for row in rows if _unit_of(row) == unit]
+        given_labels = [name for name in labels if any(name in row for row in unit_rows)]
+        if unit_rows:
             parts = ("id", "annotator", *([] if unit == "answer" else [unit]))
-            write_rows(iter(own), [*parts, *given, *TAIL], folder / file)
+            write_rows(iter(unit_rows), [*parts, *given_labels, *TAIL], folder / file)
 
 
 def _unit_of(row: Mapping[str, Any]) -> str:
@@ -332,7 +340,9 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: 
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(cell, columns))
-        writer.writerows([_csv_cell(row.get(c)) for c in columns] for row in rows)
+        for row in rows:
+            cells = (row.get(column) for column in columns)
+            writer.writerow(cell(each) if isinstance(each, str) else _cell(each) for each in cells)
         write_result(path, text.getvalue(), private=True)
     else:
         write_result(path, as_parquet(_frame(list(rows), columns)), private=True)
@@ -346,10 +356,6 @@ def _write_json(records: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 def _cell(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _csv_cell(value: object) -> object:
-    return cell(value) if isinstance(value, str) else _cell(value)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:

@@ -123,16 +123,16 @@ class KeptDatabase(Database, Protocol):
         """
 
 
-def open_database(place: str | Path, layout: DatabaseLayout) -> KeptDatabase:
+def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:
     """Open the database in a file, or at ``postgresql://…``; create it where it is missing.
 
     Raises:
         InputError: It cannot be opened, or holds something else.
         MissingDependency: The extra ``postgres`` is not installed.
     """
-    if str(place).startswith(POSTGRES):
-        return PostgresDatabase(str(place), layout)
-    return SqliteDatabase(Path(place), layout)
+    if str(address).startswith(POSTGRES):
+        return PostgresDatabase(str(address), layout)
+    return SqliteDatabase(Path(address), layout)
 
 
 class SqliteRun:
@@ -261,8 +261,8 @@ class PostgresRun:
         self._connection = connection
 
     def __call__(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        found = self._connection.execute(_asked(statement), _sendable(values))
-        return found.fetchall() if found.description else []
+        result = self._connection.execute(_asked(statement), _sendable(values))
+        return result.fetchall() if result.description else []
 
     def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         with self._connection.cursor() as cursor:
@@ -275,7 +275,7 @@ def _asked(statement: str) -> Any:
 
 def _sendable(values: Sequence[object]) -> tuple[object, ...]:
     """The values; PostgreSQL takes no NUL and no half of a surrogate pair in a text."""
-    return tuple(_clean(one) if isinstance(one, str) else one for one in values)
+    return tuple(_clean(value) if isinstance(value, str) else value for value in values)
 
 
 def _clean(text: str) -> str:
@@ -386,18 +386,18 @@ class PostgresDatabase:
         tables = self._tables()
         with self.reading() as run:
             return sum(
-                int(run("SELECT pg_total_relation_size(CAST(? AS regclass))", one)[0][0])
-                for one in tables
+                int(run("SELECT pg_total_relation_size(CAST(? AS regclass))", table)[0][0])
+                for table in tables
             )
 
     def compact(self) -> None:
         line = self._writer
         with line.lock, postgres_in_words(self.name, self._layout, self._broken):
-            for one in self._tables():
-                line.open().execute(f"VACUUM {one}")
+            for table in self._tables():
+                line.open().execute(f"VACUUM {table}")
 
     def _tables(self) -> list[str]:
-        return [found[1] for one in self._layout.tables if (found := _CREATES.match(one))]
+        return [created[1] for table in self._layout.tables if (created := _CREATES.match(table))]
 
     def close(self) -> None:
         # Not while another thread is using them.

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from .messages import Notice, in_python, marked, warn_renamed, worded
 
@@ -81,9 +81,9 @@ class Fault:
     @property
     def text(self) -> str:
         """The fault in one line, with placeholders for the arguments that it names."""
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
         field = f"  {self.field}" if self.field else ""
-        return f"{place}{field}  expected {marked(self.expected)}, got {self.got}"
+        return f"{where}{field}  expected {marked(self.expected)}, got {self.got}"
 
     def __str__(self) -> str:
         return in_python(self.text)
@@ -102,6 +102,11 @@ class DataError(InputError):
         self.total = len(self.faults) if total is None else total
         self.hint = Notice(hint)
         super().__init__()
+
+    @classmethod
+    def of_file(cls, file: str, expected: str, got: str, *, hint: str = "") -> Self:
+        """Return the error for a whole file."""
+        return cls([Fault(file, None, "", expected, got)], hint=hint)
 
     @property
     def text(self) -> str:
@@ -133,17 +138,17 @@ def each(look_up: Iterable[Callable[[], T]]) -> list[T]:
     Raises:
         InputError: With the messages of all calls that fail.
     """
-    found, faults = list[T](), list[InputError]()
-    for one in look_up:
+    results, faults = list[T](), list[InputError]()
+    for call in look_up:
         try:
-            found.append(one())
+            results.append(call())
         except InputError as fault:
             faults.append(fault)
     if len(faults) > 1:
         raise InputError("\n".join(fault.text for fault in faults))
     if faults:
         raise faults[0]
-    return found
+    return results
 
 
 class RunConflict(InputError):
@@ -346,7 +351,7 @@ def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
     except RagstoneError:
         raise
     except Exception as error:
-        if not any(one in str(error) for one in words):
+        if not any(word in str(error) for word in words):
             raise
         raise DiskFull(getattr(error, "filename", None) or file) from error
 

@@ -14,8 +14,10 @@ from .messages import argument
 
 def private_folder(folder: Path) -> None:
     """Create a folder and its missing parents, accessible to this user alone."""
-    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
-        one.mkdir(mode=0o700, exist_ok=True)
+    for missing in reversed(
+        [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    ):
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(file: Path) -> None:
@@ -33,13 +35,13 @@ def cache_folder() -> Path:
     Raises:
         InputError: RAGSTONE_CACHE is a URL.
     """
-    if own := os.environ.get("RAGSTONE_CACHE"):
-        if "://" in own:
+    if folder := os.environ.get("RAGSTONE_CACHE"):
+        if "://" in folder:
             raise InputError(
                 "RAGSTONE_CACHE is a URL. Name a folder on the disk; replies of models alone can "
                 f"be kept at a URL, with {argument('cache', 'URL')}."
             )
-        return Path(own).expanduser()
+        return Path(folder).expanduser()
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         return Path(xdg) / "ragstone"
     if sys.platform == "win32":
@@ -161,8 +163,8 @@ def _refuse_what_is_kept(file: Path) -> None:
 
 def _run_of(file: Path) -> Path | None:
     for folder in file.parents[:DEEPEST]:
-        ours = file.relative_to(folder).parts[0] in set(RunEntry)
-        if ours and (folder / RunEntry.MANIFEST).is_file():
+        is_of_run = file.relative_to(folder).parts[0] in set(RunEntry)
+        if is_of_run and (folder / RunEntry.MANIFEST).is_file():
             return folder
     return None
 

@@ -101,9 +101,9 @@ class Notice(str):
     marked: str
 
     def __new__(cls, text: str) -> Self:
-        one: Self = super().__new__(cls, in_python(text))
-        one.marked = marked(text)
-        return one
+        notice: Self = super().__new__(cls, in_python(text))
+        notice.marked = marked(text)
+        return notice
 
 
 def argument(name: str, value: object = None) -> str:
@@ -128,24 +128,24 @@ def argument(name: str, value: object = None) -> str:
     """
     match value:
         case None:
-            said = []
+            parts = []
         case list():
-            said = ["", *value]
+            parts = ["", *value]
         case Mapping():
-            (said,) = ([key, of] for key, of in value.items())
+            (parts,) = ([key, of] for key, of in value.items())
         case _:
-            said = [value]
-    return f"{OPEN}{BETWEEN.join([name, *(_SIGNS.sub('', str(each)) for each in said)])}{CLOSE}"
+            parts = [value]
+    return f"{OPEN}{BETWEEN.join([name, *(_SIGNS.sub('', str(each)) for each in parts)])}{CLOSE}"
 
 
-def call(function: str, *given: str) -> str:
+def call(function: str, *arguments: str) -> str:
     """Write a call of a function with these arguments; for shell users, the command.
 
     >>> said = call("rescore", argument("run", "RUN"), argument("metrics", "mrr"))
     >>> in_python(said), in_shell(said)
     ('rescore(run=RUN, metrics="mrr")', 'ragstone score RUN --metric mrr')
     """
-    return f"{OPEN}{function}({CLOSE}{BETWEEN.join(given)}{OPEN}){CLOSE}"
+    return f"{OPEN}{function}({CLOSE}{BETWEEN.join(arguments)}{OPEN}){CLOSE}"
 
 
 def marked(text: str) -> str:
@@ -162,8 +162,10 @@ def in_python(text: str) -> str:
     """Return the text in its form for Python callers."""
     if OPEN not in text:
         return text
-    text = _CALL.sub(lambda one: f"{one[1]}({one[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text)
-    return _ARGUMENT.sub(lambda one: _assigned(*one[1].split(BETWEEN)), text)
+    text = _CALL.sub(
+        lambda match: f"{match[1]}({match[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text
+    )
+    return _ARGUMENT.sub(lambda match: _assigned(*match[1].split(BETWEEN)), text)
 
 
 def in_shell(text: str) -> str:
@@ -171,8 +173,10 @@ def in_shell(text: str) -> str:
     text = marked(text)
     if OPEN not in text:
         return text
-    text = _CALL.sub(lambda one: _command(one[1], one[2].replace(_NEXT, f"{CLOSE} {OPEN}")), text)
-    return _ARGUMENT.sub(lambda one: _option(*one[1].split(BETWEEN)), text)
+    text = _CALL.sub(
+        lambda match: _command(match[1], match[2].replace(_NEXT, f"{CLOSE} {OPEN}")), text
+    )
+    return _ARGUMENT.sub(lambda match: _option(*match[1].split(BETWEEN)), text)
 
 
 def throughout(value: Any, words: Callable[[str], str]) -> Any:
@@ -181,19 +185,19 @@ def throughout(value: Any, words: Callable[[str], str]) -> Any:
         case str():
             return words(value)
         case list():
-            return [throughout(one, words) for one in value]
+            return [throughout(item, words) for item in value]
         case tuple():
-            return tuple(throughout(one, words) for one in value)
+            return tuple(throughout(item, words) for item in value)
         case Mapping():
-            return {throughout(key, words): throughout(one, words) for key, one in value.items()}
+            return {throughout(key, words): throughout(item, words) for key, item in value.items()}
         case _ if is_dataclass(value) and not isinstance(value, type):
-            inside = {one.name: getattr(value, one.name) for one in fields(value)}
+            inside = {each.name: getattr(value, each.name) for each in fields(value)}
             return replace(value, **throughout(inside, words))
     return value
 
 
-def _assigned(name: str, *said: str) -> str:
-    match said:
+def _assigned(name: str, *values: str) -> str:
+    match values:
         case _ if name in IN_PYTHON:
             return IN_PYTHON[name]
         case []:
@@ -202,30 +206,30 @@ def _assigned(name: str, *said: str) -> str:
             return f"{name}={_value(one)}"
         case ["", *several]:
             return f"{name}=[{', '.join(map(_value, several))}]"
-    key, of = said
+    key, of = values
     return f"{name}={{{_value(key)}: {_ends(of)}}}"
 
 
-def _value(said: str) -> str:
-    if said in ("True", "False") or said.isupper() or re.fullmatch(r"-?[\d.]+", said):
-        return said
-    return f"'{said}'" if '"' in said else f'"{said}"'
+def _value(text: str) -> str:
+    if text in ("True", "False") or text.isupper() or re.fullmatch(r"-?[\d.]+", text):
+        return text
+    return f"'{text}'" if '"' in text else f'"{text}"'
 
 
-def _ends(said: str) -> str:
+def _ends(text: str) -> str:
     """The value of a key: ``FIRST:LAST`` as a pair, anything else as one value."""
-    first, _, last = said.partition(":")
-    return f"({first}, {last})" if said.isupper() and last else _value(said)
+    first, _, last = text.partition(":")
+    return f"({first}, {last})" if text.isupper() and last else _value(text)
 
 
-def _command(function: str, given: str) -> str:
-    return f"ragstone {COMMANDS.get(function, function)}{' ' if given else ''}{given}"
+def _command(function: str, arguments: str) -> str:
+    return f"ragstone {COMMANDS.get(function, function)}{' ' if arguments else ''}{arguments}"
 
 
-def _option(name: str, *said: str) -> str:
+def _option(name: str, *values: str) -> str:
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
     lead = "" if option.isupper() else f"{option} "
-    match said:
+    match values:
         case [] | ["True"]:
             return option
         case ["False"]:
@@ -233,8 +237,8 @@ def _option(name: str, *said: str) -> str:
         case [one]:
             return lead + shlex.quote(one)
         case ["", *several]:
-            return " ".join(lead + shlex.quote(one) for one in several)
-    key, of = said
+            return " ".join(lead + shlex.quote(value) for value in several)
+    key, of = values
     return lead + shlex.quote(f"{key}={of}")
 
 
@@ -254,8 +258,8 @@ class Reason:
 
     def __str__(self) -> str:
         if self.code == SAID:
-            said = self.facts.get(SAID, "")
-            return f"{self.of}: {said}" if self.of else said
+            text = self.facts.get(SAID, "")
+            return f"{self.of}: {text}" if self.of else text
         return _text(self.code, self.of, self.facts)
 
     def about(self, of: str) -> "Reason":
@@ -271,11 +275,11 @@ class Reason:
         """
         # A code and its facts hold no space, so whatever is before the last colon is the prefix.
         of, colon, rest = text.rpartition(": ")
-        found = _READ.fullmatch(rest)
-        if found is None or of != of.strip() or bool(of) != bool(colon):
+        match = _READ.fullmatch(rest)
+        if match is None or of != of.strip() or bool(of) != bool(colon):
             return cls(SAID, {SAID: text})
-        facts = dict(parse_qsl(found["facts"] or "", keep_blank_values=True))
-        return cls(found["code"], facts, of)
+        facts = dict(parse_qsl(match["facts"] or "", keep_blank_values=True))
+        return cls(match["code"], facts, of)
 
 
 def reason(code: str, *, of: str = "", **facts: object) -> str:
@@ -296,11 +300,11 @@ def _text(code: str, of: str, facts: Mapping[str, object]) -> str:
     return f"{of}: {text}" if of else text
 
 
-def _written(said: str) -> str:
+def _written(text: str) -> str:
     # Reasons are made row by row, and nearly all are of such characters: twice as fast.
-    if _PLAIN.fullmatch(said):
-        return said.replace(" ", "+")
-    return quote_plus(said, safe=_SAFE, errors="backslashreplace")
+    if _PLAIN.fullmatch(text):
+        return text.replace(" ", "+")
+    return quote_plus(text, safe=_SAFE, errors="backslashreplace")
 
 
 class Renderer(Protocol):

@@ -124,8 +124,8 @@ class Remote:
             facts = self._fs.info(self._root)
             if facts["type"] == "file":
                 return [_file(facts)]
-            found = self._fs.find(self._root, detail=True)
-        return [_file(found[path]) for path in sorted(found) if found[path]["type"] == "file"]
+            entries = self._fs.find(self._root, detail=True)
+        return [_file(entries[path]) for path in sorted(entries) if entries[path]["type"] == "file"]
 
     def is_file(self) -> bool:
         """Return True for a file, False for a folder.
@@ -156,18 +156,18 @@ class Remote:
                 f"{self.name}: {size:,} of {file.size:,} bytes came. Run the same command again."
             )
 
-    def at(self, place: str) -> RemoteFile | None:
+    def at(self, name: str) -> RemoteFile | None:
         """Return a file of this folder; None if it is not there.
 
         Raises:
             StorageAway: As ``files``.
         """
-        path = self._path(place)
+        path = self._path(name)
         with self._said("read"):
             self._fs.invalidate_cache()
             return _file(self._fs.info(path)) if self._fs.exists(path) else None
 
-    def read(self, place: str) -> bytes:
+    def read(self, name: str) -> bytes:
         """Return the content of a small file of this folder.
 
         Raises:
@@ -175,15 +175,15 @@ class Remote:
             StorageAway: As ``files``.
         """
         with self._said("read"):
-            return bytes(self._fs.cat_file(self._path(place)))
+            return bytes(self._fs.cat_file(self._path(name)))
 
-    def put(self, place: str, content: bytes | Path) -> None:
+    def put(self, name: str, content: bytes | Path) -> None:
         """Write a file of this folder, completely or not at all.
 
         Raises:
             StorageAway: The store does not answer, or does not allow it.
         """
-        path = self._path(place)
+        path = self._path(name)
         with self._said("write"):
             # An object store has a file when it is whole; others have it while it is written.
             beside = path if self._whole else f"{path}{UNFINISHED}"
@@ -195,18 +195,18 @@ class Remote:
             if beside != path:
                 self._fs.mv(beside, path)
 
-    def create(self, place: str, content: bytes) -> bool:
+    def create(self, name: str, content: bytes) -> bool:
         """Write a file of this folder unless it is there; False if it is.
 
         Raises:
             StorageAway: As ``put``.
         """
-        if self.at(place) is not None:
+        if self.at(name) is not None:
             return False
         with self._said("write"):
-            self._make_folder(self._path(place))
+            self._make_folder(self._path(name))
             try:
-                self._fs.pipe_file(self._path(place), content, mode="create")
+                self._fs.pipe_file(self._path(name), content, mode="create")
             except FileExistsError:
                 return False
         return True
@@ -217,13 +217,13 @@ class Remote:
         Raises:
             StorageAway: As ``put``.
         """
-        paths = [self._path(place) for place in places]
+        paths = [self._path(name) for name in places]
         with self._said("write"):
             for path in paths:
                 with suppress(FileNotFoundError):
                     self._fs.rm_file(path)
 
-    def remove_folder(self, place: str) -> None:
+    def remove_folder(self, name: str) -> None:
         """Delete an empty folder of this one, where a store has folders.
 
         Raises:
@@ -231,7 +231,7 @@ class Remote:
         """
         if not self._whole:
             with self._said("write"), suppress(FileNotFoundError):
-                self._fs.rmdir(self._path(place))
+                self._fs.rmdir(self._path(name))
 
     @property
     def _whole(self) -> bool:
@@ -242,8 +242,8 @@ class Remote:
         if not self._whole:
             self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
 
-    def _path(self, place: str) -> str:
-        return f"{self._root.rstrip('/')}/{place}"
+    def _path(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
 
     def _opened(self) -> tuple[Any, str]:
         scheme = SCHEME.match(self.url)
@@ -258,7 +258,7 @@ class Remote:
                 raise MissingDependency(f"{kind}://", EXTRAS[kind]) from error
             raise InputError(
                 f"{self.name} needs fsspec and a package that opens {kind}:// for it: {error}. For "
-                f"{', '.join(dict.fromkeys(f'{one}://' for one in EXTRAS.values()))} there are "
+                f"{', '.join(dict.fromkeys(f'{extra}://' for extra in EXTRAS.values()))} there are "
                 "extras, such as pip install 'ragstone[s3]'."
             ) from error
 
@@ -288,7 +288,7 @@ class Remote:
                 f"{self.name}: nothing reads this kind of URL. Give a path, or a URL that fsspec "
                 "reads, such as s3://, gs://, az:// or https://."
             )
-        if isinstance(error, OSError) and any(one in words for one in ("No space", "Disk quota")):
+        if isinstance(error, OSError) and any(word in words for word in ("No space", "Disk quota")):
             room = "disk for a copy" if doing == "read" else "store"
             return StorageAway(
                 f"{self.name}: there is no room on the {room}. Make room; then run the same "
@@ -299,7 +299,7 @@ class Remote:
                 f"{self.name} cannot be {_past(doing)}: there are no credentials. Set those of "
                 "the store, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
             )
-        if isinstance(error, PermissionError) or any(one in words for one in NOT_ALLOWED):
+        if isinstance(error, PermissionError) or any(word in words for word in NOT_ALLOWED):
             return StorageAway(
                 f"{self.name} cannot be {_past(doing)}: the store refuses it to these credentials."
             )
@@ -360,14 +360,14 @@ def copy_of(url: str) -> Path:
     folder = cache_folder() / "inputs"
     private_folder(folder)
     _forget_old(folder)
-    place = folder / _hash(url, files)
-    while not _use(place):
-        _make(remote, files, place)
-    return place / remote.file_name
+    folder_of_copy = folder / _hash(url, files)
+    while not _use(folder_of_copy):
+        _make(remote, files, folder_of_copy)
+    return folder_of_copy / remote.file_name
 
 
-def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
-    unfinished = Path(mkdtemp(dir=place.parent))
+def _make(remote: Remote, files: Sequence[RemoteFile], target: Path) -> None:
+    unfinished = Path(mkdtemp(dir=target.parent))
     try:
         top = unfinished / remote.file_name
         for file in files:
@@ -377,9 +377,9 @@ def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
             into.parent.mkdir(parents=True, exist_ok=True)
             remote.fetch(file, into)
         try:
-            unfinished.rename(place)
+            unfinished.rename(target)
         except OSError:
-            if not place.is_dir():
+            if not target.is_dir():
                 raise
             # Another process made the same.
     finally:
@@ -387,33 +387,33 @@ def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
 
 
 def _hash(url: str, files: Sequence[RemoteFile]) -> str:
-    facts = [f"{one.path}\0{one.size}\0{one.tag or uuid4()}" for one in files]
+    facts = [f"{file.path}\0{file.size}\0{file.tag or uuid4()}" for file in files]
     return blake2b("\n".join([url, *facts]).encode(), digest_size=16).hexdigest()
 
 
-def _use(place: Path) -> bool:
+def _use(folder: Path) -> bool:
     """Note that a copy is used, and lock it; False if there is none."""
     try:
-        if place not in _used:
-            _used[place] = os.open(place, os.O_RDONLY)
-            _lock(_used[place], alone=False)
-        os.utime(place)
+        if folder not in _used:
+            _used[folder] = os.open(folder, os.O_RDONLY)
+            _lock(_used[folder], alone=False)
+        os.utime(folder)
     except OSError:
-        if (descriptor := _used.pop(place, None)) is not None:
+        if (descriptor := _used.pop(folder, None)) is not None:
             os.close(descriptor)
         return False
     return True
 
 
 def _forget_old(folder: Path) -> None:
-    for place in folder.iterdir():
+    for copy in folder.iterdir():
         with suppress(OSError):
-            if place in _used or time.time() - place.stat().st_mtime < KEPT:
+            if copy in _used or time.time() - copy.stat().st_mtime < KEPT:
                 continue
-            descriptor = os.open(place, os.O_RDONLY)
+            descriptor = os.open(copy, os.O_RDONLY)
             try:
                 if _lock(descriptor, alone=True):
-                    shutil.rmtree(place, ignore_errors=True)
+                    shutil.rmtree(copy, ignore_errors=True)
             finally:
                 os.close(descriptor)
 

@@ -87,7 +87,7 @@ class LaterLayout(sqlite3.DatabaseError):
 
 def steps_from(steps: Mapping[int, Sequence[str]], version: int) -> list[str]:
     """Return the statements that lead from a version to the newest."""
-    return [one for start in sorted(steps) if start >= version for one in steps[start]]
+    return [statement for start in sorted(steps) if start >= version for statement in steps[start]]
 
 
 def needs(version: int) -> str:
@@ -173,9 +173,9 @@ def copy_database(file: Path, into: Path) -> None:
     source = f"{file.absolute().as_uri()}?mode=ro"
     with (
         closing(sqlite3.connect(source, uri=True)) as here,
-        closing(sqlite3.connect(into)) as there,
+        closing(sqlite3.connect(into)) as target,
     ):
-        here.backup(there)
+        here.backup(target)
 
 
 def _copy_beside(file: Path, version: int) -> None:
@@ -193,7 +193,7 @@ def _copy_beside(file: Path, version: int) -> None:
 
 def copies(file: Path) -> list[Path]:
     """Return the copies beside a file, of the versions from which it was taken to the next."""
-    return [one for one in file.parent.iterdir() if one.name.startswith(f"{file.name}{COPY}")]
+    return [copy for copy in file.parent.iterdir() if copy.name.startswith(f"{file.name}{COPY}")]
 
 
 def explained(error: Exception, file: Path) -> InputError:
@@ -320,8 +320,8 @@ def _version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None
 
 def _checked_version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None:
     ((owner,),) = connection.execute("PRAGMA application_id")
-    there = connection.execute("SELECT sql FROM sqlite_master").fetchall()
-    if not there and not owner:
+    tables = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+    if not tables and not owner:
         return None
     if owner != layout.owner:
         raise _not_ours("it belongs to another program")
@@ -330,7 +330,7 @@ def _checked_version(connection: sqlite3.Connection, layout: SqliteLayout) -> in
         if version in layout.steps or layout.is_cache:
             return version
         raise _not_ours(f"it is of version {version}, expected {layout.version}")
-    if sorted(_plain(sql) for (sql,) in there if sql) != sorted(map(_plain, layout.tables)):
+    if sorted(_plain(sql) for (sql,) in tables if sql) != sorted(map(_plain, layout.tables)):
         raise _not_ours("its tables are others than ours")
     return version
 
@@ -338,7 +338,7 @@ def _checked_version(connection: sqlite3.Connection, layout: SqliteLayout) -> in
 def _upgrade(connection: sqlite3.Connection, layout: SqliteLayout, version: int) -> None:
     if version in layout.steps:
         kind = "trigger"
-        triggers = [one for one in layout.tables if one.startswith("CREATE TRIGGER")]
+        triggers = [table for table in layout.tables if table.startswith("CREATE TRIGGER")]
         statements = [*steps_from(layout.steps, version), *triggers]
     else:
         kind, statements = "table", [*layout.tables]

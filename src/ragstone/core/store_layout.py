@@ -75,7 +75,7 @@ class DatabaseLayout:
             self.owner,
             self.version,
             _in_sqlite(self.tables)
-            + tuple(made for one in self.reactions for made in one.in_sqlite),
+            + tuple(statement for reaction in self.reactions for statement in reaction.in_sqlite),
             "FULL",
             steps={start: _in_sqlite(step) for start, step in self.steps.items()},
         )
@@ -90,7 +90,7 @@ class DatabaseLayout:
 
     @property
     def reactions_in_postgres(self) -> tuple[str, ...]:
-        return tuple(made for one in self.reactions for made in one.in_postgres)
+        return tuple(statement for reaction in self.reactions for statement in reaction.in_postgres)
 
     @property
     def version_table(self) -> str:
@@ -99,9 +99,11 @@ class DatabaseLayout:
 
 
 def _in_sqlite(statements: Iterable[str]) -> tuple[str, ...]:
-    return tuple(one.format(serial="INTEGER PRIMARY KEY", blob="BLOB") for one in statements)
+    return tuple(
+        statement.format(serial="INTEGER PRIMARY KEY", blob="BLOB") for statement in statements
+    )
 
 
 def _in_postgres(statements: Iterable[str]) -> tuple[str, ...]:
     serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-    return tuple(one.format(serial=serial, blob="BYTEA") for one in statements)
+    return tuple(statement.format(serial=serial, blob="BYTEA") for statement in statements)

@@ -88,9 +88,9 @@ def own_module(name: str | Path) -> ModuleType:
 def _known_as(path: Path) -> tuple[str, ModuleType | None]:
     """Name a file's module unlike that of another file called the same."""
     known = f"ragstone_own_{path.stem}"
-    while (there := sys.modules.get(known)) and there.__file__ != str(path.resolve()):
+    while (module := sys.modules.get(known)) and module.__file__ != str(path.resolve()):
         known += "_"
-    return known, there
+    return known, module
 
 
 @contextmanager
@@ -104,8 +104,8 @@ def _as_input_error(name: str | Path) -> Iterator[None]:
             raise InputError(f"{name}: {type(error).__name__} while it ran: {error}") from error
         raise InputError(f"{name}: there is no such file, and no module of that name.") from error
     except (Exception, SystemExit) as error:
-        lines = [place.lineno for place in extract_tb(error.__traceback__)
-                 if Path(place.filename) == Path(name).resolve()]  # fmt: skip
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__)
+                 if Path(frame.filename) == Path(name).resolve()]  # fmt: skip
         at = f":{lines[-1]}" if lines else ""
         raise InputError(f"{name}{at}: {type(error).__name__} while it ran: {error}") from error
 
@@ -113,7 +113,7 @@ def _as_input_error(name: str | Path) -> Iterator[None]:
 PLAIN = (type(None), bool, int, float, str)
 
 
-def source(made: object, *, instead: str) -> str:
+def source(code: object, *, instead: str) -> str:
     """Return the source code of a function or class, which serves as its identity.
 
     Anything it reads from elsewhere, such as a global or a file, is not part of it. ``instead``
@@ -123,35 +123,35 @@ def source(made: object, *, instead: str) -> str:
         InputError: Its source cannot be read, or it depends on values that its source does not
             show, such as variables of an enclosing function.
     """
-    fault = _hidden(made)
+    fault = _hidden(code)
     if not fault:
         try:
-            return inspect.getsource(made) + _defaults(made)  # type: ignore[arg-type]
+            return inspect.getsource(code) + _defaults(code)  # type: ignore[arg-type]
         except (OSError, TypeError):
             fault = "its source cannot be read"
-    name = getattr(made, "__qualname__", type(made).__qualname__)
+    name = getattr(code, "__qualname__", type(code).__qualname__)
     raise InputError(
         f"{name} cannot be identified by its source: {fault}. Give it an identity, and "
         f"a new one whenever it changes: {instead}"
     )
 
 
-def _hidden(made: object) -> str:
-    if isinstance(made, type):
+def _hidden(code: object) -> str:
+    if isinstance(code, type):
         return ""
-    if not isinstance(made, FunctionType):
-        return f"it is a {type(made).__name__}, which may hold anything"
-    if made.__closure__:
-        return f"it uses {', '.join(made.__code__.co_freevars)} of the enclosing function"
-    if not all(isinstance(value, PLAIN) for value in _values(made)):
+    if not isinstance(code, FunctionType):
+        return f"it is a {type(code).__name__}, which may hold anything"
+    if code.__closure__:
+        return f"it uses {', '.join(code.__code__.co_freevars)} of the enclosing function"
+    if not all(isinstance(value, PLAIN) for value in _values(code)):
         return "its arguments have objects as default values"
     return ""
 
 
-def _defaults(made: object) -> str:
-    values = _values(made) if isinstance(made, FunctionType) else []
+def _defaults(code: object) -> str:
+    values = _values(code) if isinstance(code, FunctionType) else []
     return repr(values) if values else ""
 
 
-def _values(made: FunctionType) -> list[object]:
-    return [*(made.__defaults__ or ()), *(made.__kwdefaults__ or {}).values()]
+def _values(function: FunctionType) -> list[object]:
+    return [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .example import TEXT_KEYS, Context, not_text, read_id
 from .fields import ABSENT, squash
-from .json_text import Problem, RepeatedNames, shown
+from .json_text import Problem, RepeatedNames, add_problem, shown
 
 ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
 DOCUMENT_KEYS = ("doc_id", "document_id", "source")
@@ -53,64 +53,72 @@ class ContextReader:
         if value is None and names is not None:
             value = [None] * len(names)
         elif not isinstance(value, list):
-            problems.append(Problem("contexts", "a list of texts or objects", shown(value)))
+            add_problem(problems, "contexts", "a list of texts or objects", value)
             return (), None
         elif names is not None and len(names) != len(value):
             problems.append(
                 Problem("context_ids", f"one id a context, {len(value)}", f"{len(names)} ids")
             )
             return (), None
-        if names is None and all(type(one) is str for one in value):
+        if names is None and all(type(text) is str for text in value):
             # By far the most common, so it takes the short way.
             texts = enumerate(value, 1)
             return tuple(Context(str(rank), text, rank) for rank, text in texts), None
-        found: list[_Given] = []
+        readings: list[_Given] = []
         of_documents = False
-        for index, one in enumerate(value):
-            if type(one) is str:
-                found.append(_Given(one))
-            elif isinstance(one, dict):
-                one = opened(one) if one.keys() & WRAPPED else one
-                text_key, id_key, is_document = self._shape(one)
+        for index, part in enumerate(value):
+            if type(part) is str:
+                readings.append(_Given(part))
+            elif isinstance(part, dict):
+                part = opened(part) if part.keys() & WRAPPED else part
+                text_key, id_key, is_document = self._shape(part)
                 of_documents |= is_document
-                named = names is not None
-                found.append(_given(one, text_key, id_key, index, problems, named=named))
+                has_ids = names is not None
+                readings.append(_given(part, text_key, id_key, index, problems, named=has_ids))
             else:
-                if one is not None or names is None:
-                    problems.append(
-                        Problem(f"contexts[{index}]", "a text or an object with text", shown(one))
+                if part is not None or names is None:
+                    add_problem(
+                        problems, f"contexts[{index}]", "a text or an object with text", part
                     )
-                found.append(_Given())
-        order = _order([one.rank for one in found], problems)
+                readings.append(_Given())
+        order = _order([reading.rank for reading in readings], problems)
         # Chunks of one document may share its id; what is judged by id may not.
-        chosen = _chosen(found, names, problems, shared=of_documents and not graded)
-        positions = range(len(found)) if order is None else order
+        chosen = _chosen(readings, names, problems, shared=of_documents and not graded)
+        positions = range(len(readings)) if order is None else order
         contexts = tuple(
-            Context(chosen[i] or str(rank), found[i].text, rank, found[i].score)
+            Context(chosen[i] or str(rank), readings[i].text, rank, readings[i].score)
             for rank, i in enumerate(positions, 1)
         )
-        if any(chosen) and None in chosen and len({one.id for one in contexts}) < len(contexts):
+        if (
+            any(chosen)
+            and None in chosen
+            and len({context.id for context in contexts}) < len(contexts)
+        ):
             problems.append(
                 Problem("contexts", "ids for all or none", "an id that is another's position")
             )
         return contexts, order
 
-    def _shape(self, one: dict[str, Any]) -> tuple[str, str, bool]:
-        keys = tuple(one)
-        found = self._shapes.get(keys)
-        if found is None:
+    def _shape(self, context: dict[str, Any]) -> tuple[str, str, bool]:
+        keys = tuple(context)
+        keys_of_shape = self._shapes.get(keys)
+        if keys_of_shape is None:
             by_name = {squash(key): key for key in reversed(keys)}
             text = _first(by_name, TEXT_KEYS)
             id = _first(by_name, ID_KEYS)
             document = _first(by_name, DOCUMENT_KEYS)
-            found = (text, document if id is ABSENT else id, id is ABSENT and document != ABSENT)
+            keys_of_shape = (
+                text,
+                document if id is ABSENT else id,
+                id is ABSENT and document != ABSENT,
+            )
             if len(self._shapes) >= KNOWN_SHAPES:
                 self._shapes.clear()
-            self._shapes[keys] = found
-        return found
+            self._shapes[keys] = keys_of_shape
+        return keys_of_shape
 
 
-def opened(one: dict[str, Any]) -> dict[str, Any]:
+def opened(context: dict[str, Any]) -> dict[str, Any]:
     """Unwrap the node of LlamaIndex or the document of Phoenix in a context, with its score.
 
     >>> opened({"node": {"id_": "n1", "text": "t"}, "score": 0.5})
@@ -118,52 +126,54 @@ def opened(one: dict[str, Any]) -> dict[str, Any]:
     >>> opened({"document.content": "t", "document.score": 0.5})
     {'content': 't', 'score': 0.5}
     """
-    inner = next((one[key] for key in ("node", "document") if isinstance(one.get(key), dict)), None)
+    inner = next(
+        (context[key] for key in ("node", "document") if isinstance(context.get(key), dict)), None
+    )
     if inner is None:
-        return {key.removeprefix(DOCUMENT): value for key, value in one.items()}
+        return {key.removeprefix(DOCUMENT): value for key, value in context.items()}
     resource = inner.get("text_resource")
     text = {"text": resource.get("text")} if isinstance(resource, dict) else {}
-    score = {"score": one["score"]} if "score" in one else {}
+    score = {"score": context["score"]} if "score" in context else {}
     return {**text, **opened(inner), **score}
 
 
 def _given(
-    one: dict[str, Any],
+    context: dict[str, Any],
     text_key: str,
     id_key: str,
     index: int,
     problems: list[Problem],
     *,
-    named: bool,
+    has_id: bool,
 ) -> _Given:
-    text = one.get(text_key)
+    text = context.get(text_key)
     if text is not None and type(text) is not str:
         problems.append(not_text(f"contexts[{index}].{text_key}", text))
-    id = read_id(one.get(id_key), f"contexts[{index}].{id_key}", problems)
-    if text is None and id is None and not named:
-        problems.append(Problem(f"contexts[{index}]", "a text or an id", shown(one)))
-    score = one.get("score")
+    id = read_id(context.get(id_key), f"contexts[{index}].{id_key}", problems)
+    if text is None and id is None and not has_id:
+        add_problem(problems, f"contexts[{index}]", "a text or an id", context)
+    score = context.get("score")
     if score is not None:
         score = _score(score, index, problems)
-    return _Given(text, id, one.get("rank"), score)
+    return _Given(text, id, context.get("rank"), score)
 
 
 def _chosen(
-    found: Sequence[_Given],
+    readings: Sequence[_Given],
     names: list[str | None] | None,
     problems: list[Problem],
     *,
     shared: bool,
 ) -> Sequence[str | None]:
-    own = [one.id for one in found]
-    if names is not None and not any(own):
+    own_ids = [reading.id for reading in readings]
+    if names is not None and not any(own_ids):
         return names
-    repeated = _repeated(own)
+    repeated = _repeated(own_ids)
     if not repeated:
-        return own
+        return own_ids
     if not shared:
-        problems.append(_twice(f"contexts[{repeated[0]}]", own[repeated[0]]))
-    return [None] * len(own)
+        problems.append(_twice(f"contexts[{repeated[0]}]", own_ids[repeated[0]]))
+    return [None] * len(own_ids)
 
 
 def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None:
@@ -176,21 +186,21 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
         pairs = [*value.items(), *(value.others if isinstance(value, RepeatedNames) else ())]
     elif isinstance(value, list):
         pairs = [
-            (one.get("id"), one.get("grade", 1)) if isinstance(one, dict) else (one, 1)
-            for one in value
+            (item.get("id"), item.get("grade", 1)) if isinstance(item, dict) else (item, 1)
+            for item in value
         ]
     else:
-        problems.append(Problem(field, "a list of ids or ids with their grades", shown(value)))
+        add_problem(problems, field, "a list of ids or ids with their grades", value)
         return None
     grades: dict[str, int] = {}
-    for index, (given, grade) in enumerate(pairs):
-        id = read_id(given, f"{field}[{index}]", problems)
-        if given is None:
+    for index, (raw_id, grade) in enumerate(pairs):
+        id = read_id(raw_id, f"{field}[{index}]", problems)
+        if raw_id is None:
             problems.append(Problem(f"{field}[{index}]", "an id", "null"))
         if isinstance(grade, float) and grade.is_integer():
             grade = int(grade)
         if type(grade) is not int or abs(grade) > 1_000_000:
-            problems.append(Problem(f"{field}[{index}]", "a whole number as grade", shown(grade)))
+            add_problem(problems, f"{field}[{index}]", "a whole number as grade", grade)
         elif id is not None and grades.setdefault(id, grade) != grade:
             got = f"{shown(id)} graded {grades[id]} and {grade}"
             problems.append(Problem(f"{field}[{index}]", "one grade for each id", got))
@@ -218,23 +228,23 @@ def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[
     """
     if contexts is None:
         return []
-    known = {one.id for one in contexts if one.id != str(one.rank)}
+    known = {context.id for context in contexts if context.id != str(context.rank)}
     if contexts and not known:
         return []
     texts = [text.strip() for text in texts]
-    words = max((len(one.split()) for one in known), default=1)
+    words = max((len(id.split()) for id in known), default=1)
     longest = max(map(len, known), default=LONGER * 4) + LONGER
     sorts = set(map(_sort, "".join(known))) if known else None
-    named = not known.isdisjoint(texts)
+    has_known = not known.isdisjoint(texts)
 
     def is_id(text: str) -> bool:
-        own = set(map(_sort, text))
-        plain = own <= LETTERS if known else "0" not in own
+        sorts_of_text = set(map(_sort, text))
+        plain = sorts_of_text <= LETTERS if known else "0" not in sorts_of_text
         return (
             len(text.split()) <= words
             and len(text) <= longest
-            and (sorts is None or own <= sorts)
-            and (named or not plain)
+            and (sorts is None or sorts_of_text <= sorts)
+            and (has_known or not plain)
         )
 
     return [text for text in texts if is_id(text)]
@@ -246,7 +256,7 @@ def listed_ids(value: object, contexts: Sequence[Context] | None) -> object:
     >>> listed_ids("doc-9; doc-2", [Context("doc-1", "The pier is long.", 1)])
     ['doc-9', 'doc-2']
     """
-    if not isinstance(value, str) or any(LISTS.search(one.id) for one in contexts or ()):
+    if not isinstance(value, str) or any(LISTS.search(context.id) for context in contexts or ()):
         return value
     parts = [part.strip() for part in LISTS.split(value) if part.strip()]
     return parts if parts and ids_among(parts, contexts) == parts else value
@@ -265,26 +275,26 @@ def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | N
     if value is None:
         return None
     if not isinstance(value, list):
-        problems.append(Problem("context_ids", "a list of ids", shown(value)))
+        add_problem(problems, "context_ids", "a list of ids", value)
         return None
     ids = []
-    for index, one in enumerate(value):
-        ids.append(read_id(one, f"context_ids[{index}]", problems))
-        if one is None:
+    for index, id in enumerate(value):
+        ids.append(read_id(id, f"context_ids[{index}]", problems))
+        if id is None:
             problems.append(Problem(f"context_ids[{index}]", "an id", "null"))
     if repeated := _repeated(ids):
         problems.append(_twice(f"context_ids[{repeated[0]}]", ids[repeated[0]]))
     return ids
 
 
-def _twice(place: str, id: str | None) -> Problem:
-    return Problem(place, "an id that no other context of the list has", f"{shown(id)} again")
+def _twice(where: str, id: str | None) -> Problem:
+    return Problem(where, "an id that no other context of the list has", f"{shown(id)} again")
 
 
 def _rows_of(columns: dict[str, Any]) -> object:
     """Turn an object of equally long lists, as Hugging Face has lists of objects, into objects."""
     lists = list(columns.values())
-    if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+    if lists and all(isinstance(column, list) and len(column) == len(lists[0]) for column in lists):
         return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
     return columns
 
@@ -297,7 +307,7 @@ def _score(value: object, index: int, problems: list[Problem]) -> float | None:
             number = float("inf")
         if isfinite(number):
             return number
-    problems.append(Problem(f"contexts[{index}].score", "a finite number", shown(value)))
+    add_problem(problems, f"contexts[{index}].score", "a finite number", value)
     return None
 
 
@@ -309,39 +319,35 @@ def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
         if isinstance(rank, float) and rank.is_integer():
             rank = int(rank)
         if type(rank) is not int:
-            problems.append(
-                Problem(f"contexts[{index}].rank", "a whole number from 1", shown(rank))
-            )
+            add_problem(problems, f"contexts[{index}].rank", "a whole number from 1", rank)
             return None
         numbers.append(rank)
     n = len(numbers)
     order: list[int] = [-1] * n
     zero_based = sorted(numbers) == list(range(n))
     for index, rank in enumerate(numbers):
-        place = f"contexts[{index}].rank"
         if rank == 0:
             got = "0; ranks start at 1"
-            if zero_based:
-                got = f"0 to {n - 1}; ranks start at 1" if n > 1 else got
-            problems.append(Problem(place, f"ranks 1 to {n}, each once", got))
+            if zero_based and n > 1:
+                got = f"0 to {n - 1}; ranks start at 1"
         elif rank < 0:
-            problems.append(Problem(place, f"ranks 1 to {n}, each once", f"the negative {rank}"))
+            got = f"the negative {rank}"
         elif rank > n:
-            problems.append(
-                Problem(place, f"ranks 1 to {n}, each once", f"{rank}, which leaves a gap")
-            )
+            got = f"{rank}, which leaves a gap"
         elif order[rank - 1] >= 0:
-            problems.append(Problem(place, f"ranks 1 to {n}, each once", f"{rank} twice"))
+            got = f"{rank} twice"
         else:
             order[rank - 1] = index
+            continue
+        problems.append(Problem(f"contexts[{index}].rank", f"ranks 1 to {n}, each once", got))
     if -1 in order or order == list(range(n)):
         return None
     return order
 
 
 def _repeated(ids: Sequence[str | None]) -> list[int]:
-    given = [id for id in ids if id is not None]
-    if len(set(given)) == len(given):
+    present = [id for id in ids if id is not None]
+    if len(set(present)) == len(present):
         return []
     seen: set[str] = set()
     for index, id in enumerate(ids):

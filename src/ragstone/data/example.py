@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .fields import NAMES, squash
-from .json_text import BadJsonError, Problem, decode, shown, surrogate_in
+from .json_text import BadJsonError, Problem, add_problem, decode, shown, surrogate_in
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -91,9 +91,9 @@ class Example:
         """Return the value to group by: at the top level, then in slices, meta, labels."""
         if name in ("id", "question_id", "system", "question", "answer", "policy"):
             return getattr(self, name)  # type: ignore[no-any-return]
-        for place in (self.slices, self.meta, self.labels):
-            if name in place:
-                return _as_text(place[name])
+        for facets in (self.slices, self.meta, self.labels):
+            if name in facets:
+                return _as_text(facets[name])
         return None
 
 
@@ -139,21 +139,21 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
 
 
 def put_cell(
-    place: dict[str, Any], path: Sequence[str], value: object, column: str, problems: list[Problem]
+    parent: dict[str, Any], path: Sequence[str], value: object, column: str, problems: list[Problem]
 ) -> None:
     """Store the cell of a column such as ``labels.answer.helpful`` at its place."""
     if value is None:
         return
     for name in path[:-1]:
-        inner = place.setdefault(name, {})
+        inner = parent.setdefault(name, {})
         if not isinstance(inner, dict):
-            problems.append(Problem(column, "an object to stand in", shown(inner)))
+            add_problem(problems, column, "an object to stand in", inner)
             return
-        place = inner
+        parent = inner
     if isinstance(value, str) and column.startswith("labels."):
         with suppress(BadJsonError):
             value = decode(value.lower() if value.lower() in ("true", "false") else value)
-    place[path[-1]] = value
+    parent[path[-1]] = value
 
 
 TEXT_KEYS = ("text", "content", "page_content", "context", "passage")
@@ -214,16 +214,16 @@ def read_texts(value: object, field: str, problems: list[Problem]) -> tuple[str,
     if type(value) is str:
         return (value,) if value else ()
     if not isinstance(value, list):
-        problems.append(Problem(field, "a text or a list of texts", shown(value)))
+        add_problem(problems, field, "a text or a list of texts", value)
         return ()
     texts = []
-    for index, one in enumerate(value):
-        if isinstance(one, dict) and field != "reference":
-            one = next((one[key] for key in TEXT_KEYS if key in one), one)
-        if type(one) is not str:
-            problems.append(Problem(f"{field}[{index}]", "a text", shown(one)))
-        elif one:
-            texts.append(one)
+    for index, text in enumerate(value):
+        if isinstance(text, dict) and field != "reference":
+            text = next((text[key] for key in TEXT_KEYS if key in text), text)
+        if type(text) is not str:
+            add_problem(problems, f"{field}[{index}]", "a text", text)
+        elif text:
+            texts.append(text)
     return tuple(texts)
 
 
@@ -232,8 +232,8 @@ def are_texts(value: object) -> bool:
     if isinstance(value, str):
         return True
     return isinstance(value, list) and all(
-        isinstance(one, str) or (isinstance(one, dict) and not one.keys() & {"id", "grade"})
-        for one in value
+        isinstance(part, str) or (isinstance(part, dict) and not part.keys() & {"id", "grade"})
+        for part in value
     )
 
 
@@ -252,19 +252,19 @@ def read_turns(value: object, problems: list[Problem]) -> tuple[Turn, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
-        problems.append(Problem("history", "a list of turns", shown(value)))
+        add_problem(problems, "history", "a list of turns", value)
         return ()
     turns: list[Turn] = []
-    for index, one in enumerate(value):
-        pair = one if isinstance(one, list) and len(one) == 2 else [one]
+    for index, turn in enumerate(value):
+        pair = turn if isinstance(turn, list) and len(turn) == 2 else [turn]
         for part in pair:
-            place = f"history[{index}]"
+            where = f"history[{index}]"
             if isinstance(part, str):
                 turns.append(Turn("assistant" if len(turns) % 2 else "user", part))
             elif isinstance(part, dict):
-                turns.append(_turn(part, place, problems))
+                turns.append(_turn(part, where, problems))
             else:
-                problems.append(Problem(place, "a text or {role, text}", shown(part)))
+                add_problem(problems, where, "a text or {role, text}", part)
     return tuple(turns)
 
 
@@ -277,23 +277,21 @@ def read_conversation(
         if isinstance(message, dict):
             turns.append(_turn(message, f"{field}[{index}]", problems))
         else:
-            problems.append(
-                Problem(f"{field}[{index}]", "a message with role and content", shown(message))
-            )
-    asked = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    if not asked:
+            add_problem(problems, f"{field}[{index}]", "a message with role and content", message)
+    user_turns = [index for index, turn in enumerate(turns) if turn.role == "user"]
+    if not user_turns:
         if not problems:
             problems.append(Problem(field, "at least one turn of the user", "none"))
         return None, (), None
-    last = asked[-1]
-    said = [turn.text for turn in turns[last + 1 :] if turn.role == "assistant" and turn.text]
+    last = user_turns[-1]
+    replies = [turn.text for turn in turns[last + 1 :] if turn.role == "assistant" and turn.text]
     # An empty text is an answer, and no text, as beside the call of a tool, is none.
-    later = (one for one in messages[last + 1 :] if isinstance(one, dict))
-    empty = any("" in map(one.get, TURN_TEXT_KEYS) for one in later)
-    return turns[last].text, tuple(turns[:last]), said[-1] if said else "" if empty else None
+    later = (message for message in messages[last + 1 :] if isinstance(message, dict))
+    empty = any("" in map(message.get, TURN_TEXT_KEYS) for message in later)
+    return turns[last].text, tuple(turns[:last]), replies[-1] if replies else "" if empty else None
 
 
-def _turn(message: dict[str, Any], place: str, problems: list[Problem]) -> Turn:
+def _turn(message: dict[str, Any], where: str, problems: list[Problem]) -> Turn:
     role = next((message[key] for key in TURN_ROLE_KEYS if message.get(key) is not None), None)
     text = next((message[key] for key in TURN_TEXT_KEYS if message.get(key) is not None), None)
     if isinstance(text, list):
@@ -302,7 +300,7 @@ def _turn(message: dict[str, Any], place: str, problems: list[Problem]) -> Turn:
     if text is None and role in ("ai", "assistant"):
         text = ""
     if not isinstance(role, str) or not isinstance(text, str):
-        problems.append(Problem(place, "an object with role and text", shown(message)))
+        add_problem(problems, where, "an object with role and text", message)
         return Turn("user", "")
     return Turn(ROLES.get(role, role), text)
 
@@ -310,22 +308,24 @@ def _turn(message: dict[str, Any], place: str, problems: list[Problem]) -> Turn:
 KNOWN = frozenset(map(squash, NAMES["session"]))
 
 
-def put_session(column: str, given: object, slices: dict[str, Any], meta: dict[str, Any]) -> None:
+def put_session(column: str, value: object, slices: dict[str, Any], meta: dict[str, Any]) -> None:
     """Put the session into ``slices["session"]``, where ``Example.session`` looks for it.
 
     A session of another name in ``slices`` or ``meta``, such as ``meta.thread_id``, is moved
     there. A ``given`` value that is no id, such as a list of messages, goes to ``meta``.
     """
-    if _is_id(given):
-        slices[SESSION] = given
-    elif isinstance(given, (list, dict)):
-        meta[column] = given
+    if _is_id(value):
+        slices[SESSION] = value
+    elif isinstance(value, (list, dict)):
+        meta[column] = value
     if SESSION in slices:
         return
-    for place in (slices, meta):
-        found = next((name for name in place if names_session(name) and _is_id(place[name])), None)
+    for facets in (slices, meta):
+        found = next(
+            (name for name in facets if names_session(name) and _is_id(facets[name])), None
+        )
         if found is not None:
-            slices[SESSION] = place.pop(found)
+            slices[SESSION] = facets.pop(found)
             return
 
 

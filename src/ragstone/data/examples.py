@@ -83,6 +83,7 @@ class Examples:
 
     Attributes:
         facts: Facts about the records.
+        over_systems: True if ids are those of questions of several systems; None if not known yet.
         notes: Fields and columns whose interpretation may surprise, as reasons.
     """
 
@@ -103,7 +104,7 @@ class Examples:
         self._limit = limit
         self._layout = layout
         self._format: str | None = source.format or layout
-        self._repeat: bool | None = None
+        self.over_systems: bool | None = None
         self._known_layout: list[str | None] = []
         self._meter = Meter(sum(path.stat().st_size for path in source.files))
         self._reset()
@@ -125,7 +126,7 @@ class Examples:
         self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
-        self._end()
+        self.all_read()
         self.notes += [questions.note()] if questions else []
 
     def in_pieces(self) -> bool:
@@ -134,7 +135,7 @@ class Examples:
         The lines of a JSON Lines file can, unless there is a limit, or an id stands for the rows
         of several systems.
         """
-        if not isinstance(self._source, JsonLines) or self._limit is not None or self._repeat:
+        if not isinstance(self._source, JsonLines) or self._limit is not None or self.over_systems:
             return False
         items = (item for _, item in self._source.rows(Meter()))
         first = next((item for item in items if isinstance(item, Mapping)), None)
@@ -160,7 +161,7 @@ class Examples:
             nothing, columns=self._columns, skip_bad=True, layout=layout,
             keep_thoughts=self._keep_thoughts,
         )  # fmt: skip
-        other._repeat = self._repeat
+        other.over_systems = self.over_systems
         return other
 
     @property
@@ -186,7 +187,7 @@ class Examples:
             IdsOfSystems: An id stands for the rows of several systems after all.
         """
         reader = RecordReader(self._columns, layout=self._laid_out())
-        alone = self._repeat is False
+        alone = self.over_systems is False
         how = _Reading(reader, seen, facts, refused, alone=alone, in_piece=True)
         yield from self._read(piece.rows(self._meter), piece.start.records, how)
         facts.count(reader)
@@ -202,18 +203,6 @@ class Examples:
         Raises:
             DataError: As when all is read at once.
         """
-        self._end()
-
-    @property
-    def over_systems(self) -> bool | None:
-        """True if ids are those of questions of several systems; None if not known yet."""
-        return self._repeat
-
-    def told_of_systems(self, *, over_systems: bool) -> None:
-        """Set whether ids are those of questions of several systems."""
-        self._repeat = over_systems
-
-    def _end(self) -> None:
         facts = self.facts
         self.notes += [*notes_of(facts), *windows_notes(self._meter)]
         if not self._yielded and not facts.n_faults and self._limit != 0:
@@ -228,35 +217,32 @@ class Examples:
         facts, questions, unit = how.facts, how.questions, self._source.unit
         numbered = enumerate(rows, before + 1)
         while some := self._some(numbered, how.reader):
-            ids: list[str] = []
-            systems: list[str] = []
-            places: list[int] = []
-            whose: list[int] = []
-            for index, one in enumerate(some):
-                id = row_id(one, questions)
-                if id is not None:
-                    ids.append(id)
-                    systems.append(NO_SYSTEM if how.alone else named_system(one, how.reader))
-                    places.append(row_number(one, unit))
-                    whose.append(index)
-            found = how.seen.look_up(IdBlock.of(ids, systems, places))
-            if found.over_systems:
+            id_by_row = {at: row_id(row, questions) for at, row in enumerate(some)}
+            ids = [id for id in id_by_row.values() if id is not None]
+            whose = [at for at, id in id_by_row.items() if id is not None]
+            places = [row_number(some[at], unit) for at in whose]
+            systems = [
+                NO_SYSTEM if how.alone else named_system(some[at], how.reader) for at in whose
+            ]
+            ids_found = how.seen.look_up(IdBlock.of(ids, systems, places))
+            if ids_found.over_systems:
                 raise IdsOfSystems
             repeats = [
-                (whose[at], int(found.places[at])) for at in np.flatnonzero(found.places >= 0)
+                (whose[at], int(ids_found.places[at]))
+                for at in np.flatnonzero(ids_found.places >= 0)
             ]
             # Where it was first in this piece, it may be refused for an earlier one.
-            repeated = {at: how.refused.get(place, place) for at, place in repeats}
+            repeated = {at: how.refused.get(line, line) for at, line in repeats}
             if how.refused:
-                known = zip(whose, places, strict=True)
-                repeated |= {at: how.refused[place] for at, place in known if place in how.refused}
-            told = {index: at for at, index in enumerate(whose)} if how.in_piece else {}
+                placed = zip(whose, places, strict=True)
+                repeated |= {at: how.refused[line] for at, line in placed if line in how.refused}
+            position = {index: at for at, index in enumerate(whose)} if how.in_piece else {}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:
                     self._reject(facts, one, one.problems)
-                    if index in told and index not in repeated:
-                        facts.unread_ids.append(ids[told[index]])
+                    if index in position and index not in repeated:
+                        facts.unread_ids.append(ids[position[index]])
                     continue
                 given = example.id
                 if questions is not None:
@@ -277,7 +263,7 @@ class Examples:
                     facts.check_labels(example)
                 facts.good += 1
                 if how.in_piece:
-                    facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
+                    facts.heard_id(example, own=systems[position[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
@@ -314,15 +300,15 @@ class Examples:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             self._source.records.keep()
         reader = RecordReader(self._columns, layout=self._layout)
-        found = 0
+        count = 0
         for row, (_, item) in enumerate(islice(folded(self._source.rows(Meter())), most), 1):
             if isinstance(item, BadRow):
                 continue
             example = item if isinstance(item, Example) else reader.read(item, row, [])
             if example is not None:
-                found += 1
+                count += 1
                 yield example
-            if found == self._limit:
+            if count == self._limit:
                 return
 
     @property
@@ -336,8 +322,8 @@ class Examples:
         if self._format is None:
             record = self._first_record()
             reader = RecordReader(self._columns)
-            found = reader.layout_of(record) if isinstance(record, Mapping) else None
-            self._format = found or "ragstone"
+            layout = reader.layout_of(record) if isinstance(record, Mapping) else None
+            self._format = layout or "ragstone"
         return self._format
 
     @property
@@ -419,9 +405,9 @@ class Examples:
         The data are first read up to the first such id. Sources that set the ids of their
         examples themselves are not read twice.
         """
-        if self._repeat is None:
-            self._repeat = self._source.format is None and ids_repeat(self._read_ahead())
-        return self._repeat
+        if self.over_systems is None:
+            self.over_systems = self._source.format is None and ids_repeat(self._read_ahead())
+        return self.over_systems
 
     def _read_ahead(self) -> Iterator[Example]:
         reader = RecordReader(self._columns, layout=self._layout)
@@ -432,7 +418,7 @@ class Examples:
             if not isinstance(example, Example) or not has_system(example):
                 return
             self._source.records.keep()
-        named = found = 0
+        with_system = count = 0
         for row, (_, item) in enumerate(folded(self._source.rows(Meter())), 1):
             if isinstance(item, BadRow):
                 continue
@@ -440,10 +426,10 @@ class Examples:
             if example is None:
                 continue
             if has_system(example) and (isinstance(item, Example) or reader.has_id(item)):
-                named += 1
+                with_system += 1
                 yield example
-            found += 1
-            if found == self._limit or (found == ROWS_TO_FIND_A_COLUMN and not named):
+            count += 1
+            if count == self._limit or (count == ROWS_TO_FIND_A_COLUMN and not with_system):
                 return
 
     def _rows(self) -> Iterator[Row]:
@@ -470,18 +456,12 @@ class Examples:
             raise DataError(self.faults)
         return chain(head, rows)
 
-    def _reject(self, facts: ReadFacts, one: ReadRow, problems: Sequence[Problem]) -> None:
-        in_list = self._source.unit == "element" and one.record
-        where = f", in element {one.row}" if in_list else ""
+    def _reject(self, facts: ReadFacts, row: ReadRow, problems: Sequence[Problem]) -> None:
+        in_list = self._source.unit == "element" and row.record
+        where = f", in element {row.row}" if in_list else ""
         faults = tuple(
-            Fault(
-                one.file or self.source,
-                one.line,
-                problem.field,
-                problem.expected,
-                problem.got + where,
-            )
-            for problem in problems
+            Fault(row.file or self.source, row.line, field, expected, got + where)
+            for field, expected, got in problems
         )
         for fault, problem in zip(faults, problems, strict=True):
             if problem.expected == NO_FIELD:
@@ -492,7 +472,7 @@ class Examples:
                 facts.rival = {problem.field: problem.got.rpartition(" and ")[2]}
             facts.note(fault)
         if self._skip_bad:
-            facts.rejected.append(Rejected(one.line, record_text(one.record), faults))
+            facts.rejected.append(Rejected(row.line, record_text(row.record), faults))
 
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):

@@ -27,75 +27,41 @@ ABSENT = "\0absent"
 """Stands for a column that a record does not have."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "example_id", "sample_id", "record_id", "_id"),
-    "question_id": ("question_id", "query_id"),
-    "system": ("system", "method"),
-    "question": ("question", "questions", "user_input", "query", "input", "messages"),
-    "contexts": (
-        "contexts",
-        "retrieved_contexts",
-        "retrieval_context",
-        "retrieved_context",
-        "retrieved_documents",
-        "passages",
-        "chunks",
-        "documents",
-        "document",
-    ),
-    "context_ids": ("retrieved_context_ids", "context_ids"),
-    "answer": (
-        "generated_answer",
-        "predicted_answer",
-        "predicted_answers",
-        "actual_output",
-        "answer",
-        "response",
-        "output",
-        "prediction",
-    ),
-    "reference": (
-        "reference",
-        "references",
-        "reference_answer",
-        "reference_answers",
-        "ground_truth",
-        "ground_truths",
-        "gold_answer",
-        "gold_answers",
-        "gt_answer",
-        "expected_output",
-        "expected_response",
-        "expected_answer",
-        "ground_truth_answer",
-        "ground_truth_answers",
-    ),
-    "history": ("history", "conversation_history", "chat_history"),
-    "session": (
-        "session",
-        "session_id",
-        "conversation_id",
-        "thread_id",
-        "chat_id",
-        "dialogue_id",
-        "dialog_id",
-        "session.id",
-        "gen_ai.conversation.id",
-        "mlflow.trace.session",
-    ),
-    "policy": ("policy",),
-    "evidence": (
-        "evidence",
-        "reference_context",
-        "ground_truth_context",
-        "ground_truth_contexts",
-        "ground_truth_documents",
-        "expected_chunks",
-        "expected_facts",
-    ),
-    "reference_contexts": ("reference_context_ids", "reference_contexts", "qrels"),
-    "slices": ("slices",),
-    "labels": ("labels",),
-    "meta": ("meta", "metadata", "additional_metadata"),
+    field: tuple(names.split())
+    for field, names in {
+        "id": "id example_id sample_id record_id _id",
+        "question_id": "question_id query_id",
+        "system": "system method",
+        "question": "question questions user_input query input messages",
+        "contexts": (
+            "contexts retrieved_contexts retrieval_context retrieved_context "
+            "retrieved_documents passages chunks documents document"
+        ),
+        "context_ids": "retrieved_context_ids context_ids",
+        "answer": (
+            "generated_answer predicted_answer predicted_answers actual_output answer "
+            "response output prediction"
+        ),
+        "reference": (
+            "reference references reference_answer reference_answers ground_truth "
+            "ground_truths gold_answer gold_answers gt_answer expected_output "
+            "expected_response expected_answer ground_truth_answer ground_truth_answers"
+        ),
+        "history": "history conversation_history chat_history",
+        "session": (
+            "session session_id conversation_id thread_id chat_id dialogue_id dialog_id "
+            "session.id gen_ai.conversation.id mlflow.trace.session"
+        ),
+        "policy": "policy",
+        "evidence": (
+            "evidence reference_context ground_truth_context ground_truth_contexts "
+            "ground_truth_documents expected_chunks expected_facts"
+        ),
+        "reference_contexts": "reference_context_ids reference_contexts qrels",
+        "slices": "slices",
+        "labels": "labels",
+        "meta": "meta metadata additional_metadata",
+    }.items()
 }
 
 GOLD_CONTEXTS = frozenset((
@@ -227,24 +193,26 @@ class _Columns:
         self.layout = self._layout(layout)
 
     def plan(self) -> FieldLayout:
-        there = set(self.names)
-        found = {field: column for field, column in self.mapped.items() if column in there}
+        columns = set(self.names)
+        column_of = {field: column for field, column in self.mapped.items() if column in columns}
         for field in NAMES:
             if field not in self.mapped:
                 column = self._take(NAMES[field])
                 if column is not None:
-                    found[field] = column
-            if field == "answer" and self.layout == "graphrag-bench-questions":
-                self._gold_answer(found)
-        self._context(found)
-        self._gold_texts(found)
-        problem = self._rival_answer(found)
-        self._query_id(found)
-        is_conversation = squash(found.get("question", "")) == "messages"
-        if not is_conversation and not found.keys() & NEEDED:
-            problem = self._nothing_found(found)
-        taken = set(found.values())
-        rest = [name for name in self.names if name not in taken]
+                    column_of[field] = column
+            is_gold = field == "answer" and self.layout == "graphrag-bench-questions"
+            named = squash(column_of.get("answer", ""))
+            if is_gold and named == "answer" and "answer" not in self.mapped:
+                column_of["reference"] = column_of.pop("answer")
+        self._context(column_of)
+        self._gold_texts(column_of)
+        problem = self._rival_answer(column_of)
+        self._query_id(column_of)
+        is_conversation = squash(column_of.get("question", "")) == "messages"
+        if not is_conversation and not column_of.keys() & NEEDED:
+            problem = self._nothing_found(column_of)
+        used = set(column_of.values())
+        rest = [name for name in self.names if name not in used]
         nested = tuple(
             (name, tuple(name.split(".")))
             for name in rest
@@ -257,11 +225,11 @@ class _Columns:
             nested=nested,
             resembling=(),
             grades_or_texts="reference_contexts" not in self.mapped
-            and squash(found.get("reference_contexts", "")) == "referencecontexts",
-            texts_or_ids=squash(found.get("evidence", "")) in GOLD_CONTEXTS,
+            and squash(column_of.get("reference_contexts", "")) == "referencecontexts",
+            texts_or_ids=squash(column_of.get("evidence", "")) in GOLD_CONTEXTS,
             splits_evidence=self.layout.startswith("graphrag-bench"),
             problem=problem,
-            **found,
+            **column_of,
         )
 
     def _layout(self, so_far: str | None) -> str:
@@ -286,54 +254,43 @@ class _Columns:
                 return column
         return None
 
-    def _gold_answer(self, found: dict[str, str]) -> None:
-        if squash(found.get("answer", "")) == "answer" and "answer" not in self.mapped:
-            found["reference"] = found.pop("answer")
-
-    def _context(self, found: dict[str, str]) -> None:
+    def _context(self, column_of: dict[str, str]) -> None:
         field = "evidence" if self.layout == "deepeval" else "contexts"
-        if field not in found and field not in self.mapped:
+        if field not in column_of and field not in self.mapped:
             column = self._take(("context",))
             if column is not None:
-                found[field] = column
+                column_of[field] = column
 
-    def _gold_texts(self, found: dict[str, str]) -> None:
+    def _gold_texts(self, column_of: dict[str, str]) -> None:
         """Beside ``reference_context_ids``, ``reference_contexts`` are the texts."""
-        if squash(found.get("reference_contexts", "")) == "referencecontextids":
+        if squash(column_of.get("reference_contexts", "")) == "referencecontextids":
             column = self._take(("reference_contexts",))
             if column is not None and "evidence" not in self.mapped:
-                found.setdefault("evidence", column)
+                column_of.setdefault("evidence", column)
 
-    def _rival_answer(self, found: dict[str, str]) -> Problem | None:
-        if "answer" in self.mapped or "answer" not in found:
+    def _rival_answer(self, column_of: dict[str, str]) -> Problem | None:
+        if "answer" in self.mapped or "answer" not in column_of:
             return None
-        if squash(found["answer"]) in BESIDE_GOLD and "reference" not in found:
+        if squash(column_of["answer"]) in BESIDE_GOLD and "reference" not in column_of:
             gold = None if "reference" in self.mapped else self._take(("answer",))
             if gold is not None:
-                found["reference"] = gold
+                column_of["reference"] = gold
         rivals = [self.free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in self.free]
         if not rivals:
             return None
-        both = " and ".join([found["answer"], *rivals])
+        both = " and ".join([column_of["answer"], *rivals])
         return Problem("answer", ONE_COLUMN, both)
 
     def _query_id(self, found: dict[str, str]) -> None:
-        if (
-            "id" not in found
-            and "system" not in found
-            and squash(found.get("question_id", "")) == "queryid"
-        ):
+        identified = found.keys() & {"id", "system"}
+        if not identified and squash(found.get("question_id", "")) == "queryid":
             found["id"] = found["question_id"]
 
-    def _nothing_found(self, found: Mapping[str, str]) -> Problem:
+    def _nothing_found(self, column_of: Mapping[str, str]) -> Problem:
         columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"
         more = f" and {len(self.names) - 12} more" if len(self.names) > 12 else ""
-        known = f"; recognised only {', '.join(found)}" if found else ""
-        return Problem(
-            "",
-            NO_FIELD,
-            f"the columns {columns}{more}{known}",
-        )
+        known = f"; recognised only {', '.join(column_of)}" if column_of else ""
+        return Problem("", NO_FIELD, f"the columns {columns}{more}{known}")
 
 
 def squash(name: str) -> str:

@@ -61,6 +61,11 @@ def shown(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+def add_problem(problems: list[Problem], field: str, expected: str, value: object) -> None:
+    """Add the problem that a field has this value."""
+    problems.append(Problem(field, expected, shown(value)))
+
+
 def ascii_safe(text: str) -> str:
     """Return the text with lone surrogates spelled out, so that it can be printed anywhere."""
     return text.encode("utf-8", "backslashreplace").decode()
@@ -79,11 +84,11 @@ class RepeatedNames(dict[str, Any]):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        made = RepeatedNames(made)
-        made.others = [(name, value) for name, value in pairs if value is not made[name]]
-    return made
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        names = RepeatedNames(names)
+        names.others = [(name, value) for name, value in pairs if value is not names[name]]
+    return names
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_object)

@@ -7,8 +7,8 @@ from typing import Any
 from .example import Context, Example
 
 ENDINGS = tuple(
-    f".{one}"
-    for one in ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "heic", "avif")
+    f".{ending}"
+    for ending in ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "heic", "avif")
 )
 _DATA = "data:image/"
 _BASE64 = ("iVBORw0KGgo", "/9j/4", "R0lGODlh", "R0lGODdh", "UklGR", "SUkqA", "TU0AK")
@@ -63,10 +63,10 @@ def without_pictures(example: Example) -> Example:
     contexts = tuple(map(without_picture, example.contexts or ()))
     if contexts == (example.contexts or ()):
         return example
-    named = [
+    names = [
         (before.text or "")[:_SHOWN]
         for before, after in zip(example.contexts or (), contexts, strict=True)
         if before is not after
     ]
-    meta: dict[str, Any] = {**example.meta, PICTURES: named}
+    meta: dict[str, Any] = {**example.meta, PICTURES: names}
     return replace(example, contexts=contexts, meta=meta)

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 
-from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.core.messages import argument
 from ragstone.core.remote_files import is_url, shown_url
 
@@ -95,8 +95,8 @@ def read_trec(
     paths = [runs] if isinstance(runs, (str, PathLike)) else list(runs)
     if not paths:
         raise InputError("At least one run is needed.")
-    given = [fspath(path) for path in paths]
-    name = ", ".join(shown_url(one) if is_url(one) else one for one in given)
+    names = [fspath(path) for path in paths]
+    name = ", ".join(shown_url(path) if is_url(path) else path for path in names)
     files = [_existing(fspath(path)) for path in paths]
     judged = _existing(fspath(qrels))
     return Examples(TrecRuns(name, tuple(files), judged), columns={})
@@ -109,15 +109,15 @@ def _source(
     columns: Mapping[str, str],
 ) -> Source:
     if isinstance(source, (str, PathLike)):
-        given = fspath(source)
-        if isinstance(given, bytes):
+        name = fspath(source)
+        if isinstance(name, bytes):
             raise InputError("A path is text.")
-        path = _existing(given)
+        path = _existing(name)
         judged = None if qrels is None else _existing(fspath(qrels))
-        given = shown_url(given) if is_url(given) else given
+        name = shown_url(name) if is_url(name) else name
         if path.is_dir():
-            return _folder(path, given, judged)
-        return _file(path, given, format, judged, columns)
+            return _folder(path, name, judged)
+        return _file(path, name, format, judged, columns)
     table = table_of(source)
     if table is not None:
         return table
@@ -130,17 +130,17 @@ def _source(
     )
 
 
-def _existing(given: str) -> Path:
-    path = on_disk(given)
+def _existing(name: str) -> Path:
+    path = on_disk(name)
     try:
         if path.exists():
             return path
-        beside = sorted(one.name for one in path.parent.iterdir())
+        beside = sorted(file.name for file in path.parent.iterdir())
     except (OSError, ValueError):
         beside = []
     close = get_close_matches(path.name, beside, n=3)
     hint = f"Beside it: {', '.join(close)}" if close else ""
-    raise DataError([Fault(given, None, "", "a file or folder", "none of this name")], hint=hint)
+    raise DataError.of_file(name, "a file or folder", "none of this name", hint=hint)
 
 
 def _file(
@@ -163,7 +163,7 @@ def _file(
             return ArrowDataset(name, (path,))
         case "trec":
             return TrecRuns(name, (path,), qrels)
-    raise DataError([Fault(name, None, "", "a folder, as BEIR's are", "a file")])
+    raise DataError.of_file(name, "a folder, as BEIR's are", "a file")
 
 
 def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
@@ -181,20 +181,25 @@ def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
     if (binary := binary_format(path)) is not None:
         return binary
     if head.startswith("{"):
-        return "jsonl" if _is_object_line(head) else "json"
+        line = head.partition("\n")[0].rstrip()
+        return "jsonl" if line.endswith("}") else "json"
     if head.startswith("["):
         return "json"
     if (table := _table_format(head, columns)) is not None:
         return table
     if looks_like_qrels(path):
-        raise DataError(
-            [Fault(name, None, "", "examples or a TREC run", "what looks like qrels")],
+        raise DataError.of_file(
+            name,
+            "examples or a TREC run",
+            "what looks like qrels",
             hint=f"Name the run first and this file with {argument('qrels', 'FILE')}.",
         )
     if path.stat().st_size == 0:
-        raise DataError([Fault(name, None, "", "at least one record", "an empty file")])
-    raise DataError(
-        [Fault(name, None, "", f"a file that ends in {', '.join(BY_ENDING)}", path.name)],
+        raise DataError.of_file(name, "at least one record", "an empty file")
+    raise DataError.of_file(
+        name,
+        f"a file that ends in {', '.join(BY_ENDING)}",
+        path.name,
         hint="`ragstone formats` lists what can be read.",
     )
 
@@ -208,13 +213,9 @@ def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
     return None
 
 
-def _is_object_line(head: str) -> bool:
-    return head.partition("\n")[0].rstrip().endswith("}")
-
-
 def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
-    if (found := find_beir(folder)) is not None:
-        corpus, queries, judged = found
+    if (beir := find_beir(folder)) is not None:
+        corpus, queries, judged = beir
         runs = tuple(path for path in _plain_files(folder) if looks_like_run(path))
         return Beir(name, corpus, queries, qrels or _choose(judged, name), runs)
     if is_dataset(folder):
@@ -225,13 +226,13 @@ def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
     if runs and (judged or qrels is not None):
         return TrecRuns(name, runs, qrels or _choose(judged, name))
     if runs:
-        fault = Fault(name, None, "", "qrels beside the runs", "none")
-        raise DataError([fault], hint=f"Name them with {argument('qrels', 'FILE')}.")
+        hint = f"Name them with {argument('qrels', 'FILE')}."
+        raise DataError.of_file(name, "qrels beside the runs", "none", hint=hint)
     readable = [p.name for p in files if Path(p.name.removesuffix(".gz")).suffix in BY_ENDING]
     hint = f"It holds {', '.join(readable[:5])}: name the file." if readable else ""
     expected = "a data set (Hugging Face, BEIR, TREC runs with qrels)"
     got = "a folder of other files" if files else "a folder without files"
-    raise DataError([Fault(name, None, "", expected, got)], hint=hint)
+    raise DataError.of_file(name, expected, got, hint=hint)
 
 
 def _plain_files(folder: Path) -> list[Path]:
@@ -239,9 +240,7 @@ def _plain_files(folder: Path) -> list[Path]:
         return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     except OSError as error:
         reason = error.strerror or str(error)
-        raise DataError(
-            [Fault(str(folder), None, "", "a readable folder", f"the error {reason!r}")]
-        ) from None
+        raise DataError.of_file(str(folder), "a readable folder", f"the error {reason!r}") from None
 
 
 def _choose(qrels: Sequence[Path], name: str) -> Path:
@@ -250,6 +249,6 @@ def _choose(qrels: Sequence[Path], name: str) -> Path:
     for path in qrels:
         if path.name in ("test.tsv", "test.tsv.gz"):
             return path
-    found = ", ".join(path.name for path in qrels) or "none"
+    got = ", ".join(path.name for path in qrels) or "none"
     hint = f"Name one with {argument('qrels', 'FILE')}." if qrels else ""
-    raise DataError([Fault(name, None, "", "one file of qrels", found)], hint=hint)
+    raise DataError.of_file(name, "one file of qrels", got, hint=hint)

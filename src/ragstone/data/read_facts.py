@@ -6,7 +6,7 @@ ID/SYSTEM. Each id takes 32 bytes of memory.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import NamedTuple, Self
 
@@ -56,29 +56,27 @@ class IdBlock:
         """Hash ids and systems."""
         texts = pl.Series(ids, dtype=pl.String)
         of_systems = pl.Series(systems, dtype=pl.String)
-        named = (of_systems != NO_SYSTEM).to_numpy()
+        has_system = (of_systems != NO_SYSTEM).to_numpy()
         return cls(
             texts.hash(FIRST).to_numpy(),
             texts.hash(SECOND).to_numpy(),
-            np.where(named, of_systems.hash(FIRST).to_numpy() | np.uint64(1), np.uint64(0)),
+            np.where(has_system, of_systems.hash(FIRST).to_numpy() | np.uint64(1), np.uint64(0)),
             np.asarray(places, dtype=np.int64),
         )
 
     def at(self, chosen: NDArray[np.intp]) -> Self:
         """Return the ids at some indices."""
-        return type(self)(
-            self.first[chosen], self.second[chosen], self.systems[chosen], self.places[chosen]
-        )
+        return type(self)(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
     @classmethod
     def joined(cls, blocks: "Sequence[IdBlock]") -> Self:
         """Concatenate blocks."""
         blocks = [cls.of((), (), ()), *blocks]
         return cls(
-            np.concatenate([one.first for one in blocks]),
-            np.concatenate([one.second for one in blocks]),
-            np.concatenate([one.systems for one in blocks]),
-            np.concatenate([one.places for one in blocks]),
+            *(
+                np.concatenate([getattr(block, each.name) for block in blocks])
+                for each in fields(cls)
+            )
         )
 
     def beside(self, other: "IdBlock") -> "IdBlock":
@@ -109,8 +107,8 @@ class SeenIds:
     def look_up(self, block: IdBlock) -> Repeats:
         """Find the ids of a block that occurred before, in it or others, and add the new ones."""
         _, earliest, whose = np.unique(block.first, return_index=True, return_inverse=True)
-        own = earliest[whose]
-        places = np.where(own < np.arange(len(own)), block.places[own], np.int64(-1))
+        first = earliest[whose]
+        places = np.where(first < np.arange(len(first)), block.places[first], np.int64(-1))
         systems = _named_first(block.systems, whose)
         over_systems = _differ(block.systems, systems)
         for run in self._runs:
@@ -122,8 +120,8 @@ class SeenIds:
             run.systems[at[lacking]] = systems[lacking]
         new = np.flatnonzero(places < 0)
         if len(new):
-            there = IdBlock(block.first, block.second, systems, block.places)
-            self._keep(there.at(new[np.argsort(block.first[new], kind="stable")]))
+            ids = IdBlock(block.first, block.second, systems, block.places)
+            self._keep(ids.at(new[np.argsort(block.first[new], kind="stable")]))
         return Repeats(places, over_systems)
 
     def all(self) -> IdBlock:
@@ -137,9 +135,9 @@ class SeenIds:
 
 
 def _named_first(systems: Hashes, whose: NDArray[np.intp]) -> Hashes:
-    named = np.flatnonzero(systems)[::-1]
+    with_system = np.flatnonzero(systems)[::-1]
     of_ids = np.zeros(len(systems), np.uint64)
-    of_ids[whose[named]] = systems[named]
+    of_ids[whose[with_system]] = systems[with_system]
     return of_ids[whose]
 
 
@@ -155,7 +153,7 @@ def ids_repeat(examples: Iterable[Example]) -> bool:
     """Return True if an id occurs under several systems; reads until the first such id."""
     every, seen = iter(examples), SeenIds()
     size = LOOKED_UP
-    while some := [(one.id, one.system) for one in islice(every, size)]:
+    while some := [(example.id, example.system) for example in islice(every, size)]:
         ids, systems = zip(*some, strict=True)
         if seen.look_up(IdBlock.of(ids, systems, range(len(ids)))).over_systems:
             return True
@@ -171,13 +169,13 @@ def has_system(example: Example) -> bool:
 def of_its_system(example: Example) -> Example:
     """Rename the example to ID/SYSTEM; its id is the question's, unless the data name that."""
     question = example.question
-    named = example.question_id != example.id and (
+    has_question = example.question_id != example.id and (
         question is None or example.question_id != question_hash(question, example.history)
     )
     return replace(
         example,
         id=id_of(example.id, example.system),
-        question_id=example.question_id if named else example.id,
+        question_id=example.question_id if has_question else example.id,
     )
 
 
@@ -200,8 +198,8 @@ class Questions:
     def hear(self, example: Example) -> None:
         """Take note of an example as the data name it."""
         if example.question is not None:
-            asked = hash(example.question)
-            if self._asked.setdefault(example.id, asked) != asked:
+            question = hash(example.question)
+            if self._asked.setdefault(example.id, question) != question:
                 self._differing[example.id] = None
 
     def note(self) -> str:
@@ -229,8 +227,8 @@ def row_number(row: ReadRow, unit: str) -> int:
 def row_id(row: ReadRow, questions: Questions | None) -> str | None:
     """Return the id of a row; of a record that cannot be read, the text that it names."""
     if row.example is None:
-        named = row.record.get("id") if isinstance(row.record, Mapping) else None
-        return named if isinstance(named, str) else None
+        id = row.record.get("id") if isinstance(row.record, Mapping) else None
+        return id if isinstance(id, str) else None
     return row.example.id if questions is None else of_its_system(row.example).id
 
 
@@ -238,13 +236,15 @@ def named_system(row: ReadRow, reader: RecordReader) -> str:
     """Return the system that a row names beside an id of its own."""
     if row.example is None or not has_system(row.example):
         return NO_SYSTEM
-    own = isinstance(row.record, Example) or (
+    has_id = isinstance(row.record, Example) or (
         isinstance(row.record, Mapping) and reader.has_id(row.record)
     )
-    return row.example.system if own else NO_SYSTEM
+    return row.example.system if has_id else NO_SYSTEM
 
 
 KEPT = 1000
+COUNTED = ("rejected", "n_label_violations", "good", "thoughts", "pictures")
+COUNTED_BY_READER = ("spelled", "unread", "numbers", "mixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,18 +310,15 @@ class ReadFacts:
         if len(self.faults) < KEPT:
             self.faults.append(fault)
 
-    def heard_id(self, example: Example, *, own: bool) -> None:
+    def heard_id(self, example: Example, *, has_id: bool) -> None:
         """Note a good record; ``own``: it names a system beside an id of its own."""
-        self.own_ids += own
-        if not own and has_system(example):
+        self.own_ids += has_id
+        if not has_id and has_system(example):
             self.other_ids.append(example.id)
 
     def count(self, reader: RecordReader) -> None:
         """Add what a reader counted."""
-        self.spelled += reader.spelled
-        self.unread += reader.unread
-        self.numbers += reader.numbers
-        self.mixed += reader.mixed
+        self._add(reader, COUNTED_BY_READER)
 
     def check_labels(self, example: Example) -> None:
         """Note the rules that the human labels of an example break."""
@@ -334,24 +331,25 @@ class ReadFacts:
 
     def join(self, other: "ReadFacts") -> None:
         """Add those of a later piece, without its ids."""
-        told = {
-            (one.field, one.expected, one.got) for one in other.about_columns & self.about_columns
+        known = {
+            (problem.field, problem.expected, problem.got)
+            for problem in other.about_columns & self.about_columns
         }
-        new = [one for one in other.faults if (one.field, one.expected, one.got) not in told]
+        new = [
+            fault for fault in other.faults if (fault.field, fault.expected, fault.got) not in known
+        ]
         self.n_faults += other.n_faults - (len(other.faults) - len(new))
         self.faults += new[: KEPT - len(self.faults)]
-        self.rejected += other.rejected
         self.label_violations += other.label_violations[: max(0, KEPT - len(self.label_violations))]
-        self.n_label_violations += other.n_label_violations
-        self.good += other.good
         self.about_columns |= other.about_columns
         self.rival = self.rival or other.rival
-        self.thoughts += other.thoughts
-        self.pictures += other.pictures
-        self.spelled += other.spelled
-        self.unread += other.unread
-        self.numbers += other.numbers
-        self.mixed += other.mixed
+        self._add(other, (*COUNTED, *COUNTED_BY_READER))
+
+    def _add(self, other: object, names: Sequence[str]) -> None:
+        for name in names:
+            total = getattr(self, name)
+            total += getattr(other, name)
+            setattr(self, name, total)
 
     def hint(self, *, skip_bad: bool) -> str:
         """Return what the user may change so that more records are read; may be empty."""

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 
 from ragstone.core.user_code import registry
 
-from .json_text import Problem, shown
+from .json_text import Problem, add_problem, shown
 
 Unit = Literal[
     "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
@@ -152,12 +152,15 @@ def unread_labels(labels: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def of_contexts(given: object) -> list[dict[str, Any]] | None:
+def of_contexts(contexts: object) -> list[dict[str, Any]] | None:
     """Return the labels that contexts carry themselves; None if none does."""
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+    if not isinstance(contexts, list) or not all(isinstance(context, dict) for context in contexts):
         return None
-    found = [{name: one[name] for name in LABELS["context"] if name in one} for one in given]
-    return found if any(found) else None
+    labels = [
+        {name: context[name] for name in LABELS["context"] if name in context}
+        for context in contexts
+    ]
+    return labels if any(labels) else None
 
 
 def know_label(unit: Unit, name: str, values: Values) -> None:
@@ -207,27 +210,27 @@ def implied_labels(answer: Mapping[str, Any]) -> dict[str, bool]:
     """
     implied: dict[str, bool] = {}
     for rule in RULES.values():
-        given, then = answer.get(rule.given), answer.get(rule.then)
-        if rule.unit == "answer" and given and then is None:
+        condition, then = answer.get(rule.given), answer.get(rule.then)
+        if rule.unit == "answer" and condition and then is None:
             implied[rule.then] = rule.says
-        if rule.unit == "answer" and given is None and then is not None and then != rule.says:
+        if rule.unit == "answer" and condition is None and then is not None and then != rule.says:
             implied[rule.given] = False
     return implied
 
 
 def violations(labels: Mapping[str, Any]) -> list[Violation]:
     """Return every broken rule of one record's labels. An unknown label breaks none."""
-    found: list[Violation] = []
-    for unit, where, one in _units(labels):
+    broken: list[Violation] = []
+    for unit, where, values in _units(labels):
         for rule in RULES.values():
-            if rule.unit == unit and one.get(rule.given):
-                said = one.get(rule.then)
-                if said is not None and bool(said) != rule.says:
-                    found.append(Violation(rule.name, rule.severity, where))
+            if rule.unit == unit and values.get(rule.given):
+                value = values.get(rule.then)
+                if value is not None and bool(value) != rule.says:
+                    broken.append(Violation(rule.name, rule.severity, where))
     verdicts = [claim.get("support") for claim in labels.get("claims") or ()]
     for _ in _unlike_claims(labels.get("answer") or {}, verdicts) if verdicts else ():
-        found.append(Violation(AS_ITS_CLAIMS, "block", "answer"))
-    return found
+        broken.append(Violation(AS_ITS_CLAIMS, "block", "answer"))
+    return broken
 
 
 def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) -> Iterator[str]:
@@ -240,9 +243,9 @@ def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) ->
 
 def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:
     for unit, field in FIELDS.items():
-        for index, one in enumerate(labels.get(field) or ()):
-            if one:
-                yield unit, f"{field}[{index}]", one
+        for index, values in enumerate(labels.get(field) or ()):
+            if values:
+                yield unit, f"{field}[{index}]", values
     if labels.get("answer"):
         yield "answer", "answer", labels["answer"]
 
@@ -251,8 +254,8 @@ def context_labels(labels: Mapping[str, Any]) -> list[dict[str, bool | None]]:
     """Return each context's yes-or-no labels in the order given; None where one is open."""
     names = [name for name, values in LABELS["context"].items() if values == YES_NO]
     return [
-        {name: _truth((one or {}).get(name)) for name in names}
-        for one in labels.get("contexts") or ()
+        {name: _truth((values or {}).get(name)) for name in names}
+        for values in labels.get("contexts") or ()
     ]
 
 
@@ -294,7 +297,7 @@ def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Pr
         if isinstance(answer, dict):
             _check_labels(answer, "answer", "labels.answer", problems)
         else:
-            problems.append(Problem("labels.answer", "an object of labels", shown(answer)))
+            add_problem(problems, "labels.answer", "an object of labels", answer)
     for unit in PROPOSITIONS:
         if labels.get(FIELDS[unit]) is not None:
             _check_propositions(labels[FIELDS[unit]], unit, problems)
@@ -309,20 +312,18 @@ def is_label(value: object) -> bool:
 
 def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Problem]) -> None:
     if not isinstance(contexts, list):
-        problems.append(
-            Problem("labels.contexts", "a list, one object of labels a context", shown(contexts))
-        )
+        add_problem(problems, "labels.contexts", "a list, one object of labels a context", contexts)
         return
     if len(contexts) > (n_contexts or 0):
         n = "none without contexts" if not n_contexts else f"at most {n_contexts}, one a context"
         problems.append(Problem("labels.contexts", n, f"labels of {len(contexts)}"))
-    for index, one in enumerate(contexts):
-        if one is None:
+    for index, values in enumerate(contexts):
+        if values is None:
             continue
-        if not isinstance(one, dict):
-            problems.append(Problem(f"labels.contexts[{index}]", "an object of labels", shown(one)))
+        if not isinstance(values, dict):
+            add_problem(problems, f"labels.contexts[{index}]", "an object of labels", values)
             continue
-        _check_labels(one, "context", f"labels.contexts[{index}]", problems)
+        _check_labels(values, "context", f"labels.contexts[{index}]", problems)
 
 
 def _check_labels(
@@ -332,7 +333,7 @@ def _check_labels(
         value = labels.get(name)
         if value is None or (is_label(value) if values == YES_NO else _is_one_of(values, value)):
             continue
-        problems.append(Problem(f"{where}.{name}", _expected(values), shown(value)))
+        add_problem(problems, f"{where}.{name}", _expected(values), value)
 
 
 def _is_one_of(values: Values, value: object) -> bool:
@@ -351,23 +352,23 @@ def _expected(values: Values) -> str:
 def _check_propositions(propositions: object, unit: Unit, problems: list[Problem]) -> None:
     where = f"labels.{FIELDS[unit]}"
     if not isinstance(propositions, list):
-        problems.append(Problem(where, "a list of objects with text", shown(propositions)))
+        add_problem(problems, where, "a list of objects with text", propositions)
         return
-    for index, one in enumerate(propositions):
-        place = f"{where}[{index}]"
-        if not isinstance(one, dict) or not isinstance(one.get("text"), str):
-            problems.append(Problem(place, "an object with text", shown(one)))
+    for index, proposition in enumerate(propositions):
+        item = f"{where}[{index}]"
+        if not isinstance(proposition, dict) or not isinstance(proposition.get("text"), str):
+            add_problem(problems, item, "an object with text", proposition)
             continue
-        _check_labels(one, unit, place, problems)
+        _check_labels(proposition, unit, item, problems)
         for name in ("reference", "sentence"):
-            value = one.get(name)
+            value = proposition.get(name)
             if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 31):
-                problems.append(Problem(f"{place}.{name}", "a whole number from 0", shown(value)))
-        evidence = one.get("evidence")
+                add_problem(problems, f"{item}.{name}", "a whole number from 0", value)
+        evidence = proposition.get("evidence")
         if evidence is not None and not (
             isinstance(evidence, list) and all(isinstance(id, str) for id in evidence)
         ):
-            problems.append(Problem(f"{place}.evidence", "a list of context ids", shown(evidence)))
+            add_problem(problems, f"{item}.evidence", "a list of context ids", evidence)
 
 
 def _is_binary_number(value: object) -> bool:

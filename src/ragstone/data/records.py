@@ -31,7 +31,7 @@ from .example import (
 )
 from .fields import ABSENT, FieldLayout, could_be, plan, resembled
 from .formats.eval_results import laid_flat, nested_layout
-from .json_text import Problem, shown
+from .json_text import Problem, add_problem
 from .record_labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy, says_yes_or_no
 
 DEFAULT_SYSTEM = "default"
@@ -68,27 +68,27 @@ class RecordReader:
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """Return the plan by which records with these columns are read."""
         keys = tuple(record)
-        found = self._plans.get(keys)
-        if found is None:
+        layout = self._plans.get(keys)
+        if layout is None:
             if len(self._plans) >= KNOWN_PLANS:
                 self._plans.clear()
-            found = plan(keys, self.columns, self.layout)
-            found = replace(found, resembling=self._resembling(found))
-            if self.layout is None and found.problem is None:
-                self.layout = found.layout
-            self._plans[keys] = found
-        return found
+            layout = plan(keys, self.columns, self.layout)
+            layout = replace(layout, resembling=self._resembling(layout))
+            if self.layout is None and layout.problem is None:
+                self.layout = layout.layout
+            self._plans[keys] = layout
+        return layout
 
-    def _resembling(self, found: FieldLayout) -> tuple[tuple[str, str], ...]:
-        looked = ((name, resembled(name)) for name in found.extra[:MOST_COLUMNS])
+    def _resembling(self, layout: FieldLayout) -> tuple[tuple[str, str], ...]:
+        looked = ((name, resembled(name)) for name in layout.extra[:MOST_COLUMNS])
         return tuple((name, field) for name, field in looked if field and field not in self.columns)
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """Return the layout of such records; None where no field is recognised."""
         if (nested := nested_layout(record)) is not None:
             return nested.name
-        found = self.plan_of(record)
-        return found.layout if found.problem is None else None
+        plan_ = self.plan_of(record)
+        return plan_.layout if plan_.problem is None else None
 
     def has_id(self, record: Mapping[str, Any]) -> bool:
         """Return True if the record names its id; otherwise it is known by its place."""
@@ -123,8 +123,8 @@ class RecordReader:
         id = read_id(get(plan.id), "id", problems)
         question_id = read_id(get(plan.question_id), "question_id", problems)
         system = read_id(get(plan.system), "system", problems)
-        asked = plan.answer in record and (question is not None or meta.get("error"))
-        if answer is None and contexts is None and not (reference or asked or problems):
+        was_asked = plan.answer in record and (question is not None or meta.get("error"))
+        if answer is None and contexts is None and not (reference or was_asked or problems):
             problems.append(_nothing_in(record))
         if problems:
             return None
@@ -156,9 +156,9 @@ class RecordReader:
         problems: list[Problem],
     ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
         get = record.get
-        asked = self._spelled_out(get(plan.question), plan.question)
+        messages = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
-        question, history, spoken = _asked(asked, plan.question, problems)
+        question, history, spoken = _asked(messages, plan.question, problems)
         for name, text in (("answer", answer), ("policy", policy)):
             if text is not None and type(text) is not str:
                 problems.append(not_text(name, text))
@@ -178,12 +178,12 @@ class RecordReader:
         return text
 
     def _references(self, value: object, column: str, problems: list[Problem]) -> tuple[str, ...]:
-        given = self._spelled_out(self._cell(value, "reference", problems), column)
-        if isinstance(given, list):
-            texts = [spelled_out(one) for one in given]
-            self.numbers[column] += any(map(is_not, texts, given))
-            given = texts
-        return read_texts(given, "reference", problems)
+        texts_or_text = self._spelled_out(self._cell(value, "reference", problems), column)
+        if isinstance(texts_or_text, list):
+            texts = [spelled_out(text) for text in texts_or_text]
+            self.numbers[column] += any(map(is_not, texts, texts_or_text))
+            texts_or_text = texts
+        return read_texts(texts_or_text, "reference", problems)
 
     def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
         for name, field in plan.resembling:
@@ -210,11 +210,11 @@ class RecordReader:
         if of_answer and "answer" not in labels:
             labels["answer"] = of_answer
         for name, path in plan.nested:
-            place = {"labels": labels, "slices": slices, "meta": meta}[path[0]]
-            put_cell(place, path[1:], record[name], name, problems)
+            group = {"labels": labels, "slices": slices, "meta": meta}[path[0]]
+            put_cell(group, path[1:], record[name], name, problems)
         for name, value in slices.items():
             if isinstance(value, float) and not isfinite(value):
-                problems.append(Problem(f"slices.{name}", "a finite value", shown(value)))
+                add_problem(problems, f"slices.{name}", "a finite value", value)
         return labels, slices, meta
 
     def _retrieved(
@@ -225,20 +225,20 @@ class RecordReader:
         meta: Mapping[str, Any],
         problems: list[Problem],
     ) -> tuple[Context, ...] | None:
-        given, ids = record.get(plan.contexts), record.get(plan.context_ids)
-        if given is None and ids is None:
+        retrieved, ids = record.get(plan.contexts), record.get(plan.context_ids)
+        if retrieved is None and ids is None:
             return None
         if ids is None:
             ids = meta.get("context_ids")
         before = len(problems)
-        given = self._cell(given, "contexts", problems)
+        retrieved = self._cell(retrieved, "contexts", problems)
         if len(problems) > before:
             return ()
         ids = self._cell(ids, "context_ids", problems)
         graded = plan.reference_contexts is not ABSENT
-        if "contexts" not in labels and (marked := of_contexts(given)):
+        if "contexts" not in labels and (marked := of_contexts(retrieved)):
             labels["contexts"] = marked
-        contexts, order = self._contexts.read(given, ids, problems, graded=graded)
+        contexts, order = self._contexts.read(retrieved, ids, problems, graded=graded)
         if order is not None and isinstance(labels.get("contexts"), list):
             marks = labels["contexts"]
             if len(marks) <= len(order):
@@ -297,7 +297,7 @@ class RecordReader:
         spelled = parse_cell(value, field, problems)
         if not isinstance(spelled, (list, dict)):
             return spelled
-        if field == "reference" and spelled and not any(isinstance(one, str) for one in spelled):
+        if field == "reference" and spelled and not any(isinstance(text, str) for text in spelled):
             return value
         self.spelled[field] += 1
         return spelled
@@ -308,7 +308,7 @@ class RecordReader:
         value = self._cell(value, field, problems)
         if isinstance(value, dict):
             return value
-        problems.append(Problem(field, "an object", shown(value)))
+        add_problem(problems, field, "an object", value)
         return {}
 
 
@@ -321,13 +321,13 @@ def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
 
 
 def _asked(
-    given: object, field: str, problems: list[Problem]
+    value: object, field: str, problems: list[Problem]
 ) -> tuple[str | None, tuple[Turn, ...], str | None]:
-    if given is None or type(given) is str:
-        return given, (), None
-    if isinstance(given, list):
-        return read_conversation(given, field, problems)
-    problems.append(not_text("question", given))
+    if value is None or type(value) is str:
+        return value, (), None
+    if isinstance(value, list):
+        return read_conversation(value, field, problems)
+    problems.append(not_text("question", value))
     return None, (), None
 
 
@@ -337,8 +337,8 @@ def _nothing_in(record: Mapping[str, Any]) -> Problem:
 
 
 def _system_beside(*places: Mapping[str, Any]) -> str:
-    for place in places:
-        value = place.get("system", place.get("method"))
+    for facets in places:
+        value = facets.get("system", facets.get("method"))
         if (name := id_text(value)) is not None:
             return name
     return DEFAULT_SYSTEM

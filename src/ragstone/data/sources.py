@@ -29,7 +29,7 @@ from uuid import UUID
 
 import polars as pl
 
-from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.core.errors import DataError, InputError
 from ragstone.core.remote_files import copy_of, is_url
 
 from .example import Example
@@ -134,9 +134,9 @@ def _keep(name: str, known: Path | None) -> Path:
         folder = TemporaryDirectory(prefix="ragstone-")
         atexit.register(folder.cleanup)
         file = Path(folder.name) / ("stdin" if name == STDIN else Path(name).name)
-        with file.open("wb") as kept:
-            kept.write(first or b"")
-            shutil.copyfileobj(stream, kept, PIECE)
+        with file.open("wb") as copy:
+            copy.write(first or b"")
+            shutil.copyfileobj(stream, copy, PIECE)
     return file
 
 
@@ -148,10 +148,10 @@ def _may_end(status: os.stat_result) -> bool:
 
 
 def _fault(name: str, got: str) -> DataError:
-    return DataError([Fault(name, None, "", "a file, a folder or a pipe", got)])
+    return DataError.of_file(name, "a file, a folder or a pipe", got)
 
 
-def read_toml(file: Path, given: str) -> dict[str, Any]:
+def read_toml(file: Path, name: str) -> dict[str, Any]:
     """Read the tables of a file in UTF-8, with or without a byte order mark.
 
     ``given`` is the ``argument`` that names it.
@@ -162,16 +162,16 @@ def read_toml(file: Path, given: str) -> dict[str, Any]:
     try:
         return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{given}: {error.strerror}.") from error
+        raise InputError(f"{name}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{given} is not UTF-8.") from error
+        raise InputError(f"{name} is not UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{given} is not valid TOML: {error}.") from error
+        raise InputError(f"{name} is not valid TOML: {error}.") from error
     except RecursionError as error:
-        raise InputError(f"{given} nests too deeply.") from error
+        raise InputError(f"{name} nests too deeply.") from error
     except ValueError as error:
         digits = f"a number of more than {sys.get_int_max_str_digits():,} digits"
-        raise InputError(f"{given} holds {digits}.") from error
+        raise InputError(f"{name} holds {digits}.") from error
 
 
 ROWS_AT_ONCE = 10_000

@@ -94,12 +94,14 @@ def words_of_windows(lines: Iterable[bytes]) -> tuple[str, ...] | None:
         text = line.decode(WINDOWS)
         places += len(_BEYOND.findall(text))
         odd += len(_ODD.findall(text))
-        letters.update(one for one in text.lower() if one.isalpha() and not one.isascii())
+        letters.update(
+            letter for letter in text.lower() if letter.isalpha() and not letter.isascii()
+        )
         if len(words) < SAMPLE:
-            found = (one for one in _WORD.findall(text) if not one.isascii())
-            words.update(dict.fromkeys(one[:LONGEST_WORD] for one in found))
+            words_here = (word for word in _WORD.findall(text) if not word.isascii())
+            words.update(dict.fromkeys(word[:LONGEST_WORD] for word in words_here))
     total = letters.total()
-    known = max(sum(letters[one] for one in language) for language in LANGUAGES)
+    known = max(sum(letters[letter] for letter in language) for language in LANGUAGES)
     foreign = total > FOREIGN * (total + ascii_letters) and known < OF_ONE_LANGUAGE * total
     if foreign or odd > ODD * places:
         return None
@@ -193,12 +195,12 @@ def most_unpacked(packed: int) -> int:
     and what unpacks to a thousand times its size is made to fill a machine.
     ``RAGSTONE_MAX_UNPACKED``, such as ``10G``, raises it.
     """
-    given = os.environ.get(MAX_UNPACKED, "").strip()
-    if not given:
+    size_text = os.environ.get(MAX_UNPACKED, "").strip()
+    if not size_text:
         return max(UNPACKED_IN_ANY_CASE, TIMES_PACKED * packed)
-    size = SIZE.fullmatch(given)
+    size = SIZE.fullmatch(size_text)
     if size is None:
-        raise InputError(f"{MAX_UNPACKED} is a size such as 500M or 10G, not {given!r}.")
+        raise InputError(f"{MAX_UNPACKED} is a size such as 500M or 10G, not {size_text!r}.")
     return int(size[1]) << 10 * "BKMGT".index((size[2] or "B").upper())
 
 

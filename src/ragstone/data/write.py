@@ -17,6 +17,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.escape import cell
+from ragstone.core.messages import plain as as_plain
 from ragstone.core.parquet import write_parquet
 
 from .example import NOTHING, Context, Example, Turn
@@ -48,70 +49,40 @@ columns are JSON text."""
 def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
     """Return one row an example, in order."""
     columns: dict[str, Any] = {
-        "id": [one.id for one in examples],
-        "question_id": [one.question_id for one in examples],
-        "system": [one.system for one in examples],
-        "question": [one.question for one in examples],
-        "answer": [one.answer for one in examples],
-        "reference": [one.reference for one in examples],
-        "contexts": _lists(
-            [one.contexts for one in examples],
-            CONTEXT,
-            lambda one: (one.id, one.text, one.rank, one.score),
-        ),
-        "history": _lists(
-            [one.history for one in examples], TURN, lambda turn: (turn.role, turn.text)
-        ),
-        "policy": [one.policy for one in examples],
-        "evidence": [one.evidence for one in examples],
-        "reference_contexts": _lists([_grades(one) for one in examples], GRADE, tuple),
-        "slices": [_json(one.slices) for one in examples],
-        "labels": [_json(one.labels) for one in examples],
-        "meta": [_json(one.meta) for one in examples],
+        name: [getattr(example, name) for example in examples] for name in SCHEMA
     }
+    for name in ("slices", "labels", "meta"):
+        columns[name] = list(map(_json, columns[name]))
+    columns["contexts"] = _lists(
+        columns["contexts"],
+        CONTEXT,
+        lambda context: (context.id, context.text, context.rank, context.score),
+    )
+    columns["history"] = _lists(columns["history"], TURN, lambda turn: (turn.role, turn.text))
+    grades = columns["reference_contexts"]
+    columns["reference_contexts"] = _lists(
+        [None if known is None else list(known.items()) for known in grades], GRADE, tuple
+    )
     return pl.DataFrame(columns, schema=SCHEMA)
 
 
 def from_frame(frame: pl.DataFrame) -> list[Example]:
     """Return the examples of a table that ``to_frame`` made."""
-    return [
-        Example(
-            id=id,
-            question_id=question_id,
-            system=system,
-            question=question,
-            answer=answer,
-            reference=tuple(reference),
-            contexts=None
-            if contexts is None
-            else tuple(Context(c["id"], c["text"], c["rank"], c["score"]) for c in contexts),
-            history=tuple(Turn(turn["role"], turn["text"]) for turn in history),
-            policy=policy,
-            evidence=tuple(evidence),
-            reference_contexts=None
-            if grades is None
-            else {grade["id"]: grade["grade"] for grade in grades},
-            slices=json.loads(slices) or NOTHING,
-            labels=json.loads(labels) or NOTHING,
-            meta=json.loads(meta) or NOTHING,
-        )
-        for (
-            id,
-            question_id,
-            system,
-            question,
-            answer,
-            reference,
-            contexts,
-            history,
-            policy,
-            evidence,
-            grades,
-            slices,
-            labels,
-            meta,
-        ) in frame.select(*SCHEMA).iter_rows()
-    ]
+    examples = []
+    for row in frame.select(*SCHEMA).iter_rows(named=True):
+        contexts, grades = row["contexts"], row["reference_contexts"]
+        row["reference"], row["evidence"] = tuple(row["reference"]), tuple(row["evidence"])
+        row["history"] = tuple(Turn(turn["role"], turn["text"]) for turn in row["history"])
+        if contexts is not None:
+            row["contexts"] = tuple(
+                Context(c["id"], c["text"], c["rank"], c["score"]) for c in contexts
+            )
+        if grades is not None:
+            row["reference_contexts"] = {grade["id"]: grade["grade"] for grade in grades}
+        for name in ("slices", "labels", "meta"):
+            row[name] = json.loads(row[name]) or NOTHING
+        examples.append(Example(**row))
+    return examples
 
 
 def _lists(
@@ -120,7 +91,7 @@ def _lists(
     values: Callable[[Any], tuple[Any, ...]],
 ) -> pl.Series:
     """Build a column of lists of records flat: one Series for all lists, not one for each."""
-    flat = [values(one) for items in lists for one in items or ()]
+    flat = [values(entry) for items in lists for entry in items or ()]
     if not flat:
         return pl.Series([None if items is None else [] for items in lists], dtype=pl.List(item))
     records = pl.DataFrame(
@@ -134,7 +105,7 @@ def _lists(
     rows = [row for row, items in enumerate(lists) for _ in items or ()]
     items = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32), "item": records})
     gathered = items.group_by("row", maintain_order=True).agg("item")
-    given = pl.DataFrame(
+    present = pl.DataFrame(
         {
             "row": pl.Series(range(len(lists)), dtype=pl.UInt32),
             "given": pl.Series([items is not None for items in lists], dtype=pl.Boolean),
@@ -142,16 +113,11 @@ def _lists(
     )
     empty = pl.lit(pl.Series([[]], dtype=pl.List(item))).first()
     return (
-        given.join(gathered, on="row", how="left", maintain_order="left")
+        present.join(gathered, on="row", how="left", maintain_order="left")
         .select(pl.when("given").then(pl.col("item").fill_null(empty)))
         .to_series()
         .rechunk()
     )
-
-
-def _grades(example: Example) -> list[tuple[str, int]] | None:
-    known = example.reference_contexts
-    return None if known is None else list(known.items())
 
 
 def _json(values: Mapping[str, Any]) -> str:
@@ -219,26 +185,8 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
 
 def as_record(example: Example) -> dict[str, Any]:
     """Return the example as a JSON object in Ragstone's own field names."""
-    return {
-        "id": example.id,
-        "question_id": example.question_id,
-        "system": example.system,
-        "question": example.question,
-        "contexts": None
-        if example.contexts is None
-        else [_context_record(context) for context in example.contexts],
-        "answer": example.answer,
-        "reference": list(example.reference),
-        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
-        "policy": example.policy,
-        "evidence": list(example.evidence),
-        "reference_contexts": None
-        if example.reference_contexts is None
-        else dict(example.reference_contexts),
-        "slices": dict(example.slices),
-        "labels": dict(example.labels),
-        "meta": dict(example.meta),
-    }
+    record: dict[str, Any] = as_plain(example)
+    return record
 
 
 def record_text(item: object) -> str:
@@ -261,15 +209,6 @@ def plain_record(record: object) -> Mapping[str, Any]:
     except RecursionError:
         value = None
     return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {"": str(value)}
-
-
-def _context_record(context: Context) -> dict[str, Any]:
-    return {
-        "id": context.id,
-        "text": context.text,
-        "rank": context.rank,
-        "score": context.score,
-    }
 
 
 def _cell(value: object) -> object:

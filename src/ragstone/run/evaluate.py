@@ -335,7 +335,7 @@ def _carry_out(
         try:
             data = judge()
         except IdsOfSystems:
-            examples.told_of_systems(over_systems=True)
+            examples.over_systems = True
             evaluation.start_over()
             write_known_input(evaluation.shards.path, examples, known)
             data = judge()

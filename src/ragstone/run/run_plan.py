@@ -215,7 +215,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     known = None if request.out is None else known_input(Path(request.out), files)
     fingerprint = examples.fingerprint() if known is None else known.fingerprint
     if known is not None and known.over_systems is not None:
-        examples.told_of_systems(over_systems=known.over_systems)
+        examples.over_systems = known.over_systems
     survey = None
     if chat.judges:
         seen = None if known is None else known.examples

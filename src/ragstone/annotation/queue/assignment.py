@@ -46,16 +46,16 @@ class Leases:
         # those of two servers may differ a little.
         self.free("(until < ? OR until > ?)", self.now, self.now + 2 * HELD)
         here = (self.queue, person)
-        given = self.run(
+        held = self.run(
             "SELECT item FROM turns WHERE queue = ? AND person = ? AND state = 'given' "
             "ORDER BY until DESC LIMIT 1",
             *here,
         )
-        if given:
-            ((number,),) = given
+        if held:
+            ((number,),) = held
             self.set(person, number, "given")
             return int(number)
-        found = self.run(
+        open_items = self.run(
             "SELECT item FROM items i WHERE queue = ? AND taken < wanted AND NOT EXISTS "
             "(SELECT 1 FROM turns t WHERE t.queue = i.queue AND t.person = ? AND t.item = i.item) "
             "ORDER BY place, item LIMIT 1",
@@ -66,20 +66,20 @@ class Leases:
             "AND i.taken < i.wanted ORDER BY t.until, t.item LIMIT 1",
             *here,
         )
-        if not found:
+        if not open_items:
             return None
-        ((number,),) = found
+        ((number,),) = open_items
         self.set(person, number, "given")
         self.count(number, 1)
         return int(number)
 
     def find(self, person: str, number: int) -> TurnState | None:
         """Return the state of somebody's turn; None if they were never given the item."""
-        found = self.run(
+        states = self.run(
             "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
             self.queue, person, number,
         )  # fmt: skip
-        return found[0][0] if found else None
+        return states[0][0] if states else None
 
     def state(self, person: str, number: int) -> TurnState:
         """Return the state of somebody's turn.
@@ -87,10 +87,10 @@ class Leases:
         Raises:
             InputError: They were never given the item.
         """
-        found = self.find(person, number)
-        if found is None:
+        turn = self.find(person, number)
+        if turn is None:
             raise InputError(f"Item {number} of {self.queue} was not given to {person}.")
-        return found
+        return turn
 
     def set(self, person: str, number: int, state: TurnState) -> None:
         """Set the state of somebody's turn; a given item is held from now on."""
@@ -169,7 +169,7 @@ FIRST = -1.0
 
 def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:
     """Close the phase: examples that nobody has been given get new places by ``route``."""
-    given = {id for (id,) in run(
+    given_out = {id for (id,) in run(
         "SELECT DISTINCT id FROM items WHERE queue = ? AND taken > 0", queue
     )}  # fmt: skip
     rows = run(
@@ -178,9 +178,9 @@ def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:
         queue,
     )
     weights = {id: weight for id, _, weight, *_ in rows}
-    places = {id: place for id, place, _, _, earlier, _ in rows if not earlier}
-    chances = phase_probabilities(places, weights, given & set(places))
-    left = [id for id, *_ in rows if id in places and id not in given]
+    places = {id: u for id, u, _, _, earlier, _ in rows if not earlier}
+    chances = phase_probabilities(places, weights, given_out & set(places))
+    left = [id for id, *_ in rows if id in places and id not in given_out]
     later = {id: route_weight(route, doubt) for id, *_, doubt in rows}
     new = dict(zip(
         left, random_places([later[id] for id in left], np.random.default_rng(seed)), strict=True
@@ -211,7 +211,7 @@ def limit(run: Sql, queue: str, most: int | None) -> None:
 
 def inclusion_probabilities(run: Sql, queue: str) -> dict[int, float]:
     """Return the probability with which each item was labelled, by routing and sample."""
-    said = {item for (item,) in run(
+    labelled_items = {item for (item,) in run(
         "SELECT DISTINCT item FROM turns WHERE queue = ? AND state = 'said'", queue
     )}  # fmt: skip
     rows = run(
@@ -220,8 +220,8 @@ def inclusion_probabilities(run: Sql, queue: str) -> dict[int, float]:
         queue,
     )
     weights = {id: weight for _, id, _, weight, *_ in rows}
-    places = {id: place for _, id, place, _, _, earlier, _ in rows if not earlier}
-    labelled = {id for item, id, *_ in rows if item in said and id in places}
+    places = {id: u for _, id, u, _, _, earlier, _ in rows if not earlier}
+    labelled = {id for item, id, *_ in rows if item in labelled_items and id in places}
     chances = phase_probabilities(places, weights, labelled)
     return {
         item: (1.0 if drawn is None else drawn) * (1 - passed * (1 - chances[id]))

@@ -79,10 +79,10 @@ class QueueForm:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
-        asked = tuple(
-            AskedLabel(**{**one, "choices": tuple(one["choices"])}) for one in data["asked"]
+        labels = tuple(
+            AskedLabel(**{**label, "choices": tuple(label["choices"])}) for label in data["asked"]
         )
-        return cls(**{**data, "asked": asked})
+        return cls(**{**data, "asked": labels})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +169,15 @@ class ItemAnswers:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "labels": [[*part, dict(said)] for part, said in self.labels.items()],
+            "labels": [[*part, dict(values)] for part, values in self.labels.items()],
             "note": self.note,
             "discarded": self.discarded,
-            "spans": [dict(one) for one in self.spans],
+            "spans": [dict(span) for span in self.spans],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ItemAnswers":
-        labels = {(unit, name): said for unit, name, said in data["labels"]}
+        labels = {(unit, name): values for unit, name, values in data["labels"]}
         return cls(labels, data["note"], data["discarded"], tuple(data["spans"]))
 
 
@@ -187,10 +187,14 @@ def texts_of(item: QueueItem) -> dict[str, str]:
     Those that the item shows come first; a part's own text has the name of a shown one where both
     are the same thing, such as a context.
     """
-    found = {name: text for key, shown in item.shown.items() for name, text in _texts(key, shown)}
-    own = {name_of(part): part.text for part in item.parts if part.text}
+    visible = {
+        name: text for key, content in item.shown.items() for name, text in _texts(key, content)
+    }
+    part_texts = {name_of(part): part.text for part in item.parts if part.text}
     return (
-        {**own, **found} if not found else {**found, **{k: own[k] for k in own if k not in found}}
+        {**part_texts, **visible}
+        if not visible
+        else {**visible, **{k: part_texts[k] for k in part_texts if k not in visible}}
     )
 
 
@@ -204,17 +208,17 @@ def name_of(part: ItemPart) -> str:
     return f"{field}/{part.name}" if part.name else field
 
 
-def _texts(key: str, shown: object) -> Iterator[tuple[str, str]]:
-    match shown:
+def _texts(key: str, content: object) -> Iterator[tuple[str, str]]:
+    match content:
         case str():
-            yield key, shown
+            yield key, content
         case Sequence():
-            for place, one in enumerate(shown, 1):
-                match one:
+            for number, text in enumerate(content, 1):
+                match text:
                     case str():
-                        yield f"{key}/{place}", one
+                        yield f"{key}/{number}", text
                     case Mapping():
-                        yield f"{key}/{one.get('name') or place}", str(one.get("text") or "")
+                        yield f"{key}/{text.get('name') or number}", str(text.get("text") or "")
 
 
 A, B, TIE = "A", "B", "tie"
@@ -222,15 +226,15 @@ LABEL = Preference.columns["verdict"].label
 """What is asked of a pair."""
 
 
-def preferred(said: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[str, str | None]:
+def preferred(labels: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[str, str | None]:
     """Turn labels of a pair on screen into labels of the example.
 
     >>> preferred({"preference": "B"}, {"rival": "gpt", "first": True})
     {'preference.gpt': 'loss'}
     """
-    rest = {label: value for label, value in said.items() if label != LABEL}
-    verdicts = {shown: verdict for verdict, shown in _shown(pair).items()}
-    return rest | {f"{Preference.name}.{pair['rival']}": verdicts.get(said.get(LABEL) or "")}
+    rest = {label: value for label, value in labels.items() if label != LABEL}
+    verdicts = {choice: verdict for verdict, choice in _shown(pair).items()}
+    return rest | {f"{Preference.name}.{pair['rival']}": verdicts.get(labels.get(LABEL) or "")}
 
 
 def shown_as(verdict: str, pair: Mapping[str, Any]) -> str:
@@ -239,8 +243,8 @@ def shown_as(verdict: str, pair: Mapping[str, Any]) -> str:
 
 
 def _shown(pair: Mapping[str, Any]) -> dict[str, str]:
-    own, other = (A, B) if pair["first"] else (B, A)
-    return {"win": own, "loss": other, "tie": TIE}
+    first, other = (A, B) if pair["first"] else (B, A)
+    return {"win": first, "loss": other, "tie": TIE}
 
 
 LONGEST_WORD, LONGEST_NOTE = 200, 10_000
@@ -282,7 +286,7 @@ def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
 
     ``answer_faults`` finds the same.
     """
-    asked = {(one.unit, one.label) for one in form.asked}
+    labels = {(label.unit, label.label) for label in form.asked}
     return [
         ForbiddenPair(
             rule.unit,
@@ -291,7 +295,7 @@ def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
             rule.severity,
         )
         for rule in RULES.values()
-        if {(rule.unit, rule.given), (rule.unit, rule.then)} <= asked
+        if {(rule.unit, rule.given), (rule.unit, rule.then)} <= labels
     ]
 
 
@@ -304,24 +308,24 @@ def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[
     whole = ("answer", "")
     if len(answers.note) > LONGEST_NOTE or len(answers.discarded) > LONGEST_NOTE:
         yield AnswerFault(whole, "", reason("note_too_long", most=LONGEST_NOTE))
-    places = {(one.unit, one.name) for one in item.parts}
-    for place in answers.labels:
-        if place not in places:
-            yield AnswerFault(place, "", reason("no_such_part"))
+    places = {(part.unit, part.name) for part in item.parts}
+    for key in answers.labels:
+        if key not in places:
+            yield AnswerFault(key, "", reason("no_such_part"))
     for part in item.parts:
-        place = (part.unit, part.name)
-        said = answers.labels.get(place, {})
-        asked = {one.label: one for one in form.asked if part.asks(one)}
-        for label, value in said.items():
-            if label not in asked:
-                yield AnswerFault(place, label, reason("not_asked"))
-            elif why := _not_a_choice(asked[label], value):
-                yield AnswerFault(place, label, why)
+        key = (part.unit, part.name)
+        values = answers.labels.get(key, {})
+        labels = {label.label: label for label in form.asked if part.asks(label)}
+        for label, value in values.items():
+            if label not in labels:
+                yield AnswerFault(key, label, reason("not_asked"))
+            elif why := _not_a_choice(labels[label], value):
+                yield AnswerFault(key, label, why)
         if not answers.discarded:
-            for label, one in asked.items():
-                if one.required and label not in said:
-                    yield AnswerFault(place, label, reason("lacking"))
-        yield from _broken(part, said)
+            for label, question in labels.items():
+                if question.required and label not in values:
+                    yield AnswerFault(key, label, reason("lacking"))
+        yield from _broken(part, values)
     yield from _misplaced(form, item, answers)
 
 
@@ -331,9 +335,11 @@ def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterat
         yield AnswerFault(whole, "", reason("too_many_spans", most=MOST_SPANS))
         return
     texts = texts_of(item) if answers.spans else {}
-    parts = [[one.unit, one.name] for one in item.parts]
+    parts = [[part.unit, part.name] for part in item.parts]
     labels = {
-        (one.unit, one.label) for one in form.asked if any(part.asks(one) for part in item.parts)
+        (label.unit, label.label)
+        for label in form.asked
+        if any(part.asks(label) for part in item.parts)
     }
     for span in answers.spans:
         part, label = span.get("part"), span.get("label")
@@ -352,22 +358,22 @@ def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterat
             yield AnswerFault((part[0], part[1]), str(label), reason("no_such_words"))
 
 
-def _not_a_choice(asked: AskedLabel, value: object) -> str:
+def _not_a_choice(label: AskedLabel, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        return reason("not_a_choice", choices="\n".join(asked.choices))
-    if asked.choices and value not in asked.choices:
-        return reason("not_a_choice", choices="\n".join(asked.choices))
-    if not asked.choices and len(value) > LONGEST_WORD:
+        return reason("not_a_choice", choices="\n".join(label.choices))
+    if label.choices and value not in label.choices:
+        return reason("not_a_choice", choices="\n".join(label.choices))
+    if not label.choices and len(value) > LONGEST_WORD:
         return reason("word_too_long", most=LONGEST_WORD)
     return ""
 
 
-def _broken(part: ItemPart, said: Mapping[str, str]) -> Iterator[AnswerFault]:
+def _broken(part: ItemPart, values: Mapping[str, str]) -> Iterator[AnswerFault]:
     """The rules between labels that these break."""
-    truths = {label: value == YES_NO[0] for label, value in said.items() if value in YES_NO}
+    truths = {label: value == YES_NO[0] for label, value in values.items() if value in YES_NO}
     field = FIELDS.get(part.unit)
-    for one in violations({part.unit: truths} if field is None else {field: [truths]}):
-        yield AnswerFault((part.unit, part.name), "", reason(one.rule), one.severity)
+    for violation in violations({part.unit: truths} if field is None else {field: [truths]}):
+        yield AnswerFault((part.unit, part.name), "", reason(violation.rule), violation.severity)
 
 
 @dataclass(frozen=True, slots=True)

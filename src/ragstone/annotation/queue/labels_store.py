@@ -54,7 +54,7 @@ class StoreAddress:
             InputError: It is an address that was a path, which has one slash less.
         """
         text = fspath(source)
-        if text.startswith(tuple(one.removesuffix("/") for one in POSTGRES)) and not (
+        if text.startswith(tuple(scheme.removesuffix("/") for scheme in POSTGRES)) and not (
             text.startswith(POSTGRES)
         ):
             raise InputError(
@@ -66,9 +66,9 @@ class StoreAddress:
         is_address = text.startswith(POSTGRES)
         if is_address and is_readable(text):
             return cls(text)
-        place, _, queue = text.rpartition("#")
-        if place.endswith(FILE) or (place.startswith(POSTGRES) and is_readable(place)):
-            return cls(place, queue)
+        address, _, queue = text.rpartition("#")
+        if address.endswith(FILE) or (address.startswith(POSTGRES) and is_readable(address)):
+            return cls(address, queue)
         return cls(text) if is_address else None
 
     @property
@@ -79,8 +79,8 @@ class StoreAddress:
     @property
     def shown(self) -> str:
         """The address without its password."""
-        place = self.place if self.is_file else without_password(self.place)
-        return f"{place}#{self.queue}" if self.queue else place
+        address = self.place if self.is_file else without_password(self.place)
+        return f"{address}#{self.queue}" if self.queue else address
 
 
 def shown_source(source: str | PathLike[str]) -> str:
@@ -139,15 +139,15 @@ LabelDatabase = Database
 """What keeps the labels."""
 
 
-def open_labels(place: str | Path) -> KeptDatabase:
+def open_labels(address: str | Path) -> KeptDatabase:
     """Open the labels in a folder, a file, or at ``postgresql://…``; create them where missing.
 
     Raises:
         InputError: It cannot be opened, or is no store of labels.
         MissingDependency: The extra ``postgres`` is not installed.
     """
-    path = Path(place)
-    return open_database(path / FILE if path.is_dir() else place, LAYOUT)
+    path = Path(address)
+    return open_database(path / FILE if path.is_dir() else address, LAYOUT)
 
 
 MOST_NAME = 80
@@ -166,12 +166,12 @@ class QueuePerson:
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
     """Return the queue and the person of a valid token."""
     with database.reading() as run:
-        found = run(
+        people = run(
             "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
         )
-    if not found or found[0][3] is not None:
+    if not people or people[0][3] is not None:
         return None
-    ((queue, *person),) = found
+    ((queue, *person),) = people
     return queue, QueuePerson(*person)
 
 
@@ -231,10 +231,10 @@ def admit(run: Sql, queue: str, person: str) -> None:
         UnknownName: Nobody of this name ever was.
         InputError: They were, until they were revoked.
     """
-    found = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
-    if not found:
+    people = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
+    if not people:
         raise _stranger(run, queue, person)
-    if found[0][0] is not None:
+    if people[0][0] is not None:
         raise InputError(
             f"{person} is no longer in the queue {queue}, so nothing was changed. Invite them "
             "again to let them go on."
@@ -242,9 +242,9 @@ def admit(run: Sql, queue: str, person: str) -> None:
 
 
 def _stranger(run: Sql, queue: str, person: str) -> UnknownName:
-    known = [one.name for one in people_in(run, queue)]
-    there = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
-    return UnknownName("person", person, known, hint=there)
+    known = [person.name for person in people_in(run, queue)]
+    hint = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
+    return UnknownName("person", person, known, hint=hint)
 
 
 def hashed(text: str) -> str:
@@ -271,7 +271,7 @@ def add_items(
 ) -> int:
     """Add items to a queue; return how many."""
     count = 0
-    for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
+    for item, place, people, weight, doubt, is_in in (PlacedItem(*entry) for entry in items):
         run(
             "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
             queue, item.item, item.id, hashed(item.question) if item.question else "",

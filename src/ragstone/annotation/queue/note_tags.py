@@ -79,10 +79,10 @@ def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
     """Return the tags of each queue of a store that has any."""
     with database.reading() as run:
         rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
-    found: dict[str, list[str]] = {}
+    tags: dict[str, list[str]] = {}
     for queue, tag in rows:
-        found.setdefault(queue, []).append(tag)
-    return found
+        tags.setdefault(queue, []).append(tag)
+    return tags
 
 
 def tags_version(database: LabelDatabase) -> tuple[int, ...]:
@@ -108,7 +108,9 @@ class QueueTags:
 
     def notes(self) -> list[TaggedNote]:
         """Return the notes of annotators and adjudicators, in the order of the items."""
-        notes = [(one.item, one.answers.note) for one in self._queue.said() if one.answers.note]
+        notes = [
+            (saved.item, saved.answers.note) for saved in self._queue.said() if saved.answers.note
+        ]
         with self._database.reading() as run:
             items = self._items(run)
             tags = self._tags(run)
@@ -127,10 +129,10 @@ class QueueTags:
             InputError: A name is empty, too long, or cannot be printed.
             UnknownName: The queue has no such item.
         """
-        given = [_name(one) for one in names.split(SEPARATOR) if one.strip()] or [_name("")]
+        new_names = [_name(name) for name in names.split(SEPARATOR) if name.strip()] or [_name("")]
         self._queue.item(item)
         with self._database.transaction() as run:
-            for name in given:
+            for name in new_names:
                 known = _among(name, self._names(run)) or name
                 if run(
                     "INSERT INTO tagged VALUES (?, ?, ?) ON CONFLICT (queue, item, tag) "
@@ -193,10 +195,10 @@ class QueueTags:
             items, by_item = self._items(run), self._tags(run)
             names = self._names(run)
         weights = None if chances is None else [1 / chances[item] for item in labelled]
-        asked = self._queue.questions()
+        questions = self._queue.questions()
         of = [items[item][0] for item in labelled]
-        clusters = shared_codes(codes_of([asked.get(id, f"\0{id}") for id in of]))
-        found = []
+        clusters = shared_codes(codes_of([questions.get(id, f"\0{id}") for id in of]))
+        tag_counts = []
         for name in names:
             carries = np.array([float(name in by_item.get(item, ())) for item in labelled])
             rate = labels_only_rate(carries, weights=weights, clusters=clusters, level=level)
@@ -209,8 +211,8 @@ class QueueTags:
                 why = reason("nothing_labelled")
             interval = None if why else rate.interval
             n = int(carries.sum())
-            found.append(TagCount(name, n, len(labelled), rate.value, interval, why))
-        return sorted(found, key=lambda one: (-one.n, one.tag.casefold()))
+            tag_counts.append(TagCount(name, n, len(labelled), rate.value, interval, why))
+        return sorted(tag_counts, key=lambda count: (-count.n, count.tag.casefold()))
 
     def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
         """Return the labelled examples, and those with each tag.
@@ -224,8 +226,8 @@ class QueueTags:
         known = {} if texts is None else texts(list({items[item][0] for item in labelled}))
         there, by_tag = set(), dict[str, set[str]]()
         for item in labelled:
-            id, shown = items[item]
-            if texts is not None and not _is_of(shown, known.get(id)):
+            id, content = items[item]
+            if texts is not None and not _is_of(content, known.get(id)):
                 continue
             there.add(id)
             for name in by_item.get(item, ()):
@@ -235,21 +237,21 @@ class QueueTags:
         )
 
     def _labelled(self) -> list[int]:
-        said = self._queue.said()
-        decided = {one.item: one.answers for one in said if one.role == "adjudicator"}
-        items = dict.fromkeys(one.item for one in said if not one.answers.discarded)
+        saved = self._queue.said()
+        decided = {save.item: save.answers for save in saved if save.role == "adjudicator"}
+        items = dict.fromkeys(save.item for save in saved if not save.answers.discarded)
         return sorted(item for item in items if item not in decided or not decided[item].discarded)
 
     def _items(self, run: Sql) -> dict[int, tuple[str, Mapping[str, Any]]]:
         rows = run("SELECT item, id, shown FROM items WHERE queue = ?", self._queue.name)
-        return {item: (id, json.loads(shown)) for item, id, shown in rows}
+        return {item: (id, json.loads(content)) for item, id, content in rows}
 
     def _tags(self, run: Sql) -> dict[int, list[str]]:
         rows = run("SELECT item, tag FROM tagged WHERE queue = ?", self._queue.name)
-        found: dict[int, list[str]] = {}
+        tags: dict[int, list[str]] = {}
         for item, tag in sorted(rows, key=lambda row: (row[0], row[1].casefold())):
-            found.setdefault(item, []).append(tag)
-        return found
+            tags.setdefault(item, []).append(tag)
+        return tags
 
     def _names(self, run: Sql) -> list[str]:
         rows = run("SELECT DISTINCT tag FROM tagged WHERE queue = ?", self._queue.name)
@@ -261,18 +263,18 @@ class QueueTags:
             raise UnknownName("tag", name, known)
 
 
-def _name(given: str) -> str:
-    name = " ".join(given.split())
+def _name(text: str) -> str:
+    name = " ".join(text.split())
     if not 0 < len(name) <= MOST_TAG or not name.isprintable() or SEPARATOR in name:
         raise InputError(f"A tag has 1 to {MOST_TAG} characters that can be printed, and no comma.")
     return name
 
 
 def _among(name: str, known: Sequence[str]) -> str:
-    return next((one for one in known if one.casefold() == name.casefold()), "")
+    return next((tag for tag in known if tag.casefold() == name.casefold()), "")
 
 
-def _is_of(shown: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:
+def _is_of(content: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:
     return texts is not None and all(
-        shown[name] == texts.get(name) for name in TEXTS if isinstance(shown.get(name), str)
+        content[name] == texts.get(name) for name in TEXTS if isinstance(content.get(name), str)
     )

@@ -68,13 +68,13 @@ class Queue:
     ) -> None:
         self._database, self.name, self._now = database, name, now
         with database.reading() as run:
-            found = run("SELECT form FROM queues WHERE queue = ?", name)
-            if not found:
-                known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
+            rows = run("SELECT form FROM queues WHERE queue = ?", name)
+            if not rows:
+                known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
                 raise UnknownName(
                     "queue", name, known, hint=f"It is looked for in {database.name}."
                 )
-        self.form = QueueForm.from_dict(json.loads(found[0][0]))
+        self.form = QueueForm.from_dict(json.loads(rows[0][0]))
 
     @classmethod
     def make(
@@ -110,13 +110,13 @@ class Queue:
             known = {id for (id,) in run("SELECT id FROM items WHERE queue = ?", self.name)}
             ((last,),) = run("SELECT max(item) FROM items WHERE queue = ?", self.name)
             more = [
-                one for one in (PlacedItem(*each) for each in items) if one.item.id not in known
+                item for item in (PlacedItem(*each) for each in items) if item.item.id not in known
             ]
             count = add_items(run, self.name, (
-                one._replace(item=replace(one.item, item=last + 1 + at))
-                for at, one in enumerate(more)
+                item._replace(item=replace(item.item, item=last + 1 + at))
+                for at, item in enumerate(more)
             ))  # fmt: skip
-            note_event(run, self.name, self._at, by, "extended", f"{count} items")
+            self.record(run, by, "extended", f"{count} items")
         return count
 
     def drawn_again(self, probabilities: Mapping[str, float]) -> None:
@@ -134,9 +134,7 @@ class Queue:
         with self._database.transaction() as run:
             limit(run, self.name, most)
             self._change(run, most=most)
-            note_event(
-                run, self.name, self._at, by, "limited", "all" if most is None else str(most)
-            )
+            self.record(run, by, "limited", "all" if most is None else str(most))
 
     def route(self, route: Route, by: str = "") -> None:
         """Give out the examples that are left by another rule; those labelled keep their chances.
@@ -163,7 +161,7 @@ class Queue:
             self._change(run, route=route)
             reroute(run, self.name, route, self.form.seed + 1 + phases)
             limit(run, self.name, self.form.most)
-            note_event(run, self.name, self._at, by, "routed", route)
+            self.record(run, by, "routed", route)
 
     def ask(self, label: AskedLabel, by: str = "") -> None:
         """Ask for another label from now on; what was said stays as it is.
@@ -177,18 +175,21 @@ class Queue:
                 f"{label.label}."
             )
         with self._database.transaction() as run:
-            asked = self._form(run).asked
-            if any((one.label, one.unit) == (label.label, label.unit) for one in asked):
+            labels = self._form(run).asked
+            if any(
+                (asked_label.label, asked_label.unit) == (label.label, label.unit)
+                for asked_label in labels
+            ):
                 raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
-            self._change(run, asked=(*asked, label))
-            note_event(run, self.name, self._at, by, "asked", label.label)
+            self._change(run, asked=(*labels, label))
+            self.record(run, by, "asked", label.label)
 
     def open(self, by: str = "") -> None:
         """Let the owner see who gave which label from now on, which cannot be taken back."""
         if not self.form.opened:
             with self._database.transaction() as run:
                 self._change(run, opened=True)
-                note_event(run, self.name, self._at, by, "opened", "")
+                self.record(run, by, "opened", "")
 
     def inclusion(self) -> dict[int, float] | None:
         """Return the probability with which each item was labelled, from 0 to 1.
@@ -199,21 +200,21 @@ class Queue:
         with self._database.reading() as run:
             if self.form.chosen:
                 return None
-            found = inclusion_probabilities(run, self.name)
+            probabilities = inclusion_probabilities(run, self.name)
             if self.form.order == "risk" and run(
                 "SELECT 1 FROM items i WHERE queue = ? AND NOT EXISTS (SELECT 1 FROM turns t "
                 "WHERE t.queue = i.queue AND t.item = i.item AND t.state = 'said') LIMIT 1",
                 self.name,
             ):
                 return None
-        return found
+        return probabilities
 
     def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
         """Give a person, who may be known already, a new token; an older one ends at once."""
         check_person(person)
         with self._database.transaction() as run:
             token = give_token(run, self.name, person, role, self._at)
-            note_event(run, self.name, self._at, by, "invited", f"{person} as {role}")
+            self.record(run, by, "invited", f"{person} as {role}")
         return token
 
     def revoke(self, person: str, by: str = "") -> None:
@@ -225,7 +226,7 @@ class Queue:
         with self._database.transaction() as run:
             end_token(run, self.name, person, self._at)
             self._turns(run).free("person = ?", person)
-            note_event(run, self.name, self._at, by, "revoked", person)
+            self.record(run, by, "revoked", person)
 
     def people(self) -> list[QueuePerson]:
         """Return everybody who was invited."""
@@ -264,7 +265,7 @@ class Queue:
         with self._database.reading() as run:
             rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
         return {
-            number: (id, [ItemPart(**one) for one in json.loads(parts)])
+            number: (id, [ItemPart(**part) for part in json.loads(parts)])
             for number, id, parts in rows
         }
 
@@ -286,19 +287,14 @@ class Queue:
         with self._database.transaction() as run:
             take_in(run, self.name, person, self._at)
             turns = self._turns(run)
-            there = turns.find(person, number)
-            if there == "said":
+            state = turns.find(person, number)
+            if state == "said":
                 return False
-            if there != "given":
+            if state != "given":
                 turns.count(number, 1)
             turns.set(person, number, "said")
-            run(
-                "INSERT INTO said (queue, person, item, at, once, answers) "
-                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
-                self.name, person, number, self._at, _once(number, once),
-                as_json(answers.to_dict()),
-            )  # fmt: skip
-            note_event(run, self.name, self._at, by, "taken over", f"{person}: {number}")
+            self._insert(run, "said", person, number, answers, once)
+            self.record(run, by, "taken over", f"{person}: {number}")
         return True
 
     def save(
@@ -324,7 +320,14 @@ class Queue:
         """
         with self._database.transaction() as run:
             admit(run, self.name, person)
-            self._keep(run, person, number, answers, once, seen)
+            turns = self._turns(run)
+            state = turns.state(person, number)
+            if seen is not None:
+                self._refuse_other(run, person, number, answers, once, seen)
+            if self._insert(run, "said", person, number, answers, once):
+                turns.set(person, number, "said")
+                if state in ("skipped", "late"):
+                    turns.count(number, 1)
             return self._next(run, person)
 
     def skip(self, person: str, number: int) -> QueueItem | None:
@@ -335,7 +338,7 @@ class Queue:
             if turns.state(person, number) == "given":
                 turns.set(person, number, "skipped")
                 turns.count(number, -1)
-                note_event(run, self.name, self._at, person, "skipped", str(number))
+                self.record(run, person, "skipped", str(number))
             return self._next(run, person)
 
     def hold(self, person: str, number: int) -> None:
@@ -357,7 +360,7 @@ class Queue:
                 return None
             ((number, answers),) = last
             self._turns(run).set(person, number, "given")
-            note_event(run, self.name, self._at, person, "undone", str(number))
+            self.record(run, person, "undone", str(number))
             return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
 
     def decide(self, person: str, number: int, answers: ItemAnswers, once: str) -> None:
@@ -368,15 +371,9 @@ class Queue:
         check_person(person)
         with self._database.transaction() as run:
             self._item(run, number)
-            if run(
-                "INSERT INTO decided (queue, person, item, at, once, answers) "
-                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
-                "RETURNING number",
-                self.name, person, number, self._at, _once(number, once),
-                as_json(answers.to_dict()),
-            ):  # fmt: skip
+            if self._insert(run, "decided", person, number, answers, once):
                 what = "undecided" if answers.is_empty else "decided"
-                note_event(run, self.name, self._at, person, what, str(number))
+                self.record(run, person, what, str(number))
 
     def said(self) -> list[SavedItem]:
         """Return each person's last labels of each item, unless they took them back.
@@ -400,11 +397,11 @@ class Queue:
                 "ORDER BY d.number",
                 self.name,
             )
-        found = [
+        saves = [
             SavedItem(item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)))
             for item, id, person, role, at, answers in rows
         ]
-        return [one for one in found if one.role == "annotator" or not one.answers.is_empty]
+        return [saved for saved in saves if saved.role == "annotator" or not saved.answers.is_empty]
 
     def to_come(self) -> int:
         """Count the labels still to be given; an item that two are to label counts twice."""
@@ -451,61 +448,51 @@ class Queue:
         number = self._turns(run).next(person)
         return None if number is None else self._item(run, number)
 
-    def _keep(
-        self,
-        run: Sql,
-        person: str,
-        number: int,
-        answers: ItemAnswers,
-        once: str,
-        seen: int | None,
-    ) -> None:
-        turns = self._turns(run)
-        state = turns.state(person, number)
-        if seen is not None:
-            self._refuse_other(run, person, number, answers, once, seen)
-        if not run(
-            "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
+    def _insert(
+        self, run: Sql, table: str, person: str, number: int, answers: ItemAnswers, once: str
+    ) -> bool:
+        added = run(
+            f"INSERT INTO {table} (queue, person, item, at, once, answers) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
+            "RETURNING number",
             self.name, person, number, self._at, _once(number, once),
-                as_json(answers.to_dict()),
-        ):  # fmt: skip
-            return
-        turns.set(person, number, "said")
-        if state in ("skipped", "late"):
-            turns.count(number, 1)
+            as_json(answers.to_dict()),
+        )  # fmt: skip
+        return bool(added)
 
     def _refuse_other(
         self, run: Sql, person: str, number: int, answers: ItemAnswers, once: str, seen: int
     ) -> None:
-        said = run(
+        saves = run(
             "SELECT number, at, answers, once FROM said "
             "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
             self.name, person, number,
         )  # fmt: skip
-        if not said or said[0][0] == seen or _once(number, once) in [one[3] for one in said]:
+        if not saves or saves[0][0] == seen or _once(number, once) in [save[3] for save in saves]:
             return
-        version, at, last, _ = said[0]
+        version, at, last, _ = saves[0]
         if json.loads(last) != answers.to_dict():
             raise LabelConflict(number, at, version)
 
     def _item(self, run: Sql, number: int) -> QueueItem:
-        found = run(
+        rows = run(
             "SELECT id, shown, parts, probability, hidden FROM items "
             "WHERE queue = ? AND item = ?",
             self.name, number,
         )  # fmt: skip
-        if not found:
+        if not rows:
             raise UnknownName("item", str(number), (), hint=f"It is not in the queue {self.name}.")
-        ((id, shown, parts, probability, hidden),) = found
-        own = tuple(ItemPart(**one) for one in json.loads(parts))
-        return QueueItem(number, id, json.loads(shown), own, probability, json.loads(hidden))
+        ((id, content, parts, probability, hidden),) = rows
+        item_parts = tuple(ItemPart(**part) for part in json.loads(parts))
+        return QueueItem(
+            number, id, json.loads(content), item_parts, probability, json.loads(hidden)
+        )
 
 
 def _check_name(name: str) -> None:
-    told = name.isprintable() and 0 < len(name) <= MOST_QUEUE
+    printable = name.isprintable() and 0 < len(name) <= MOST_QUEUE
     other = {"/", "#"} & set(name) or not name.strip(" .") or name in NOT_A_QUEUE
-    if not told or other:
+    if not printable or other:
         raise InputError(
             f"{name!r} cannot be the name of a queue: it has 1 to {MOST_QUEUE} characters that can "
             f"be printed, neither / nor #, and is not {' or '.join(NOT_A_QUEUE)}."

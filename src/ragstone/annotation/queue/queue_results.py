@@ -36,7 +36,7 @@ from ragstone.core.database import (
     version_of,
     without_password,
 )
-from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.core.sqlite import is_empty, open_to_read
 from ragstone.data import majority
@@ -109,28 +109,28 @@ class DisputedItem:
     @property
     def spread(self) -> float:
         """The sum over all labels of the share of pairs who differ."""
-        return fsum(one.spread for one in self.labels)
+        return fsum(label.spread for label in self.labels)
 
     @property
     def is_open(self) -> bool:
         """Return True if something is left to decide."""
-        return any(one.is_open for one in self.labels)
+        return any(label.is_open for label in self.labels)
 
     def decision_of(self, person: str) -> ItemAnswers:
         """Return an adjudicator's answers; empty if there are none."""
-        mine = (one.answers for one in self.decisions if one.person == person)
+        mine = (saved.answers for saved in self.decisions if saved.person == person)
         return next(mine, ItemAnswers())
 
 
 def divided_items(queue: Queue) -> list[DisputedItem]:
     """Return the items on which people differ, decided or not; the most divided first."""
     by_item: dict[int, list[SavedItem]] = {}
-    for one in queue.said():
-        by_item.setdefault(one.item, []).append(one)
-    found = [_item(queue.form, said) for said in by_item.values()]
+    for saved in queue.said():
+        by_item.setdefault(saved.item, []).append(saved)
+    disputed = [_item(queue.form, saves) for saves in by_item.values()]
     return sorted(
-        (one for one in found if one.labels),
-        key=lambda one: (-one.spread, -len(one.said), one.item),
+        (item for item in disputed if item.labels),
+        key=lambda item: (-item.spread, -len(item.said), item.item),
     )
 
 
@@ -140,11 +140,11 @@ def divided_item(queue: Queue, number: int) -> DisputedItem:
     Raises:
         UnknownName: Nobody said anything of it.
     """
-    said = [one for one in queue.said() if one.item == number]
-    if not said:
+    saves = [saved for saved in queue.said() if saved.item == number]
+    if not saves:
         hint = f"Nobody has labelled it in the queue {queue.name}."
         raise UnknownName("labelled item", str(number), (), hint=hint)
-    return _item(queue.form, said)
+    return _item(queue.form, saves)
 
 
 def decision_faults(
@@ -157,48 +157,54 @@ def decision_faults(
     """
     agreed = {} if answers.discarded else divided.agreed
     parts = dict.fromkeys((*agreed, *answers.labels))
-    said = {part: {**agreed.get(part, {}), **answers.labels.get(part, {})} for part in parts}
+    labels = {part: {**agreed.get(part, {}), **answers.labels.get(part, {})} for part in parts}
     before = set(answer_faults(form, item, ItemAnswers(agreed)))
-    asked = {(one.part, one.label) for one in divided.labels}
-    form = replace(form, asked=tuple(replace(one, required=True) for one in form.asked))
+    open_labels = {(label.part, label.label) for label in divided.labels}
+    form = replace(form, asked=tuple(replace(label, required=True) for label in form.asked))
     return [
         fault
-        for fault in answer_faults(form, item, replace(answers, labels=said))
-        if ((fault.part, fault.label) in asked if fault.why == LACKING else fault not in before)
+        for fault in answer_faults(form, item, replace(answers, labels=labels))
+        if (
+            (fault.part, fault.label) in open_labels
+            if fault.why == LACKING
+            else fault not in before
+        )
     ]
 
 
-def _item(form: QueueForm, said: Sequence[SavedItem]) -> DisputedItem:
+def _item(form: QueueForm, saves: Sequence[SavedItem]) -> DisputedItem:
     labels, agreed = [], dict[Part, dict[str, str]]()
-    for part in dict.fromkeys(part for one in said for part in one.answers.labels):
-        for label in (one.label for one in form.asked if one.unit == part[0]):
-            found, differ = _label(part, label, said)
+    for part in dict.fromkeys(part for saved in saves for part in saved.answers.labels):
+        for label in (
+            asked_label.label for asked_label in form.asked if asked_label.unit == part[0]
+        ):
+            result, differ = _label(part, label, saves)
             if differ:
-                labels.append(found)
-            elif found.said:
-                agreed.setdefault(part, {})[label] = next(iter(found.said.values()))
+                labels.append(result)
+            elif result.said:
+                agreed.setdefault(part, {})[label] = next(iter(result.said.values()))
     return DisputedItem(
-        said[0].item,
-        said[0].id,
+        saves[0].item,
+        saves[0].id,
         tuple(labels),
         agreed,
-        tuple(one for one in said if one.role == "annotator"),
-        tuple(one for one in said if one.role == "adjudicator"),
+        tuple(saved for saved in saves if saved.role == "annotator"),
+        tuple(saved for saved in saves if saved.role == "adjudicator"),
     )
 
 
-def _label(part: Part, label: str, said: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:
+def _label(part: Part, label: str, saves: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:
     words, values, people = [], [], {}
-    for one in said:
-        decides, discarded = one.role == "adjudicator", bool(one.answers.discarded)
-        value = "" if discarded else one.answers.labels.get(part, {}).get(label, "")
+    for saved in saves:
+        decides, discarded = saved.role == "adjudicator", bool(saved.answers.discarded)
+        value = "" if discarded else saved.answers.labels.get(part, {}).get(label, "")
         if not value and not discarded:
             continue
-        who = adjudicator(one.person) if decides else one.person
+        who = adjudicator(saved.person) if decides else saved.person
         words.append(FinalLabel(part, label, who, discarded))
         values.append(value)
         if not decides:
-            people[one.person] = value
+            people[saved.person] = value
     counted = list(compress(values, that_count(words)))
     together = majority(counted) or ""
     judged = len(people) < len(words)
@@ -217,9 +223,9 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
     Raises:
         UnknownName: The store has no such queue.
     """
-    names = [name] if name else [one.name for one in queues(database)]
-    for one in names:
-        yield from _of_queue(Queue(database, one))
+    names = [name] if name else [form.name for form in queues(database)]
+    for queue_name in names:
+        yield from _of_queue(Queue(database, queue_name))
 
 
 def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
@@ -229,43 +235,47 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
     Raises:
         UnknownName: The store has no such queue.
     """
-    for one in [name] if name else [form.name for form in queues(database)]:
-        queue = Queue(database, one)
+    for queue_name in [name] if name else [form.name for form in queues(database)]:
+        queue = Queue(database, queue_name)
         if count := queue.to_come():
-            yield reason("labels_still_coming", queue=one, n=count)
+            yield reason("labels_still_coming", queue=queue_name, n=count)
         if queue.form.chosen:
-            yield reason("labels_of_chosen", queue=one, how=queue.form.chosen)
+            yield reason("labels_of_chosen", queue=queue_name, how=queue.form.chosen)
         elif queue.inclusion() is None:
-            yield reason("labels_of_riskiest", queue=one)
+            yield reason("labels_of_riskiest", queue=queue_name)
 
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
     questions, said_of = queue.questions(), queue.said()
-    skipped = {(int(one.about), one.person) for one in queue.events() if one.what == "skipped"}
+    skipped = {
+        (int(event.about), event.person) for event in queue.events() if event.what == "skipped"
+    }
     left_open = [
         SavedItem(item, places[item][0], person, "annotator", "", ItemAnswers())
-        for item, person in sorted(skipped.difference((one.item, one.person) for one in said_of))
+        for item, person in sorted(
+            skipped.difference((saved.item, saved.person) for saved in said_of)
+        )
     ]
-    for one in (*said_of, *left_open):
-        for part in places[one.item][1]:
-            given = one.answers.labels.get((part.unit, part.name), {})
-            decides = one.role == "adjudicator"
-            if decides and not given and not one.answers.discarded:
+    for saved in (*said_of, *left_open):
+        for part in places[saved.item][1]:
+            labels = saved.answers.labels.get((part.unit, part.name), {})
+            decides = saved.role == "adjudicator"
+            if decides and not labels and not saved.answers.discarded:
                 continue
-            asked = (label.label for label in queue.form.asked if part.asks(label))
-            said: dict[str, str | None] = {**dict.fromkeys(asked), **given}
-            if pair := pairs.get(one.item):
-                said = preferred(said, pair)
+            names = (label.label for label in queue.form.asked if part.asks(label))
+            row_labels: dict[str, str | None] = {**dict.fromkeys(names), **labels}
+            if pair := pairs.get(saved.item):
+                row_labels = preferred(row_labels, pair)
             yield {
-                "id": one.id,
-                "question_id": questions.get(one.id),
-                "annotator": adjudicator(one.person) if decides else one.person,
+                "id": saved.id,
+                "question_id": questions.get(saved.id),
+                "annotator": adjudicator(saved.person) if decides else saved.person,
                 **({} if part.unit == "answer" else {part.unit: part.name}),
-                **said,
-                "inclusion_probability": chances.get(one.item),
-                "note": one.answers.note or None,
-                "discard": one.answers.discarded or None,
+                **row_labels,
+                "inclusion_probability": chances.get(saved.item),
+                "note": saved.answers.note or None,
+                "discard": saved.answers.discarded or None,
             }
 
 
@@ -278,8 +288,8 @@ def labels_as_they_are(store: StoreAddress) -> Iterator[LabelDatabase | None]:
         InputError: It cannot be opened, or is no store of labels.
         MissingDependency: The extra ``postgres`` is not installed.
     """
-    with _in_file(Path(store.place)) if store.is_file else _in_postgres(store) as found:
-        yield found
+    with _in_file(Path(store.place)) if store.is_file else _in_postgres(store) as snapshot:
+        yield snapshot
 
 
 class LabelSnapshot:
@@ -303,7 +313,7 @@ class LabelSnapshot:
 @contextmanager
 def _in_file(file: Path) -> Iterator[LabelSnapshot | None]:
     if not file.is_file():
-        raise DataError([Fault(str(file), None, "", "a store of labels", "none of this name")])
+        raise DataError.of_file(str(file), "a store of labels", "none of this name")
     try:
         connection = open_to_read(file, LAYOUT.in_sqlite)
     except sqlite3.Error as error:
@@ -328,8 +338,8 @@ def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
         run = PostgresRun(connection)
         try:
             run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            ((there,),) = run(f"SELECT to_regclass('{LAYOUT.version_table}')")
-            version = None if there is None else version_of(run, name, LAYOUT)
+            ((table,),) = run(f"SELECT to_regclass('{LAYOUT.version_table}')")
+            version = None if table is None else version_of(run, name, LAYOUT)
             if version not in {None, LAYOUT.version}:
                 raise InputError(
                     f"{name}: an earlier version of Ragstone made its labels. Once nobody uses "
@@ -368,51 +378,51 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
     """
     places = _places(queue)
-    asked = {(str(one.unit), one.label): one for one in queue.form.asked}
+    asked_labels = {(str(label.unit), label.label): label for label in queue.form.asked}
     pairs = queue.pairs()
-    said: dict[Here, dict[Part, dict[str, str]]] = {}
+    labels_by: dict[Here, dict[Part, dict[str, str]]] = {}
     notes: dict[Here, str] = {}
     discarded: dict[Here, str] = {}
     left_out = 0
     aside = pl.col("discarded").is_in(SET_ASIDE).fill_null(value=False)
     for row in labels.frame.filter(~aside).iter_rows(named=True):
         part, is_used = _part(row["unit"]), False
-        for number, own in places.get((row["example_id"], part), ()):
+        for number, item_part in places.get((row["example_id"], part), ()):
             here = (row["annotator"] or NOBODY, number)
             label, value = _answer(row, pairs.get(number))
             if row["discarded"] is not None:
                 discarded[here] = row["discarded"]
-            elif (known := asked.get((part[0], label))) and own.asks(known):
+            elif (known := asked_labels.get((part[0], label))) and item_part.asks(known):
                 word = NAMED.get(value, value) if known.choices == YES_NO else value
-                said.setdefault(here, {}).setdefault(part, {})[label] = word
+                labels_by.setdefault(here, {}).setdefault(part, {})[label] = word
             else:
                 continue
             is_used = True
             if row["note"]:
                 notes[here] = row["note"]
         left_out += not is_used
-    decided = {(one.person, one.item) for one in queue.said() if one.role == "adjudicator"}
-    kept = []
-    for who, number in dict.fromkeys((*said, *discarded)):
+    decided = {(saved.person, saved.item) for saved in queue.said() if saved.role == "adjudicator"}
+    imported = []
+    for who, number in dict.fromkeys((*labels_by, *discarded)):
         answers = ItemAnswers(
-            said.get((who, number), {}),
+            labels_by.get((who, number), {}),
             notes.get((who, number), ""),
-            "" if (who, number) in said else discarded[who, number],
+            "" if (who, number) in labels_by else discarded[who, number],
         )
         if not is_adjudicator(who):
             is_new = queue.fill(who, number, answers, by)
         elif is_new := (adjudicator_named(who), number) not in decided:
             queue.decide(adjudicator_named(who), number, answers, f"taken over {token_hex()}")
-        kept += [who] if is_new else []
-    return ImportedLabels(len(kept), tuple(dict.fromkeys(kept)), left_out)
+        imported += [who] if is_new else []
+    return ImportedLabels(len(imported), tuple(dict.fromkeys(imported)), left_out)
 
 
 def _places(queue: Queue) -> dict[tuple[str, Part], list[tuple[int, ItemPart]]]:
-    found: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
+    items: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
     for number, (id, parts) in queue.places().items():
         for part in parts:
-            found.setdefault((id, (part.unit, part.name)), []).append((number, part))
-    return found
+            items.setdefault((id, (part.unit, part.name)), []).append((number, part))
+    return items
 
 
 def _part(unit: str | None) -> Part:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from statistics import median
-from typing import Any
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import UnknownName
@@ -82,16 +81,16 @@ class MyWork:
                 "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
                 *self._here, number,
             )  # fmt: skip
-            said = run(
+            saves = run(
                 "SELECT answers, number, at FROM said WHERE queue = ? AND person = ? AND item = ? "
                 "ORDER BY number DESC LIMIT 1",
                 *self._here, number,
             )  # fmt: skip
         if not states:
             return None
-        if not said:
+        if not saves:
             return MyAnswer(states[0][0])
-        ((answers, version, at),) = said
+        ((answers, version, at),) = saves
         return MyAnswer(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
 
     def items(self) -> list[MyItem]:
@@ -118,15 +117,15 @@ class MyWork:
             ((open_to_all,),) = run(
                 "SELECT count(*) FROM items WHERE queue = ? AND taken < wanted", self._here[0]
             )
-            ((theirs,),) = run(
+            ((mine,),) = run(
                 "SELECT count(*) FROM turns t JOIN items i ON i.queue = t.queue AND "
                 "i.item = t.item WHERE t.queue = ? AND t.person = ? AND "
                 "t.state IN ('said', 'given') AND i.taken < i.wanted",
                 *self._here,
             )
         counts = {str(state): int(count) for state, count in states}
-        said, skipped, given = (counts.get(one, 0) for one in ("said", "skipped", "given"))
-        return OwnProgress(said, skipped, given, open_to_all - theirs)
+        saved, skipped, held = (counts.get(state, 0) for state in ("said", "skipped", "given"))
+        return OwnProgress(saved, skipped, held, open_to_all - mine)
 
     def with_others(self) -> int:
         """Count the items that others have at present, which may come to this person yet."""
@@ -141,11 +140,11 @@ class MyWork:
         return int(count)
 
 
-def _own(item: int, state: str, id: str, shown: str, answers: str | None) -> MyItem:
-    said = json.loads(answers) if answers else {}
-    question = json.loads(shown).get("question") or id
+def _own(item: int, state: str, id: str, content: str, answers: str | None) -> MyItem:
+    saved = json.loads(answers) if answers else {}
+    question = json.loads(content).get("question") or id
     return MyItem(
-        item, state, question[:SHORT], bool(said.get("discarded")), bool(said.get("note"))
+        item, state, question[:SHORT], bool(saved.get("discarded")), bool(saved.get("note"))
     )
 
 
@@ -172,21 +171,21 @@ def pace_of(saves: Sequence[str]) -> float | None:
     >>> pace_of([f"2026-11-23T10:{minute:02}:00+00:00" for minute in (0, 1, 2, 3, 4, 5, 6, 56, 57)])
     60.0
     """
-    times = [datetime.fromisoformat(one).timestamp() for one in saves[-LAST:]]
+    times = [datetime.fromisoformat(saved).timestamp() for saved in saves[-LAST:]]
     gaps = [after - before for before, after in pairwise(times) if after - before > TAKEN_OVER]
     if len(gaps) < FEWEST:
         return None
-    worked = [one for one in gaps if one <= PAUSE * median(gaps)]
+    worked = [gap for gap in gaps if gap <= PAUSE * median(gaps)]
     return HOUR * len(worked) / sum(worked)
 
 
-def hours_for(wanted: int, people: Iterable[tuple[float, int]]) -> float | None:
+def hours_for(missing: int, people: Iterable[tuple[float, int]]) -> float | None:
     """Return hours until so many labels are given, if everybody goes on; None if they cannot be.
 
     ``people`` has the pace of each, and how many items they can still label.
     """
     able = sorted((left / pace, pace) for pace, left in people if pace > 0 and left > 0)
-    hours, rate, rest = 0.0, sum(pace for _, pace in able), float(wanted)
+    hours, rate, rest = 0.0, sum(pace for _, pace in able), float(missing)
     for until, pace in able:
         if rest <= rate * (until - hours):
             break
@@ -256,19 +255,21 @@ class QueueWork:
     @property
     def last(self) -> str:
         """The time of the last save; empty if there is none."""
-        return max((one.last for one in self.people), default="")
+        return max((person.last for person in self.people), default="")
 
     @property
     def at_work(self) -> tuple[PersonWork, ...]:
         """The people who labelled something and can still label."""
-        return tuple(one for one in self.people if one.left and one.saved and not one.revoked)
+        return tuple(
+            person for person in self.people if person.left and person.saved and not person.revoked
+        )
 
     @property
     def hours(self) -> float | None:
         """Hours of work until nothing is wanted, if those at work go on; None if not known."""
-        if any(one.pace is None for one in self.at_work):
+        if any(person.pace is None for person in self.at_work):
             return None
-        people = ((one.pace or 0.0, one.left) for one in self.at_work)
+        people = ((person.pace or 0.0, person.left) for person in self.at_work)
         return hours_for(self.wanted - self.given, people)
 
 
@@ -279,24 +280,13 @@ def queue_work(database: LabelDatabase, name: str) -> QueueWork:
         UnknownName: The store has no such queue.
     """
     with database.reading() as run:
-        found = run("SELECT at, form FROM queues WHERE queue = ?", name)
-        if not found:
-            known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
+        rows = run("SELECT at, form FROM queues WHERE queue = ?", name)
+        if not rows:
+            known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
             raise UnknownName("queue", name, known, hint=f"It is looked for in {database.name}.")
-        ((made, form),) = found
-        items, labelled, finished, wanted, given = _items(run, name)
-        return QueueWork(
-            QueueForm.from_dict(json.loads(form)),
-            made,
-            items,
-            labelled,
-            finished,
-            wanted,
-            given,
-            _lacking(run, name),
-            _people(run, name),
-            queue_version(run, name),
-        )
+        ((created, form),) = rows
+        state = (_lacking(run, name), _people(run, name), queue_version(run, name))
+        return QueueWork(QueueForm.from_dict(json.loads(form)), created, *_items(run, name), *state)
 
 
 def _items(run: Sql, queue: str) -> tuple[int, int, int, int, int]:
@@ -309,8 +299,8 @@ def _items(run: Sql, queue: str) -> tuple[int, int, int, int, int]:
         "GROUP BY item) AS t ON t.item = i.item WHERE i.queue = ? AND i.wanted > 0) AS one",
         queue, queue,
     )  # fmt: skip
-    items, labelled, finished, wanted, given = (int(one or 0) for one in counts)
-    return items, labelled, finished, wanted, given
+    items, labelled, finished, needed, labels = (int(count or 0) for count in counts)
+    return items, labelled, finished, needed, labels
 
 
 def _lacking(run: Sql, queue: str) -> int:
@@ -331,28 +321,25 @@ def _lacking(run: Sql, queue: str) -> int:
 
 
 def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
-    states = {
-        (person, state): int(count)
-        for person, state, count in run(
-            "SELECT person, state, count(*) FROM turns WHERE queue = ? GROUP BY person, state",
-            queue,
-        )
-    }
+    rows = run(
+        "SELECT person, state, count(*) FROM turns WHERE queue = ? GROUP BY person, state", queue
+    )
+    states = {(person, state): int(count) for person, state, count in rows}
     ((open_items,),) = run("SELECT count(*) FROM items WHERE queue = ? AND taken < wanted", queue)
-    mine = _counts(run(
+    mine = dict(run(
         "SELECT t.person, count(*) FROM items i JOIN turns t ON t.queue = i.queue "
         "AND t.item = i.item WHERE i.queue = ? AND i.taken < i.wanted "
         "AND t.state IN ('said', 'given') GROUP BY t.person",
         queue,
     ))  # fmt: skip
-    discarded = _counts(run(
+    discarded = dict(run(
         "SELECT s.person, count(*) FROM said s JOIN turns t ON t.queue = s.queue "
         "AND t.person = s.person AND t.item = s.item WHERE s.queue = ? AND t.state = 'said' "
         "AND s.answers NOT LIKE ? AND s.number = (SELECT max(number) FROM said o "
         "WHERE o.queue = s.queue AND o.person = s.person AND o.item = s.item) GROUP BY s.person",
         queue, KEPT,
     ))  # fmt: skip
-    decided = _counts(run(
+    decided = dict(run(
         "SELECT person, count(DISTINCT item) FROM decided WHERE queue = ? GROUP BY person", queue
     ))  # fmt: skip
     saves: dict[str, list[str]] = {}
@@ -385,14 +372,10 @@ def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
     )
 
 
-def _counts(rows: list[tuple[Any, ...]]) -> dict[str, int]:
-    return {person: int(count) for person, count in rows}
-
-
 def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
     """Return numbers that change with every save, decision and change of a queue."""
-    said, decided, changed = (
+    saved, decided, changed = (
         run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
         for table in ("said", "decided", "events")
     )
-    return int(said), int(decided), int(changed)
+    return int(saved), int(decided), int(changed)

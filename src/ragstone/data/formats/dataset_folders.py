@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.core.errors import DataError, Fault
+from ragstone.core.errors import DataError
 from ragstone.data.example import Context, Example
 from ragstone.data.json_text import BadRow, Problem, ascii_safe, shown
 from ragstone.data.sources import Row, plain_rows
@@ -72,28 +72,30 @@ def open_dataset(folder: Path, name: str) -> ArrowDataset:
             return open_dataset(folder / splits[0], f"{name}/{splits[0]}")
         hint = f"For example {name}/{splits[0]}" if splits else ""
         found = f"the splits {', '.join(splits)}" if splits else "none"
-        raise DataError([Fault(name, None, "", "one split of the dataset", found)], hint=hint)
+        raise DataError.of_file(name, "one split of the dataset", found, hint=hint)
     state = _state(folder)
     if state.get("_indices_files"):
         got = "rows chosen by an index"
         hint = "Save it again after dataset.flatten_indices()."
-        raise DataError([Fault(name, None, "", "a dataset with its rows", got)], hint=hint)
+        raise DataError.of_file(name, "a dataset with its rows", got, hint=hint)
     listed = state.get("_data_files")
     if isinstance(listed, list):
         names = [
-            str(one["filename"]) for one in listed if isinstance(one, dict) and "filename" in one
+            str(entry["filename"])
+            for entry in listed
+            if isinstance(entry, dict) and "filename" in entry
         ]
-        outside = [one for one in names if Path(one).name != one or one == ".."]
+        outside = [name for name in names if Path(name).name != name or name == ".."]
         if outside:
             got = f"the name {ascii_safe(outside[0])} in state.json"
-            raise DataError([Fault(name, None, "", "files inside the folder", got)])
-        files = tuple(folder / one for one in names)
+            raise DataError.of_file(name, "files inside the folder", got)
+        files = tuple(folder / name for name in names)
     else:
         files = tuple(sorted(folder.glob("*.arrow")))
     missing = [ascii_safe(path.name) for path in files if not path.is_file()]
     if missing or not files:
         got = f"none called {', '.join(missing)}" if missing else "none"
-        raise DataError([Fault(name, None, "", "the dataset's .arrow files", got)])
+        raise DataError.of_file(name, "the dataset's .arrow files", got)
     return ArrowDataset(name, files)
 
 
@@ -185,17 +187,18 @@ class Beir:
         faults: Faults = []
         qrels = read_qrels(self.qrels, meter, faults)
         rankings = read_runs(self.runs, meter, faults)
-        asked = set(qrels.topics)
+        topics = set(qrels.topics)
         retrieved: set[str] = set()
         for ranking in rankings:
-            asked.update(ranking.frame["topic"].unique().to_list())
+            topics.update(ranking.frame["topic"].unique().to_list())
             retrieved.update(ranking.frame["document"].unique().to_list())
-        questions = _texts(self.queries, asked, meter, faults)
+        questions = _texts(self.queries, topics, meter, faults)
         texts = _texts(self.corpus, retrieved, meter, faults) if retrieved else {}
         for ranking in rankings:
-            for topic, found in ranking.lists(qrels):
+            for topic, ranked in ranking.lists(qrels):
                 contexts = tuple(
-                    Context(one.id, texts.get(one.id), one.rank, one.score) for one in found
+                    Context(context.id, texts.get(context.id), context.rank, context.score)
+                    for context in ranked
                 )
                 yield None, example(ranking, topic, contexts, qrels, questions.get(topic))
         if not rankings:
@@ -229,7 +232,7 @@ def _either(folder: Path, name: str) -> Path | None:
     return next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
 
 
-def _texts(path: Path, wanted: set[str], meter: Meter, faults: Faults) -> dict[str, str]:
+def _texts(path: Path, ids: set[str], meter: Meter, faults: Faults) -> dict[str, str]:
     texts = {}
     for line, record in JsonLines(path, str(path)).rows(meter):
         if isinstance(record, BadRow):
@@ -241,7 +244,7 @@ def _texts(path: Path, wanted: set[str], meter: Meter, faults: Faults) -> dict[s
         text = record.get("text")
         if not isinstance(id, str) or not isinstance(text, str):
             faults.append((line, BadRow("", (_no_text(id, text),), str(path))))
-        elif id in wanted:
+        elif id in ids:
             title = record.get("title")
             texts[id] = f"{title}\n{text}" if isinstance(title, str) and title else text
     return texts

@@ -51,12 +51,12 @@ def with_systems(rows: Iterator[Row]) -> Iterator[Row]:
 
     All rows are read first.
     """
-    kept = list(rows)
+    all_rows = list(rows)
     prompts: dict[str, set[str]] = {}
-    for _, record in kept:
+    for _, record in all_rows:
         if isinstance(record, Mapping) and is_promptfoo(record):
             prompts.setdefault(_provider(record), set()).add(_prompt(record))
-    for line, record in kept:
+    for line, record in all_rows:
         if isinstance(record, Mapping) and is_promptfoo(record):
             name = provider = _provider(record)
             if len(prompts[provider]) > 1:
@@ -69,18 +69,18 @@ def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
     """Put variables, output and system side by side; grades go to ``meta``."""
     test = record.get("testCase")
     test = test if isinstance(test, dict) else {}
-    given = _vars(record) or {}
-    flat = {name: value for name, value in given.items() if squash(name) not in _NOT_OF_VARS}
-    meta = {name: value for name, value in given.items() if name not in flat}
+    variables = _vars(record) or {}
+    flat = {name: value for name, value in variables.items() if squash(name) not in _NOT_OF_VARS}
+    meta = {name: value for name, value in variables.items() if name not in flat}
     reference = next((meta.pop(name) for name in _OTHER_REFERENCES if name in meta), None)
     reference = flat.pop("expected", reference)
     answer, contexts = _output(record)
-    there = set(map(squash, flat))
-    if not there & _REFERENCES:
+    columns = set(map(squash, flat))
+    if not columns & _REFERENCES:
         flat["reference"] = _asserted(test) if reference is None else reference
-    if not there & _CONTEXTS and contexts is not None:
+    if not columns & _CONTEXTS and contexts is not None:
         flat["contexts"] = contexts
-    if not there & _QUESTIONS and isinstance(record.get("testIdx"), int):
+    if not columns & _QUESTIONS and isinstance(record.get("testIdx"), int):
         flat["question_id"] = str(record["testIdx"])
     for name in ("description", "metadata"):
         about = test.get(name)
@@ -98,15 +98,19 @@ def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
 def _vars(record: Mapping[str, Any]) -> dict[str, Any] | None:
     test = record.get("testCase")
     inner = test.get("vars") if isinstance(test, dict) else None
-    found = record.get("vars", inner)
-    return found if isinstance(found, dict) and all(isinstance(k, str) for k in found) else None
+    variables = record.get("vars", inner)
+    return (
+        variables
+        if isinstance(variables, dict) and all(isinstance(k, str) for k in variables)
+        else None
+    )
 
 
 def _id(record: Mapping[str, Any]) -> str | None:
     if isinstance(record.get("id"), str):
         return str(record["id"])
-    place = (record.get("testIdx"), record.get("promptIdx"))
-    return f"{place[0]}-{place[1]}" if None not in place else None
+    position = (record.get("testIdx"), record.get("promptIdx"))
+    return f"{position[0]}-{position[1]}" if None not in position else None
 
 
 def _provider(record: Mapping[str, Any]) -> str:
@@ -131,9 +135,9 @@ def _output(record: Mapping[str, Any]) -> tuple[object, object]:
     if not isinstance(response, dict):
         response = {"output": record.get("output") if response is None else response}
     output, contexts = response.get("output"), None
-    for place in (response.get("metadata"), record.get("metadata"), output):
-        if isinstance(place, dict):
-            contexts = _first(place, _CONTEXTS, contexts)
+    for holder in (response.get("metadata"), record.get("metadata"), output):
+        if isinstance(holder, dict):
+            contexts = _first(holder, _CONTEXTS, contexts)
     if isinstance(output, dict):
         output = _first(output, _ANSWERS, output)
     if output in ("", {}, []) and (response.get("error") or record.get("failureReason") == 2):
@@ -144,15 +148,15 @@ def _output(record: Mapping[str, Any]) -> tuple[object, object]:
     return output, contexts
 
 
-def _first(place: dict[str, Any], names: frozenset[str], otherwise: object) -> object:
-    return next((value for name, value in place.items() if squash(name) in names), otherwise)
+def _first(holder: dict[str, Any], names: frozenset[str], otherwise: object) -> object:
+    return next((value for name, value in holder.items() if squash(name) in names), otherwise)
 
 
 def _asserted(test: Mapping[str, Any]) -> str | None:
     asserted = test.get("assert")
-    for one in asserted if isinstance(asserted, list) else ():
-        if isinstance(one, dict) and one.get("type") in GOLD:
-            value = one.get("value")
+    for assertion in asserted if isinstance(asserted, list) else ():
+        if isinstance(assertion, dict) and assertion.get("type") in GOLD:
+            value = assertion.get("value")
             if isinstance(value, str) and "{{" not in value:
                 return value
     return None
@@ -197,14 +201,17 @@ def rows_of_inspectorraget(document: Record) -> list[dict[str, Any]] | None:
     results = document.get("results", document.get("evaluations"))
     if not has_its_head(document) or not isinstance(results, list):
         return None
-    if not all(isinstance(one, dict) for one in (*results, *document["tasks"])):
+    if not all(isinstance(item, dict) for item in (*results, *document["tasks"])):
         return None
-    tasks = {_text(one, "task_id"): one for one in document["tasks"]}
-    texts = {_text(one, "document_id"): one for one in _objects(document.get("documents"))}
-    metrics = {str(one.get("name")): one for one in _objects(document.get("metrics"))}
+    tasks = {_text(task, "task_id"): task for task in document["tasks"]}
+    texts = {
+        _text(document_, "document_id"): document_
+        for document_ in _objects(document.get("documents"))
+    }
+    metrics = {str(metric.get("name")): metric for metric in _objects(document.get("metrics"))}
     filters = [name for name in _list(document.get("filters")) if isinstance(name, str)]
-    return [_row(one, tasks.get(_text(one, "task_id"), {}), texts, metrics, filters)
-            for one in results]  # fmt: skip
+    return [_row(result, tasks.get(_text(result, "task_id"), {}), texts, metrics, filters)
+            for result in results]  # fmt: skip
 
 
 def _row(
@@ -219,22 +226,26 @@ def _row(
         "question_id": task.get("question_id") or task_id,
         "system": model,
         **_asked(task.get("input")),
-        "contexts": None if contexts is None else [_context(one, texts) for one in _list(contexts)],
+        "contexts": None
+        if contexts is None
+        else [_context(context, texts) for context in _list(contexts)],
         "answer": _answer(result),
-        "reference": [text for one in _objects(task.get("targets")) if (text := _target(one))],
+        "reference": [
+            text for target in _objects(task.get("targets")) if (text := _target(target))
+        ],
         "slices": result.get("slices", slices),
         "labels": labels,
         "meta": meta,
     }
 
 
-def _asked(given: object) -> dict[str, Any]:
-    if not isinstance(given, list):
-        return {"question": given}
+def _asked(turns_or_text: object) -> dict[str, Any]:
+    if not isinstance(turns_or_text, list):
+        return {"question": turns_or_text}
     turns = [
-        {"role": one.get("role", one.get("speaker", "user")),
-         "content": one.get("content", one.get("text"))}
-        for one in _objects(given)
+        {"role": turn.get("role", turn.get("speaker", "user")),
+         "content": turn.get("content", turn.get("text"))}
+        for turn in _objects(turns_or_text)
     ]  # fmt: skip
     if not turns:
         return {"question": None}
@@ -244,13 +255,13 @@ def _asked(given: object) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _context(given: object, texts: Record) -> dict[str, Any]:
-    own = given if isinstance(given, dict) else {"document_id": given}
-    id = _text(own, "document_id")
+def _context(context: object, texts: Record) -> dict[str, Any]:
+    fields = context if isinstance(context, dict) else {"document_id": context}
+    id = _text(fields, "document_id")
     document = texts.get(id, {})
-    text = own.get("text", document.get("text"))
-    found = {"id": own.get("context_id", id), "text": text, "score": own.get("score")}
-    return {name: value for name, value in found.items() if value is not None}
+    text = fields.get("text", document.get("text"))
+    facts = {"id": fields.get("context_id", id), "text": text, "score": fields.get("score")}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _answer(result: Record) -> object:
@@ -272,7 +283,7 @@ def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, An
         votes = dict(_votes(by_annotator, metric))
         if not votes:
             continue
-        words = all(isinstance(one, str) for one in votes.values())
+        words = all(isinstance(vote, str) for vote in votes.values())
         if metric.get("type") == "text" and words and not metric.get("values"):
             meta.setdefault("comments", {})[name] = votes
         elif metric.get("author") == "human":
@@ -285,8 +296,8 @@ def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, An
 
 def _votes(by_annotator: object, metric: Record) -> Iterator[tuple[str, Any]]:
     numbers = {
-        str(one.get("value")): one.get("numeric_value", one.get("numericValue"))
-        for one in _objects(metric.get("values"))
+        str(value_.get("value")): value_.get("numeric_value", value_.get("numericValue"))
+        for value_ in _objects(metric.get("values"))
     }
     for annotator, vote in by_annotator.items() if isinstance(by_annotator, dict) else ():
         value = vote.get("value") if isinstance(vote, dict) else vote
@@ -295,18 +306,18 @@ def _votes(by_annotator: object, metric: Record) -> Iterator[tuple[str, Any]]:
             yield str(annotator), number if str(number) == str(value) else value
 
 
-def _objects(given: object) -> list[dict[str, Any]]:
-    return [one for one in _list(given) if isinstance(one, dict)]
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in _list(value) if isinstance(item, dict)]
 
 
-def _list(given: object) -> list[Any]:
-    return given if isinstance(given, list) else []
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(record: Record, name: str) -> str:
     head, _, tail = name.partition("_")
-    found = record.get(name, record.get(f"{head}{tail.capitalize()}"))
-    return "" if found is None else str(found)
+    value = record.get(name, record.get(f"{head}{tail.capitalize()}"))
+    return "" if value is None else str(value)
 
 
 def is_mlflow(record: Mapping[str, Any]) -> bool:
@@ -353,7 +364,7 @@ NESTED = (
 
 def nested_layout(record: Record) -> Nested | None:
     """Return the nested layout that a record is in, if any."""
-    return next((one for one in NESTED if one.fits(record)), None)
+    return next((layout for layout in NESTED if layout.fits(record)), None)
 
 
 def laid_flat(record: Record) -> Record:

@@ -34,8 +34,8 @@ def flat_haystack(record: Mapping[str, Any]) -> dict[str, Any]:
     for part in (*components.values(), record):
         flat.update(_said(part))
     used = {name for name, part in components.items() if part.keys() & {"documents", *_SAYS}}
-    own = {name: value for name, value in record.items() if name not in used and name not in _SAYS}
-    return {**flat, **own}
+    rest = {name: value for name, value in record.items() if name not in used and name not in _SAYS}
+    return {**flat, **rest}
 
 
 _SAYS = ("replies", "answers")
@@ -45,7 +45,7 @@ def _says(part: Mapping[str, Any]) -> bool:
     if isinstance(part.get("replies"), list):
         return True
     answers = part.get("answers")
-    return isinstance(answers, list) and any("data" in one for one in _objects(answers))
+    return isinstance(answers, list) and any("data" in answer for answer in _objects(answers))
 
 
 def _components(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -53,32 +53,32 @@ def _components(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _said(part: Mapping[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     model = None
     if isinstance(part.get("documents"), list):
-        said["documents"] = part["documents"]
+        facts["documents"] = part["documents"]
     if isinstance(replies := part.get("replies"), list):
         reply = replies[0] if replies else None
-        said["response"] = _text(reply)
+        facts["response"] = _text(reply)
         model = _model(part.get("meta")) or (isinstance(reply, dict) and _model(reply))
     answers = part.get("answers")
     for answer in _objects(answers) if isinstance(answers, list) and _says(part) else ():
-        found = {"response": answer.get("data"), "query": answer.get("query"),
+        fields = {"response": answer.get("data"), "query": answer.get("query"),
                  "documents": answer.get("documents")}  # fmt: skip
-        said.update({name: value for name, value in found.items() if value is not None})
+        facts.update({name: value for name, value in fields.items() if value is not None})
         model = _model(answer)
         break
     if model:
-        said["system"] = model
-    return said
+        facts["system"] = model
+    return facts
 
 
 def _objects(values: list[Any]) -> Iterator[dict[str, Any]]:
     """Objects of Haystack, as they are or as ``to_dict`` wraps them."""
-    for one in values:
-        if isinstance(one, dict):
-            inner = one.get("init_parameters")
-            yield inner if isinstance(inner, dict) else one
+    for value in values:
+        if isinstance(value, dict):
+            inner = value.get("init_parameters")
+            yield inner if isinstance(inner, dict) else value
 
 
 def _text(reply: object) -> object:
@@ -91,13 +91,13 @@ def _text(reply: object) -> object:
     return content
 
 
-def _model(said: object) -> str | None:
-    if isinstance(said, list):
-        said = said[0] if said else None
-    if not isinstance(said, dict):
+def _model(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if not isinstance(value, dict):
         return None
     meta = next(
-        (said[name] for name in ("meta", "_meta") if isinstance(said.get(name), dict)), said
+        (value[name] for name in ("meta", "_meta") if isinstance(value.get(name), dict)), value
     )
     model = meta.get("model")
     return model if isinstance(model, str) and model else None
@@ -108,13 +108,13 @@ def columns_of_run(document: Mapping[str, Any]) -> dict[str, Any] | None:
     inputs, results = document.get("inputs"), document.get("results")
     if not isinstance(inputs, dict) or not isinstance(results, dict):
         return None
-    lengths = {len(one) if isinstance(one, list) else -1 for one in inputs.values()}
+    lengths = {len(column) if isinstance(column, list) else -1 for column in inputs.values()}
     if len(lengths) != 1 or lengths == {-1}:
         return None
     scores = {
-        metric: found["individual_scores"]
-        for metric, found in results.items()
-        if isinstance(found, dict) and isinstance(found.get("individual_scores"), list)
+        metric: result["individual_scores"]
+        for metric, result in results.items()
+        if isinstance(result, dict) and isinstance(result.get("individual_scores"), list)
     }
     name = document.get("run_name")
     systems = {"system": [name] * lengths.pop()} if isinstance(name, str) and name else {}
@@ -142,9 +142,9 @@ def flat_llama_index(record: Mapping[str, Any]) -> dict[str, Any]:
     if "source_nodes" in flat and "contexts" not in flat:
         flat["contexts"] = flat.pop("source_nodes")
     remarks = {name: flat.pop(name) for name in REMARKS if record.keys() >= RESULT and name in flat}
-    said = {name: remark for name, remark in remarks.items() if remark}
-    if said and isinstance(flat.get("meta", {}), dict):
-        flat["meta"] = {**flat.get("meta", {}), **said}
+    remarks_made = {name: remark for name, remark in remarks.items() if remark}
+    if remarks_made and isinstance(flat.get("meta", {}), dict):
+        flat["meta"] = {**flat.get("meta", {}), **remarks_made}
     return flat
 
 
@@ -155,9 +155,13 @@ def rows_of_batch(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     A row has each evaluator's score under its name. None if the document is something else.
     """
     lists = list(document.values())
-    if not lists or not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+    if not lists or not all(
+        isinstance(part, list) and len(part) == len(lists[0]) for part in lists
+    ):
         return None
-    if not all(isinstance(one, dict) and one.keys() >= RESULT for part in lists for one in part):
+    if not all(
+        isinstance(result, dict) and result.keys() >= RESULT for part in lists for result in part
+    ):
         return None
     rows = []
     for results in zip(*lists, strict=True):
@@ -173,7 +177,7 @@ def rows_of_batch(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _are_nodes(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("node"), dict) for one in value
+        isinstance(node, dict) and isinstance(node.get("node"), dict) for node in value
     )
 
 
@@ -208,15 +212,15 @@ def traces(rows: Iterator[Row]) -> Iterator[Row]:
 
     All spans are taken into memory, because those of a trace may be anywhere.
     """
-    found: dict[str, list[tuple[int | None, Span]]] = {}
+    spans_by_trace: dict[str, list[tuple[int | None, Span]]] = {}
     for line, record in rows:
         if isinstance(record, Mapping) and is_phoenix(record):
             span = _spread(record)
             by = span.get(SPAN) if POSITION in span else span.get(TRACE) or span.get(SPAN)
-            found.setdefault(str(by), []).append((line, span))
+            spans_by_trace.setdefault(str(by), []).append((line, span))
         else:
             yield line, record
-    for spans in found.values():
+    for spans in spans_by_trace.values():
         yield spans[0][0], _whole([span for _, span in spans])
 
 
@@ -258,10 +262,10 @@ def _spread(record: Span) -> dict[str, Any]:
         if not isinstance(name, str):
             continue
         if (numbered := _NUMBERED.fullmatch(name)) and value is not None:
-            attribute, place, key = numbered.groups()
-            lists.setdefault(attribute, {}).setdefault(int(place), {})[key] = value
+            attribute, position, key = numbered.groups()
+            lists.setdefault(attribute, {}).setdefault(int(position), {})[key] = value
     for attribute, documents in lists.items():
-        span[attribute] = [documents[place] for place in sorted(documents)]
+        span[attribute] = [documents[position] for position in sorted(documents)]
     return span
 
 
@@ -290,10 +294,10 @@ def _whole(spans: list[Span]) -> Span:
 
 def _documents(spans: list[Span], attribute: str) -> list[Any] | None:
     lists = [_listed(span.get(attribute)) for span in spans]
-    if all(one is None for one in lists):
+    if all(part is None for part in lists):
         return None
     once: dict[str, Any] = {}
-    for document in (document for one in lists for document in one or ()):
+    for document in (document for part in lists for document in part or ()):
         once.setdefault(repr(document), document)
     return list(once.values())
 
@@ -329,7 +333,7 @@ def _phoenix_text(value: object, names: frozenset[str]) -> object:
     if not isinstance(inner, dict):
         return value
     return next(
-        (one for name, one in inner.items() if squash(name) in names and isinstance(one, str)),
+        (text for name, text in inner.items() if squash(name) in names and isinstance(text, str)),
         value,
     )
 

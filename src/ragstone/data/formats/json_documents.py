@@ -126,6 +126,7 @@ def _document(window: "_Window") -> Iterator[Row]:
         raise window.broken("a list of objects or an object")
     line = window.line()
     rest: dict[str, Any] = {}
+    window.begin_value()
     wrapped = yield from _members(window, rest)
     if wrapped:
         if window.next_mark():
@@ -148,26 +149,9 @@ def _document(window: "_Window") -> Iterator[Row]:
 
 def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
     """Rows of the lists in an object; returns whether there were any. ``rest`` gets all else."""
-    window.begin_value()
-    return (yield from _inner(window, rest))
-
-
-def _inner(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
     window.take("{")
     wrapped = False
-    first = True
-    while True:
-        mark = window.next_mark()
-        if mark == "}" and first:
-            break
-        if not first:
-            if mark == "}":
-                break
-            if mark != ",":
-                raise window.broken("a comma or the end of the object")
-            window.take(",")
-            mark = window.next_mark()
-        first = False
+    for mark in window.parts("}", "object"):
         if mark != '"':
             raise window.broken("a field name")
         key = window.value()
@@ -182,34 +166,20 @@ def _inner(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool
             yield from _elements(window, str(key) if TYPE_KEY.fullmatch(str(key)) else None)
         elif key == "results" and mark == "{" and not _has_content(rest):
             inner: dict[str, Any] = {}
-            wrapped |= yield from _inner(window, inner)
+            wrapped |= yield from _members(window, inner)
             rest[key] = inner
         else:
             rest[str(key)] = window.value()
-    window.take("}")
     return wrapped
 
 
 def _elements(window: "_Window", question_type: str | None) -> Iterator[Row]:
     window.take("[")
-    first = True
-    while True:
-        mark = window.next_mark()
-        if mark == "]" and first:
-            break
-        if not first:
-            if mark == "]":
-                break
-            if mark != ",":
-                raise window.broken("a comma or the end of the list")
-            window.take(",")
-            window.next_mark()
-        first = False
+    for _ in window.parts("]", "list"):
         line, row = _object_row(window)
         if question_type is not None and isinstance(row, dict):
             row.setdefault("question_type", question_type)
         yield line, row
-    window.take("]")
 
 
 def _object_row(window: "_Window") -> Row:
@@ -287,6 +257,19 @@ class _Window:
 
     def take(self, mark: str) -> None:
         self._at += len(mark)
+
+    def parts(self, close: str, noun: str) -> Iterator[str]:
+        """Yield the first character of each part between commas, and take the closing bracket."""
+        is_first = True
+        while (mark := self.next_mark()) != close:
+            if not is_first:
+                if mark != ",":
+                    raise self.broken(f"a comma or the end of the {noun}")
+                self.take(",")
+                mark = self.next_mark()
+            is_first = False
+            yield mark
+        self.take(close)
 
     def begin_value(self) -> None:
         self._begin = self._at

@@ -124,8 +124,8 @@ class _Lines:
         self.number -= 1
 
     def bad_ones(self) -> list[tuple[int | None, BadRow]]:
-        found, self._bad = self._bad, []
-        return found
+        bad, self._bad = self._bad, []
+        return bad
 
 
 def _header_problem(header: list[str]) -> Problem | None:
@@ -236,8 +236,8 @@ def within(number: int | None, most: int, what: str) -> int:
         ValueError: It is absent, negative or more than ``most``.
     """
     if number is None or not 0 <= number <= most:
-        said = "missing" if number is None else f"{number:,}, not 0 to {most:,}"
-        raise ValueError(f"{what} is {said}")
+        words = "missing" if number is None else f"{number:,}, not 0 to {most:,}"
+        raise ValueError(f"{what} is {words}")
     return number
 
 
@@ -259,14 +259,14 @@ class Compact:
 
     def struct(self, shape: Mapping[int, Shape]) -> dict[int, Any]:
         """Read the fields that the shape names; skip the others."""
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         field = 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._signed()
             value = self._value(head & 15, shape.get(field), alone=True)
             if field in shape:
-                found[field] = value
-        return found
+                fields[field] = value
+        return fields
 
     def _value(self, kind: int, shape: Shape, *, alone: bool) -> Any:
         if kind in self.BOOLS:
@@ -300,9 +300,9 @@ class Compact:
         return self._pass(1 if kind == self.BYTE else 8)
 
     def _expect(self, sort: Shape, shape: Shape) -> None:
-        there = sort if isinstance(sort, type) else type(sort)
-        wanted = shape if shape is None or isinstance(shape, type) else type(shape)
-        if wanted not in (None, there):
+        kind = sort if isinstance(sort, type) else type(sort)
+        expected = shape if shape is None or isinstance(shape, type) else type(shape)
+        if expected not in (None, kind):
             raise ValueError(
                 f"a field before byte {self.at:,} is of another type than it should be"
             )

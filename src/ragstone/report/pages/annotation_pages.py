@@ -14,6 +14,7 @@ from ragstone.annotation.adjudication import BrokenRule
 from ragstone.annotation.label_table import Completeness
 from ragstone.annotation.queue.form import QueueEvent, QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork
+from ragstone.core.messages import plain
 from ragstone.report.console import command
 from ragstone.report.number_format import counted, percent
 from ragstone.report.page import (
@@ -209,10 +210,10 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
             "annotators": list(labels.annotators),
             "adjudicators": list(labels.adjudicators),
             "adjudication": asdict(labels.adjudication),
-            "completeness": [item.to_dict() for item in labels.completeness],
+            "completeness": plain(labels.completeness),
             "discarded": labels.discarded,
             "set_aside": labels.set_aside,
-            "broken_rules": [item.to_dict() for item in broken],
+            "broken_rules": plain(broken),
             "notes": list(labels.notes),
             "out": out,
         }
