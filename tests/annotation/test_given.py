@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.annotation.raw_rows import GivenRow, header_of, row_of, system_named, unit_kind
+from ragstone.annotation.raw_rows import GivenRow, header_of, row_of, unit_kind
 from ragstone.data.json_text import Problem
 from tests.project import ROOT
 
@@ -314,4 +314,5 @@ def test_the_columns_say_what_sort_of_file_it_is(
     [("bm25", "bm25"), (2, "2"), (0, "0"), ("", None), (True, None), (1.5, None), (None, None)],
 )
 def test_a_system_is_text_or_a_whole_number(cell: object, system: str | None) -> None:
-    assert system_named(cell) == system
+    row, _ = row_of({"id": "q1", "system": cell}, "labels.csv", 1, {})
+    assert row.system == system

@@ -118,7 +118,7 @@ def rows_of(
 
 
 def _are_objects(value: object) -> bool:
-    """Whether a value is a list of objects; null is allowed for a context without labels."""
+    # Null is allowed for a context without labels.
     return isinstance(value, list) and all(item is None or isinstance(item, dict) for item in value)
 
 

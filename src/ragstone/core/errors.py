@@ -25,7 +25,7 @@ The facts are attributes, so a program need not read the sentence.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -111,13 +111,14 @@ class DataError(InputError):
     @property
     def text(self) -> str:
         noun = "fault" if self.total == 1 else "faults"
-        lines = [f"{self.total:,} {noun} in the data."]
-        lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
-        if self.total > SHOWN_FAULTS:
-            lines.append(f"  … and {self.total - SHOWN_FAULTS:,} more")
-        if self.hint:
-            lines.append(marked(self.hint))
-        return "\n".join(lines)
+        return _listed(f"{self.total:,} {noun} in the data.", self.faults, self.total, self.hint)
+
+
+def _listed(head: str, faults: Sequence[Fault], total: int, hint: str) -> str:
+    lines = [head, *(f"  {fault.text}" for fault in faults[:SHOWN_FAULTS])]
+    if total > SHOWN_FAULTS:
+        lines.append(f"  … and {total - SHOWN_FAULTS:,} more")
+    return "\n".join([*lines, marked(hint)] if hint else lines)
 
 
 class UnknownName(InputError):
@@ -187,6 +188,7 @@ class LabelConflict(InputError):
         super().__init__(f"Item {item} was saved at {at} from another window.")
 
 
+@dataclass(eq=False, repr=False)
 class CorrectionConflict(InputError):
     """A judgement is not the one that its corrector saw.
 
@@ -198,27 +200,21 @@ class CorrectionConflict(InputError):
         version: Its version now, to be given as ``seen``.
     """
 
-    def __init__(
-        self,
-        unit: str,
-        *,
-        author: str | None,
-        at: str | None,
-        said: Mapping[str, object] | None,
-        now: Mapping[str, object],
-        version: str,
-    ) -> None:
-        self.unit = unit
-        self.author = author
-        self.at = at
-        self.said = said
-        self.now = dict(now)
-        self.version = version
-        what = "took a correction of it back" if said is None else f"said {_pairs(said)}"
-        who = "It was judged again" if author is None else f"{author} {what} at {at}"
+    unit: str
+    _: KW_ONLY
+    author: str | None
+    at: str | None
+    said: Mapping[str, object] | None
+    now: Mapping[str, object]
+    version: str
+
+    def __post_init__(self) -> None:
+        now = _pairs(self.now) or "nothing"
+        what = "took a correction of it back" if self.said is None else f"said {_pairs(self.said)}"
+        who = "It was judged again" if self.author is None else f"{self.author} {what} at {self.at}"
         super().__init__(
-            f"{unit} is not what you saw. {who}; it now says {_pairs(now) or 'nothing'}. Look at "
-            "it again, and correct it if you still would."
+            f"{self.unit} is not what you saw. {who}; it now says {now}. Look at it again, and "
+            "correct it if you still would."
         )
 
 
@@ -245,13 +241,11 @@ class DamagedRun(InputError):
 
     @property
     def text(self) -> str:
-        lines = ["The run is damaged: what lies in its folder is not what was written there."]
-        lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
-        if len(self.faults) > SHOWN_FAULTS:
-            lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
-        return "\n".join([*lines, marked(self.hint)] if self.hint else lines)
+        head = "The run is damaged: what lies in its folder is not what was written there."
+        return _listed(head, self.faults, len(self.faults), self.hint)
 
 
+@dataclass(eq=False, repr=False)
 class PromiseRefused(InputError):
     """Labels that cannot carry the promise of a gate.
 
@@ -267,32 +261,21 @@ class PromiseRefused(InputError):
         more: The number of these that are missing; None where more labels alone do not help.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        promise: str,
-        bound: float,
-        confidence: float,
-        why: str,
-        answers: int,
-        clusters: int,
-        tightest: float | None,
-        tightest_if_independent: float | None,
-        needed: int,
-        more: int | None,
-    ) -> None:
-        self.promise = promise
-        self.bound = bound
-        self.confidence = confidence
-        self.why = why
-        self.answers = answers
-        self.clusters = clusters
-        self.tightest = tightest
-        self.tightest_if_independent = tightest_if_independent
-        self.needed = needed
-        self.more = more
-        super().__init__(message)
+    message: str
+    _: KW_ONLY
+    promise: str
+    bound: float
+    confidence: float
+    why: str
+    answers: int
+    clusters: int
+    tightest: float | None
+    tightest_if_independent: float | None
+    needed: int
+    more: int | None
+
+    def __post_init__(self) -> None:
+        super().__init__(self.message)
 
 
 class CannotGoOn(InputError):

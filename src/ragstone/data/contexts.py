@@ -74,7 +74,7 @@ class ContextReader:
                 text_key, id_key, is_document = self._shape(part)
                 of_documents |= is_document
                 has_ids = names is not None
-                readings.append(_given(part, text_key, id_key, index, problems, named=has_ids))
+                readings.append(_given(part, text_key, id_key, index, problems, has_id=has_ids))
             else:
                 if part is not None or names is None:
                     add_problem(

@@ -263,7 +263,7 @@ class Examples:
                     facts.check_labels(example)
                 facts.good += 1
                 if how.in_piece:
-                    facts.heard_id(example, own=systems[position[index]] != NO_SYSTEM)
+                    facts.heard_id(example, has_id=systems[position[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1

@@ -311,7 +311,7 @@ class ReadFacts:
             self.faults.append(fault)
 
     def heard_id(self, example: Example, *, has_id: bool) -> None:
-        """Note a good record; ``own``: it names a system beside an id of its own."""
+        """Note a good record; with ``has_id``, it names a system beside an id of its own."""
         self.own_ids += has_id
         if not has_id and has_system(example):
             self.other_ids.append(example.id)
