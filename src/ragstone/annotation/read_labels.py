@@ -123,10 +123,7 @@ def _are_objects(value: object) -> bool:
 
 
 def _id(
-    record: Mapping[str, Any],
-    line: int | None,
-    columns: Mapping[str, str],
-    problems: list[Problem],
+    record: Mapping[str, Any], line: int | None, columns: Mapping[str, str], problems: list[Problem]
 ) -> str:
     by_name = {squash(str(name)): cell for name, cell in record.items()}
     names: Sequence[str] = [columns["id"]] if "id" in columns else NAMES["id"]
@@ -249,11 +246,7 @@ def labels_of(
 def records_of(
     source: str | PathLike[str], meter: Meter | None = None
 ) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
-    """Yield line and record of each row of a label file, dataset or store.
-
-    Raises:
-        DataError: There is no such file.
-    """
+    """Yield line and record of each row of a label file, dataset or store."""
     store = StoreAddress.of(source)
     if store is not None:
         with labels_as_they_are(store) as database:
@@ -279,11 +272,7 @@ def records_of(
 
 
 def labels_in_queue(database: LabelDatabase, queue: str) -> LabelTable:
-    """Read the labels of a queue so far, which may be none.
-
-    Raises:
-        UnknownName: The store has no such queue.
-    """
+    """Read the labels of a queue so far, which may be none."""
     rows: list[GivenRow] = []
     faults: list[Fault] = []
     name = f"{database.name}#{queue}"

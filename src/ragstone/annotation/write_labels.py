@@ -222,10 +222,6 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
             one for each sort of unit, such as ``contexts.csv``. ``label_studio`` and
             ``argilla``: what these platforms import and export; why a row was discarded is
             not in it.
-
-    Raises:
-        InputError: Another extension.
-        UnknownName: Another layout.
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
@@ -249,9 +245,6 @@ def write_adjudicated(
     """Write the annotators' combined labels, one row per unit and column.
 
     A tie has no value and is marked as one. The file can be read back as labels of one annotator.
-
-    Raises:
-        InputError: Another extension.
     """
     frame = table.adjudicated(scales).with_columns(annotator=pl.lit(TOGETHER))
     write_rows(frame.iter_rows(named=True), frame.columns, Path(path))
@@ -326,11 +319,7 @@ def _unit(unit: str | None) -> dict[str, Any]:
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
-    """Write rows to a file of one of the formats for labels; a cell that a row lacks is empty.
-
-    Raises:
-        InputError: Another extension.
-    """
+    """Write rows to a file of one of the formats for labels; a cell that a row lacks is empty."""
     if path.suffix not in WRITTEN:
         raise InputError(f"Labels are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.suffix == ".jsonl":

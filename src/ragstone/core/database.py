@@ -84,23 +84,15 @@ class Sql(Protocol):
 
 
 class Database(Protocol):
-    """A database with transactions."""
+    """A database with transactions; every method raises ``StoreAway`` if it cannot be used."""
 
     name: str
 
     def transaction(self) -> AbstractContextManager[Sql]:
-        """Begin a transaction: all or nothing of it happens, and nobody else writes meanwhile.
-
-        Raises:
-            StoreAway: The database cannot be used.
-        """
+        """Begin a transaction: all or nothing of it happens, and nobody else writes meanwhile."""
 
     def reading(self) -> AbstractContextManager[Sql]:
-        """Read what was confirmed at one moment; it waits for nobody who writes.
-
-        Raises:
-            StoreAway: The database cannot be used.
-        """
+        """Read what was confirmed at one moment; it waits for nobody who writes."""
 
     def close(self) -> None: ...
 
@@ -109,18 +101,10 @@ class KeptDatabase(Database, Protocol):
     """A database that is opened for good, not for one look."""
 
     def size(self) -> int:
-        """Return the bytes that it takes up.
-
-        Raises:
-            StoreAway: The database cannot be used.
-        """
+        """Return the bytes that it takes up."""
 
     def compact(self) -> None:
-        """Leave no trace of what was deleted: a file's bytes are gone, a server may overwrite them.
-
-        Raises:
-            StoreAway: The database cannot be used.
-        """
+        """Leave no trace of what was deleted: a file's bytes are gone, a server may overwrite them."""
 
 
 def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:

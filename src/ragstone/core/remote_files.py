@@ -95,11 +95,13 @@ class RemoteFile:
 
 
 class Remote:
-    """A place at a URL: a file, or a folder of files.
+    """A place at a URL: a file, or a folder of files, whose names are relative to it.
 
     Raises:
         MissingDependency: The package for its scheme is not installed.
         InputError: No package knows its scheme, or there are credentials in it.
+        NothingThere: By any method that reads: there is nothing.
+        StorageAway: By any method: the store does not answer, or not this user.
     """
 
     def __init__(self, url: str) -> None:
@@ -113,12 +115,7 @@ class Remote:
         return self._root.partition("?")[0].rstrip("/").rpartition("/")[2]
 
     def files(self) -> list[RemoteFile]:
-        """Return all files at or below it, in the order of their paths.
-
-        Raises:
-            NothingThere: There is nothing.
-            StorageAway: The store does not answer, or not this user.
-        """
+        """Return all files at or below it, in the order of their paths."""
         with self._said("read"):
             self._fs.invalidate_cache()
             facts = self._fs.info(self._root)
@@ -128,12 +125,7 @@ class Remote:
         return [_file(entries[path]) for path in sorted(entries) if entries[path]["type"] == "file"]
 
     def is_file(self) -> bool:
-        """Return True for a file, False for a folder.
-
-        Raises:
-            NothingThere: There is nothing.
-            StorageAway: As ``files``.
-        """
+        """Return True for a file, False for a folder."""
         with self._said("read"):
             return bool(self._fs.info(self._root)["type"] == "file")
 
@@ -157,32 +149,19 @@ class Remote:
             )
 
     def at(self, name: str) -> RemoteFile | None:
-        """Return a file of this folder; None if it is not there.
-
-        Raises:
-            StorageAway: As ``files``.
-        """
+        """Return a file of this folder; None if it is not there."""
         path = self._path(name)
         with self._said("read"):
             self._fs.invalidate_cache()
             return _file(self._fs.info(path)) if self._fs.exists(path) else None
 
     def read(self, name: str) -> bytes:
-        """Return the content of a small file of this folder.
-
-        Raises:
-            NothingThere: It is not there.
-            StorageAway: As ``files``.
-        """
+        """Return the content of a small file of this folder."""
         with self._said("read"):
             return bytes(self._fs.cat_file(self._path(name)))
 
     def put(self, name: str, content: bytes | Path) -> None:
-        """Write a file of this folder, completely or not at all.
-
-        Raises:
-            StorageAway: The store does not answer, or does not allow it.
-        """
+        """Write a file of this folder, completely or not at all."""
         path = self._path(name)
         with self._said("write"):
             # An object store has a file when it is whole; others have it while it is written.
@@ -196,11 +175,7 @@ class Remote:
                 self._fs.mv(beside, path)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file of this folder unless it is there; False if it is.
-
-        Raises:
-            StorageAway: As ``put``.
-        """
+        """Write a file of this folder unless it is there; False if it is."""
         if self.at(name) is not None:
             return False
         with self._said("write"):
@@ -212,11 +187,7 @@ class Remote:
         return True
 
     def remove(self, places: Iterable[str]) -> None:
-        """Delete files of this folder.
-
-        Raises:
-            StorageAway: As ``put``.
-        """
+        """Delete files of this folder."""
         paths = [self._path(name) for name in places]
         with self._said("write"):
             for path in paths:
@@ -224,11 +195,7 @@ class Remote:
                     self._fs.rm_file(path)
 
     def remove_folder(self, name: str) -> None:
-        """Delete an empty folder of this one, where a store has folders.
-
-        Raises:
-            StorageAway: As ``put``.
-        """
+        """Delete an empty folder of this one, where a store has folders."""
         if not self._whole:
             with self._said("write"), suppress(FileNotFoundError):
                 self._fs.rmdir(self._path(name))

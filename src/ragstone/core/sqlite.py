@@ -289,11 +289,7 @@ def _encoded(value: str) -> str | bytes:
 
 
 def check_not_later(connection: sqlite3.Connection, newest: int) -> int:
-    """Return the version of the file, at most the newest that this program knows.
-
-    Raises:
-        LaterLayout: A later version of Ragstone wrote it.
-    """
+    """Return the version of the file, at most the newest that this program knows."""
     ((version,),) = connection.execute("PRAGMA user_version")
     if version > newest:
         raise LaterLayout(needs(version))
@@ -301,12 +297,7 @@ def check_not_later(connection: sqlite3.Connection, newest: int) -> int:
 
 
 def _version(connection: sqlite3.Connection, layout: SqliteLayout) -> int | None:
-    """Return the version of the file: the layout's, or an earlier one; None if it is empty.
-
-    Raises:
-        LaterLayout: A later version of Ragstone wrote it.
-        sqlite3.DatabaseError: It belongs to another program, or has other tables.
-    """
+    """Return the version of the file: the layout's, or an earlier one; None if it is empty."""
     begun = not connection.in_transaction
     if begun:
         # All is read at one moment, or a file that another process is just making looks foreign.

@@ -55,10 +55,7 @@ LABELS: dict[Unit, dict[str, Values]] = {
         "unsafe_content": YES_NO,
     },
     "claim": {"support": SUPPORT, "agreement": ("matches", "contradicts", "extra")},
-    "statement": {
-        "support": SUPPORT,
-        "agreement": ("full", "partial", "missing", "contradicted"),
-    },
+    "statement": {"support": SUPPORT, "agreement": ("full", "partial", "missing", "contradicted")},
     "record": {"response_type": ("answer", "partial", "abstain", "refuse", "clarify")},
 }
 """The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""

@@ -86,9 +86,7 @@ def from_frame(frame: pl.DataFrame) -> list[Example]:
 
 
 def _lists(
-    lists: Sequence[Sequence[Any] | None],
-    item: pl.Struct,
-    values: Callable[[Any], tuple[Any, ...]],
+    lists: Sequence[Sequence[Any] | None], item: pl.Struct, values: Callable[[Any], tuple[Any, ...]]
 ) -> pl.Series:
     """Build a column of lists of records flat: one Series for all lists, not one for each."""
     flat = [values(entry) for items in lists for entry in items or ()]

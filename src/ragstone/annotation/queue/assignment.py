@@ -82,11 +82,7 @@ class Leases:
         return states[0][0] if states else None
 
     def state(self, person: str, number: int) -> TurnState:
-        """Return the state of somebody's turn.
-
-        Raises:
-            InputError: They were never given the item.
-        """
+        """Return the state of somebody's turn."""
         turn = self.find(person, number)
         if turn is None:
             raise InputError(f"Item {number} of {self.queue} was not given to {person}.")

@@ -49,9 +49,6 @@ class StoreAddress:
         """Parse a source of labels that may end in ``#QUEUE``; None if it is no store.
 
         A folder's name may have a # in it, and so may a password.
-
-        Raises:
-            InputError: It is an address that was a path, which has one slash less.
         """
         text = fspath(source)
         if text.startswith(tuple(scheme.removesuffix("/") for scheme in POSTGRES)) and not (
@@ -140,12 +137,7 @@ LabelDatabase = Database
 
 
 def open_labels(address: str | Path) -> KeptDatabase:
-    """Open the labels in a folder, a file, or at ``postgresql://…``; create them where missing.
-
-    Raises:
-        InputError: It cannot be opened, or is no store of labels.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
+    """Open the labels in a folder, a file, or at ``postgresql://…``; create them where missing."""
     path = Path(address)
     return open_database(path / FILE if path.is_dir() else address, LAYOUT)
 
@@ -212,11 +204,7 @@ def take_in(run: Sql, queue: str, person: str, at: str) -> None:
 
 
 def end_token(run: Sql, queue: str, person: str, at: str) -> None:
-    """Take a person's token back.
-
-    Raises:
-        UnknownName: Nobody of this name is in the queue.
-    """
+    """Take a person's token back."""
     if not run(
         "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
         at, queue, person,
@@ -225,12 +213,7 @@ def end_token(run: Sql, queue: str, person: str, at: str) -> None:
 
 
 def admit(run: Sql, queue: str, person: str) -> None:
-    """Refuse a person who is not in the queue.
-
-    Raises:
-        UnknownName: Nobody of this name ever was.
-        InputError: They were, until they were revoked.
-    """
+    """Refuse a person who is not in the queue."""
     people = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
     if not people:
         raise _stranger(run, queue, person)

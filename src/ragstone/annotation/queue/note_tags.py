@@ -123,12 +123,7 @@ class QueueTags:
         ]  # fmt: skip
 
     def add(self, item: int, names: str, by: str = "") -> None:
-        """Put one tag, or several with commas between, on an item.
-
-        Raises:
-            InputError: A name is empty, too long, or cannot be printed.
-            UnknownName: The queue has no such item.
-        """
+        """Put one tag, or several with commas between, on an item."""
         new_names = [_name(name) for name in names.split(SEPARATOR) if name.strip()] or [_name("")]
         self._queue.item(item)
         with self._database.transaction() as run:

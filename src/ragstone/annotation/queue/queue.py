@@ -59,6 +59,9 @@ def queues(database: LabelDatabase) -> list[QueueForm]:
 class Queue:
     """A queue of a store.
 
+    Methods that take the person who labels raise ``UnknownName`` if nobody of this name is in
+    the queue, and ``InputError`` if their token was revoked or they were not given the item.
+
     Raises:
         UnknownName: The store has no such queue.
     """
@@ -84,11 +87,7 @@ class Queue:
         items: Iterable[PlacedItem | tuple[QueueItem, float, int]],
         now: Callable[[], float] = time.time,
     ) -> "Queue":
-        """Make a queue.
-
-        Raises:
-            InputError: There is a queue of this name, or no page could be called so.
-        """
+        """Make a queue."""
         _check_name(form.name)
         with database.transaction() as run:
             if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
@@ -137,11 +136,7 @@ class Queue:
             self.record(run, by, "limited", "all" if most is None else str(most))
 
     def route(self, route: Route, by: str = "") -> None:
-        """Give out the examples that are left by another rule; those labelled keep their chances.
-
-        Raises:
-            InputError: How much the judge is in doubt is not known, or the order is by risk.
-        """
+        """Give out the examples that are left by another rule; those labelled keep their chances."""
         if self.form.order == "risk":
             raise InputError(
                 f"{self.name!r} gives its items out in the order of their risk, which leaves "
@@ -164,11 +159,7 @@ class Queue:
             self.record(run, by, "routed", route)
 
     def ask(self, label: AskedLabel, by: str = "") -> None:
-        """Ask for another label from now on; what was said stays as it is.
-
-        Raises:
-            InputError: It is asked for already, or of parts that no item has.
-        """
+        """Ask for another label from now on; what was said stays as it is."""
         if not any(part.asks(label) for _, parts in self.places().values() for part in parts):
             raise InputError(
                 f"No item of the queue {self.name!r} has a {label.unit} to label with "
@@ -218,11 +209,7 @@ class Queue:
         return token
 
     def revoke(self, person: str, by: str = "") -> None:
-        """Take a person's token back; what they said stays, and their open items are free.
-
-        Raises:
-            UnknownName: Nobody of this name is in the queue.
-        """
+        """Take a person's token back; what they said stays, and their open items are free."""
         with self._database.transaction() as run:
             end_token(run, self.name, person, self._at)
             self._turns(run).free("person = ?", person)
@@ -234,22 +221,13 @@ class Queue:
             return people_in(run, self.name)
 
     def next(self, person: str) -> QueueItem | None:
-        """Return the item that a person has, or is now given; None if nothing is left for them.
-
-        Raises:
-            UnknownName: Nobody of this name is in the queue.
-            InputError: They are no longer in it.
-        """
+        """Return the item that a person has, or is now given; None if nothing is left for them."""
         with self._database.transaction() as run:
             admit(run, self.name, person)
             return self._next(run, person)
 
     def item(self, number: int) -> QueueItem:
-        """Return an item by its number.
-
-        Raises:
-            UnknownName: The queue has no such item.
-        """
+        """Return an item by its number."""
         with self._database.reading() as run:
             return self._item(run, number)
 
@@ -298,25 +276,18 @@ class Queue:
         return True
 
     def save(
-        self,
-        person: str,
-        number: int,
-        answers: ItemAnswers,
-        once: str,
-        seen: int | None = None,
+        self, person: str, number: int, answers: ItemAnswers, once: str, seen: int | None = None
     ) -> QueueItem | None:
         """Save a person's labels of an item; return their next item.
 
         Args:
-            once: A word of the client's own for this save; with the same word again nothing is
-                added, so that a save whose reply was lost can be repeated.
-            seen: The version that they saw of what they said before, see ``MyWork``; None if it
-                does not matter.
+            once: A word of the client's own for this save; with the same word again nothing is added,
+                so that a save whose reply was lost can be repeated.
+            seen: The version that they saw of their earlier labels, see ``MyWork``; None if it does
+                not matter.
 
         Raises:
-            UnknownName: Nobody of this name is in the queue.
-            InputError: They are no longer in it, or were not given this item.
-            LabelConflict: They said something else of it after they saw it.
+            LabelConflict: Their labels were changed after they saw them.
         """
         with self._database.transaction() as run:
             admit(run, self.name, person)

@@ -135,11 +135,7 @@ def divided_items(queue: Queue) -> list[DisputedItem]:
 
 
 def divided_item(queue: Queue, number: int) -> DisputedItem:
-    """Return the answers for one item, on which people may agree.
-
-    Raises:
-        UnknownName: Nobody said anything of it.
-    """
+    """Return the answers for one item, on which people may agree."""
     saves = [saved for saved in queue.said() if saved.item == number]
     if not saves:
         hint = f"Nobody has labelled it in the queue {queue.name}."
@@ -219,9 +215,6 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
 
     An adjudicator has rows for the parts of which they said something, and is named as one. Who
     skipped an item has rows without labels.
-
-    Raises:
-        UnknownName: The store has no such queue.
     """
     names = [name] if name else [form.name for form in queues(database)]
     for queue_name in names:
@@ -231,9 +224,6 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
 def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
     """Yield reasons why labels of each queue, or of the named one, are not complete or not
     representative.
-
-    Raises:
-        UnknownName: The store has no such queue.
     """
     for queue_name in [name] if name else [form.name for form in queues(database)]:
         queue = Queue(database, queue_name)
@@ -281,13 +271,7 @@ def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def labels_as_they_are(store: StoreAddress) -> Iterator[LabelDatabase | None]:
-    """Open the labels of a store to read; None if nothing was kept there yet.
-
-    Raises:
-        DataError: There is no such file.
-        InputError: It cannot be opened, or is no store of labels.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
+    """Open the labels of a store to read; None if nothing was kept there yet."""
     with _in_file(Path(store.place)) if store.is_file else _in_postgres(store) as snapshot:
         yield snapshot
 

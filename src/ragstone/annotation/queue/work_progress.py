@@ -274,11 +274,7 @@ class QueueWork:
 
 
 def queue_work(database: LabelDatabase, name: str) -> QueueWork:
-    """Return the progress of a queue, from one look at its store.
-
-    Raises:
-        UnknownName: The store has no such queue.
-    """
+    """Return the progress of a queue, from one look at its store."""
     with database.reading() as run:
         rows = run("SELECT at, form FROM queues WHERE queue = ?", name)
         if not rows:
