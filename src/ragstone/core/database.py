@@ -104,7 +104,7 @@ class KeptDatabase(Database, Protocol):
         """Return the bytes that it takes up."""
 
     def compact(self) -> None:
-        """Leave no trace of what was deleted: a file's bytes are gone, a server may overwrite them."""
+        """Leave no trace of deleted rows: a file's bytes are gone, a server may overwrite them."""
 
 
 def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -55,26 +54,6 @@ class IdsOfSystems(Exception):
     """Ids turned out to be those of questions: several systems have rows of the same id."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The state of reading rows.
-
-    Args:
-        refused: As in ``Examples.read_part``.
-        questions: Notes the questions if ids are those of questions.
-        alone: True if no id is known to be that of a question of several systems.
-        in_piece: True if the rows are those of a piece.
-    """
-
-    reader: RecordReader
-    seen: SeenIds
-    facts: ReadFacts
-    refused: Mapping[int, int]
-    questions: Questions | None = None
-    alone: bool = True
-    in_piece: bool = False
-
-
 class Examples:
     """The examples of one data set, streamed.
 
@@ -121,8 +100,8 @@ class Examples:
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
         questions = Questions() if over_systems else None
-        how = _Reading(reader, SeenIds(), self.facts, NONE_REFUSED, questions)
-        yield from (example for _, example in self._read(self._rows(), 0, how))
+        read = self._read(self._rows(), 0, reader, SeenIds(), self.facts, questions=questions)
+        yield from (example for _, example in read)
         self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
@@ -187,9 +166,10 @@ class Examples:
             IdsOfSystems: An id stands for the rows of several systems after all.
         """
         reader = RecordReader(self._columns, layout=self._laid_out())
-        alone = self.over_systems is False
-        how = _Reading(reader, seen, facts, refused, alone=alone, in_piece=True)
-        yield from self._read(piece.rows(self._meter), piece.start.records, how)
+        yield from self._read(
+            piece.rows(self._meter), piece.start.records, reader, seen, facts,
+            refused=refused, alone=self.over_systems is False, in_piece=True,
+        )  # fmt: skip
         facts.count(reader)
 
     def heard(self, facts: ReadFacts, examples: int) -> None:
@@ -212,19 +192,35 @@ class Examples:
             raise DataError(facts.faults, total=facts.n_faults, hint=hint)
 
     def _read(
-        self, rows: Iterator[Row], before: int, how: "_Reading"
+        self,
+        rows: Iterator[Row],
+        before: int,
+        reader: RecordReader,
+        seen: SeenIds,
+        facts: ReadFacts,
+        *,
+        refused: Mapping[int, int] = NONE_REFUSED,
+        questions: Questions | None = None,
+        alone: bool = True,
+        in_piece: bool = False,
     ) -> Iterator[tuple[int, Example]]:
-        facts, questions, unit = how.facts, how.questions, self._source.unit
+        """Yield the examples in rows that follow so many others, each with its line or row.
+
+        Args:
+            refused: As in ``read_part``.
+            questions: Notes the questions if ids are those of questions.
+            alone: True if no id is known to be that of a question of several systems.
+            in_piece: True if the rows are those of a piece.
+        """
+        unit = self._source.unit
         numbered = enumerate(rows, before + 1)
-        while some := self._some(numbered, how.reader):
+        while some := self._some(numbered, reader):
             id_by_row = {at: row_id(row, questions) for at, row in enumerate(some)}
             ids = [id for id in id_by_row.values() if id is not None]
             whose = [at for at, id in id_by_row.items() if id is not None]
             places = [row_number(some[at], unit) for at in whose]
-            systems = [
-                NO_SYSTEM if how.alone else named_system(some[at], how.reader) for at in whose
-            ]
-            ids_found = how.seen.look_up(IdBlock.of(ids, systems, places))
+            systems = [NO_SYSTEM if alone else named_system(some[at], reader) for at in whose]
+            ids_found = seen.look_up(IdBlock.of(ids, systems, places))
             if ids_found.over_systems:
                 raise IdsOfSystems
             repeats = [
@@ -232,11 +228,11 @@ class Examples:
                 for at in np.flatnonzero(ids_found.places >= 0)
             ]
             # Where it was first in this piece, it may be refused for an earlier one.
-            repeated = {at: how.refused.get(line, line) for at, line in repeats}
-            if how.refused:
+            repeated = {at: refused.get(line, line) for at, line in repeats}
+            if refused:
                 placed = zip(whose, places, strict=True)
-                repeated |= {at: how.refused[line] for at, line in placed if line in how.refused}
-            position = {index: at for at, index in enumerate(whose)} if how.in_piece else {}
+                repeated |= {at: refused[line] for at, line in placed if line in refused}
+            position = {index: at for at, index in enumerate(whose)} if in_piece else {}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:
@@ -262,7 +258,7 @@ class Examples:
                 if example.labels:
                     facts.check_labels(example)
                 facts.good += 1
-                if how.in_piece:
+                if in_piece:
                     facts.heard_id(example, has_id=systems[position[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue

@@ -17,7 +17,7 @@ from .formats.json_documents import JsonDocument, JsonLines
 from .formats.table_files import CsvTable, Parquet
 from .formats.trec import TrecRuns, looks_like_qrels, looks_like_run
 from .json_text import shown
-from .sources import ReadOnce, Records, Source, on_disk, table_of
+from .sources import FileSource, ReadOnce, Records, Source, on_disk, table_of
 from .text_files import binary_format, first_text
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
@@ -148,21 +148,17 @@ def _file(
 ) -> Source:
     if format not in FILE_FORMATS:
         format = "trec" if qrels is not None else _format_of(path, name, columns)
-    match format:
-        case "jsonl":
-            return JsonLines(path, name)
-        case "json":
-            return JsonDocument(path, name)
-        case "csv":
-            return CsvTable(path, name)
-        case "tsv":
-            return CsvTable(path, name, "\t")
-        case "parquet":
-            return Parquet(path, name)
-        case "huggingface":
-            return ArrowDataset(name, (path,))
-        case "trec":
-            return TrecRuns(name, (path,), qrels)
+    kinds: dict[str, type[FileSource]] = {
+        "jsonl": JsonLines, "json": JsonDocument, "csv": CsvTable, "parquet": Parquet,
+    }  # fmt: skip
+    if format in kinds:
+        return kinds[format](path, name)
+    if format == "tsv":
+        return CsvTable(path, name, "\t")
+    if format == "huggingface":
+        return ArrowDataset(name, (path,))
+    if format == "trec":
+        return TrecRuns(name, (path,), qrels)
     raise DataError.of_file(name, "a folder, as BEIR's are", "a file")
 
 

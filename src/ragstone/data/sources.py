@@ -24,7 +24,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 import polars as pl
@@ -69,17 +69,12 @@ class FileSource:
     path: Path
     name: str
 
+    format: ClassVar[str | None] = None
+    unit: ClassVar[str] = "line"
+
     @property
     def files(self) -> tuple[Path, ...]:
         return (self.path,)
-
-    @property
-    def format(self) -> str | None:
-        return None
-
-    @property
-    def unit(self) -> str:
-        return "line"
 
 
 STDIN = "-"

@@ -56,6 +56,19 @@ def queues(database: LabelDatabase) -> list[QueueForm]:
     return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
 
 
+def form_in(run: Sql, name: str, store: str) -> tuple[QueueForm, str]:
+    """Return the form of a queue, and when it was made.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    rows = run("SELECT form, at FROM queues WHERE queue = ?", name)
+    if not rows:
+        known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
+        raise UnknownName("queue", name, known, hint=f"It is looked for in {store}.")
+    return QueueForm.from_dict(json.loads(rows[0][0])), rows[0][1]
+
+
 class Queue:
     """A queue of a store.
 
@@ -71,13 +84,7 @@ class Queue:
     ) -> None:
         self._database, self.name, self._now = database, name, now
         with database.reading() as run:
-            rows = run("SELECT form FROM queues WHERE queue = ?", name)
-            if not rows:
-                known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
-                raise UnknownName(
-                    "queue", name, known, hint=f"It is looked for in {database.name}."
-                )
-        self.form = QueueForm.from_dict(json.loads(rows[0][0]))
+            self.form, _ = form_in(run, name, database.name)
 
     @classmethod
     def make(
@@ -136,7 +143,7 @@ class Queue:
             self.record(run, by, "limited", "all" if most is None else str(most))
 
     def route(self, route: Route, by: str = "") -> None:
-        """Give out the examples that are left by another rule; those labelled keep their chances."""
+        """Give out the examples that are left by another rule; labelled ones keep their chances."""
         if self.form.order == "risk":
             raise InputError(
                 f"{self.name!r} gives its items out in the order of their risk, which leaves "
@@ -166,7 +173,7 @@ class Queue:
                 f"{label.label}."
             )
         with self._database.transaction() as run:
-            labels = self._form(run).asked
+            labels = form_in(run, self.name, self._database.name)[0].asked
             if any(
                 (asked_label.label, asked_label.unit) == (label.label, label.unit)
                 for asked_label in labels
@@ -281,8 +288,8 @@ class Queue:
         """Save a person's labels of an item; return their next item.
 
         Args:
-            once: A word of the client's own for this save; with the same word again nothing is added,
-                so that a save whose reply was lost can be repeated.
+            once: A word of the client's own for this save; with the same word again nothing is
+                added, so that a save whose reply was lost can be repeated.
             seen: The version that they saw of their earlier labels, see ``MyWork``; None if it does
                 not matter.
 
@@ -400,12 +407,9 @@ class Queue:
             )
         return [QueueEvent(*row) for row in rows]
 
-    def _form(self, run: Sql) -> QueueForm:
-        ((form,),) = run("SELECT form FROM queues WHERE queue = ?", self.name)
-        return QueueForm.from_dict(json.loads(form))
-
     def _change(self, run: Sql, **changed: Any) -> None:
-        self.form = replace(self._form(run), **changed)
+        # Somebody else may have changed the form in the store.
+        self.form = replace(form_in(run, self.name, self._database.name)[0], **changed)
         run("UPDATE queues SET form = ? WHERE queue = ?", as_json(self.form.to_dict()), self.name)
 
     @property

@@ -11,11 +11,10 @@ from itertools import pairwise
 from statistics import median
 
 from ragstone.core.database import Sql
-from ragstone.core.errors import UnknownName
 
 from .form import ItemAnswers, QueueForm, Role
 from .labels_store import LabelDatabase
-from .queue import Queue
+from .queue import Queue, form_in
 
 MOST_ITEMS = 500
 """Items of somebody's own that are listed, the newest first."""
@@ -276,13 +275,9 @@ class QueueWork:
 def queue_work(database: LabelDatabase, name: str) -> QueueWork:
     """Return the progress of a queue, from one look at its store."""
     with database.reading() as run:
-        rows = run("SELECT at, form FROM queues WHERE queue = ?", name)
-        if not rows:
-            known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
-            raise UnknownName("queue", name, known, hint=f"It is looked for in {database.name}.")
-        ((created, form),) = rows
+        form, created = form_in(run, name, database.name)
         state = (_lacking(run, name), _people(run, name), queue_version(run, name))
-        return QueueWork(QueueForm.from_dict(json.loads(form)), created, *_items(run, name), *state)
+        return QueueWork(form, created, *_items(run, name), *state)
 
 
 def _items(run: Sql, queue: str) -> tuple[int, int, int, int, int]:

@@ -96,9 +96,7 @@ class JsonDocument(FileSource):
     an object of columns, a single record, or records one after the other.
     """
 
-    @property
-    def unit(self) -> str:
-        return "element"
+    unit = "element"
 
     def rows(self, meter: Meter) -> Iterator[Row]:
         window = None

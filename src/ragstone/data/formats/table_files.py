@@ -338,9 +338,7 @@ UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, 
 class Parquet(FileSource):
     """A .parquet file, as pandas, Polars, Spark and Hugging Face write them."""
 
-    @property
-    def unit(self) -> str:
-        return "row"
+    unit = "row"
 
     def rows(self, meter: Meter) -> Iterator[Row]:
         number = 0
