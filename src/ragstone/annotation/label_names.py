@@ -185,27 +185,27 @@ def _label_of_text(name: Name, cell: str, of: str | None) -> LabelValue | None:
 def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
     if isinstance(cell, str) and not cell.strip():
         return None
-    said = in_words(cell)
+    word = in_words(cell)
     if name.kind == "own":
-        if said is None:
+        if word is None:
             raise NoLabel("a word, a number, true or false", shown(cell))
-        return said
+        return word
     if name.kind == "metric":
-        return _of_metric(name, cell, said)
+        return _of_metric(name, cell, word)
     kind = KINDS[name.kind]
     column = kind.columns[kind.decides if kind.having("topic") else name.column]
     if column.role == "number":
-        if said is None or number_of(cell) is None:
+        if word is None or number_of(cell) is None:
             raise NoLabel("a number", shown(cell))
-        return said
+        return word
     if column.dtype == pl.Boolean:
-        return _truth(cell, said)
+        return _truth(cell, word)
     words = [str(value) for value in _values(kind, column, of)]
     if column.role == "grade":
-        if said is None or said.value not in words:
+        if word is None or word.value not in words:
             raise NoLabel(f"a grade: {', '.join(words[:-1])} or {words[-1]}", shown(cell))
-        return said
-    return _word(words, cell, said)
+        return word
+    return _word(words, cell, word)
 
 
 def _values(kind: type[Kind], column: Column, of: str | None) -> Values:

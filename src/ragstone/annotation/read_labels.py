@@ -96,9 +96,9 @@ def rows_of(
         of = next((unit for unit, field in FIELDS.items() if field == name), None)
         if of is not None and _are_objects(value):
             for index, item in enumerate(value):
-                place = str(index + 1) if of == "context" else f"{of} {index + 1}"
+                part = str(index + 1) if of == "context" else f"{of} {index + 1}"
                 for label in LABELS[of]:
-                    say(ONE_PERSON, place, label, (item or {}).get(label))
+                    say(ONE_PERSON, part, label, (item or {}).get(label))
         elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():
             for label in of_answers:
                 say(ONE_PERSON, None, label, value.get(label))
@@ -251,8 +251,8 @@ def records_of(
     if store is not None:
         with labels_as_they_are(store) as database:
             if database is not None:
-                for said in queue_records(database, store.queue):
-                    yield None, said
+                for label_row in queue_records(database, store.queue):
+                    yield None, label_row
         return
     name = fspath(source)
     path = on_disk(name)

@@ -12,9 +12,9 @@ import polars as pl
 from ragstone.core.messages import reason
 from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fleiss
 from ragstone.stats.agreement.coefficients import CoefficientName, mean_kappa
-from ragstone.stats.agreement.ratings import Coefficient, observed_agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient, Coefficient, observed_agreement
 from ragstone.stats.correction.anytime import mean_sequence
-from ragstone.stats.correction.corrected import MeanCorrection
+from ragstone.stats.correction.corrected import Corrected, MeanCorrection
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.distributions import FIRST_LOOK, Interval, ends_of
 
@@ -29,6 +29,9 @@ from .read_labels import labels_in_queue
 
 Coming = Literal["at_random", "riskiest_first", "no_more"]
 """In which order the labels come that are still to come, if any are."""
+
+Limits = tuple[float | None, float | None]
+"""The least and the greatest number that people can give, as far as they are known."""
 
 LOOKED_AT_AGAIN = "looked_at_again"
 ALIKE_SO_FAR = "alike_so_far"
@@ -55,8 +58,8 @@ class FigureSoFar:
     value: float | None
     why: str | None
     n: int
-    interval: Interval | None
-    caution: str | None
+    interval: Interval | None = None
+    caution: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -154,22 +157,15 @@ def labels_so_far(
         level=level,
         limit=0,
     )
-    combined = table.adjudicated(scales)
-    uneven = _uneven(table)
-    return tuple(
-        _label(
-            result,
-            _with_open_ones(
-                _means(result, combined, ends or {}, clusters or {}, coming, level),
-                _ends(result, ends or {}),
-                *_left_open(result, table, combined),
-            ),
-            coming,
-            level,
-            uneven=(result.kind, result.column) in uneven,
-        )
-        for result in results
-    )
+    combined, uneven = table.adjudicated(scales), _uneven(table)
+    labels = []
+    for result in results:
+        kind, column = result.kind, result.column
+        rows = combined.filter(pl.col("kind") == kind, pl.col("column") == column)
+        limits = _ends(result, ends or {})
+        look = _Look(result, rows, table.blank, limits, clusters or {}, coming, level)
+        labels.append(look.label(is_uneven=(kind, column) in uneven))
+    return tuple(labels)
 
 
 def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
@@ -179,162 +175,123 @@ def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
     return frozenset(chances.filter(pl.col("different") > 1).select("kind", "column").iter_rows())
 
 
-def _label(
-    result: ColumnAgreement,
-    means: Mapping[str, FigureSoFar],
-    coming: Coming,
-    level: float,
-    *,
-    uneven: bool,
-) -> LabelSoFar:
-    of_two = result.n_annotators == 2
-    kappa_name: CoefficientName = "cohen_kappa" if of_two else "fleiss_kappa"
-
-    def figure(name: CoefficientName, coefficient: Coefficient) -> FigureSoFar:
-        plain = result.coefficients[name]
-        ratings = result.ratings if name == "cohen_kappa" else result.ratings.anonymous
-        sequence = None
-        if plain.value is not None and coming == "at_random":
-            sequence = agreement_sequence(
-                ratings, coefficient, clusters=result.clusters, level=level
-            )
-        estimate = _figure(
-            plain.value, plain.reason, result.n_clusters, plain.interval, sequence, coming
-        )
-        # A mean can count each by the inverse of its chance; agreement is of what was labelled.
-        mostly = uneven and estimate.value is not None and estimate.caution is None
-        return replace(estimate, caution=OF_THE_LIKELIER) if mostly else estimate
-
-    return LabelSoFar(
-        result.name,
-        result.scale,
-        result.n_items,
-        result.n_shared,
-        figure("percent", observed_agreement),
-        figure(kappa_name, mean_kappa if of_two else fleiss),
-        kappa_name,
-        figure("krippendorff_alpha", alpha(result.scale)),
-        result.annotators,
-        means,
-    )
-
-
-def _figure(
-    value: float | None,
-    why: str | None,
-    n: int,
-    plain: Interval | None,
-    sequence: Interval | None,
-    coming: Coming,
-) -> FigureSoFar:
-    if value is None:
-        return FigureSoFar(None, why, n, None, None)
-    if coming == "no_more":
-        return FigureSoFar(value, None, n, plain, None)
-    if coming == "riskiest_first":
-        return FigureSoFar(value, None, n, None, RISKIEST_FIRST)
-    if sequence is not None:
-        return FigureSoFar(value, None, n, sequence, None)
-    code = reason(LOOKED_AT_AGAIN, n=n, first=FIRST_LOOK) if n < FIRST_LOOK else ALIKE_SO_FAR
-    return FigureSoFar(value, None, n, plain, code)
-
-
-def _means(
-    result: ColumnAgreement,
-    combined: pl.DataFrame,
-    ends: Mapping[str, Ends],
-    clusters: Mapping[str, Hashable],
-    coming: Coming,
-    level: float,
-) -> dict[str, FigureSoFar]:
-    rows = combined.filter(
-        pl.col("kind") == result.kind, pl.col("column") == result.column, ~pl.col("tie")
-    )
-    if result.scale == "nominal":
-        labels = rows["value"].unique().sort()
-        if len(labels) > MOST_LABELS:
-            return {}
-        return {
-            label: _mean(
-                rows, rows["value"] == label, result.scale, (0.0, 1.0), clusters, coming, level
-            )
-            for label in labels
-        }
-    return {
-        "": _mean(rows, rows["number"], result.scale, _ends(result, ends), clusters, coming, level)
-    }
-
-
-def _left_open(
-    result: ColumnAgreement, table: LabelTable, combined: pl.DataFrame
-) -> tuple[int, int]:
-    rows = combined.filter(pl.col("kind") == result.kind, pl.col("column") == result.column)
-    labelled = set(rows.select("example_id", "unit").iter_rows())
-    sorts = {sort_of_unit(unit) for _, unit in labelled}
-    blank = {(id, unit) for _, id, unit in table.blank.iter_rows() if sort_of_unit(unit) in sorts}
-    return len(blank - labelled), len(labelled)
-
-
-def _with_open_ones(
-    means: Mapping[str, FigureSoFar], ends: tuple[float | None, float | None], n: int, labelled: int
-) -> dict[str, FigureSoFar]:
-    """Add a caution to means where people left some units open, seldom by chance.
-
-    Where more are open than labelled, they are still to come.
-    """
-    new_means = dict(means)
-    for label, mean in means.items():
-        low, high = (0.0, 1.0) if label else ends
-        if 0 < n <= labelled and mean.value is not None and low is not None and high is not None:
-            share = n / (n + labelled)
-            least, most = (mean.value + share * (end - mean.value) for end in (low, high))
-            why = reason(
-                LEFT_OPEN, n=n, asked=n + labelled, least=f"{least:.3f}", most=f"{most:.3f}"
-            )
-            new_means[label] = replace(mean, caution=why)
-    return new_means
-
-
-def _ends(result: ColumnAgreement, ends: Mapping[str, Ends]) -> tuple[float | None, float | None]:
-    """The least and the greatest number that can be said, as far as they are known."""
+def _ends(result: ColumnAgreement, ends: Mapping[str, Ends]) -> Limits:
     if result.name in ends:
         return ends[result.name]
     metric = metric_named(result.column) if result.kind == "metric" else None
     return (None, None) if metric is None else (metric.range.low, metric.range.high)
 
 
-def _mean(
-    rows: pl.DataFrame,
-    labels: pl.Series,
-    scale: Scale,
-    ends: tuple[float | None, float | None],
-    clusters: Mapping[str, Hashable],
-    coming: Coming,
-    level: float,
-) -> FigureSoFar:
-    chances = rows["inclusion_probability"]
-    of = [clusters.get(id, f"\0{id}") for id in rows["example_id"]]
-    n = len(set(of))
-    if rows.is_empty():
-        return FigureSoFar(None, ALL_SPLIT, 0, None, None)
-    if 0 < chances.null_count() < len(chances):
-        return FigureSoFar(None, CHANCES_IN_PART, n, None, None)
-    low, high = ends
-    values = labels.cast(pl.Float64).to_numpy()
-    weights = None if chances.null_count() else 1 / chances.to_numpy()
-    together = None if n == rows.height else of
-    ready: MeanCorrection
-    if scale == "nominal":
-        ready = rate_of_labels(values, weights=weights, clusters=together)
-    else:
-        ready = mean_of_labels(values, low=low, high=high, weights=weights, clusters=together)
-    plain = ready.at(level)
-    sequence = None
-    if coming == "at_random":
-        sequence = mean_sequence(
-            values, low=low, high=high, weights=weights, clusters=together, level=level
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at the labels of a column: its agreement, and the rows of combined labels."""
+
+    result: ColumnAgreement
+    rows: pl.DataFrame
+    blank: pl.DataFrame
+    ends: Limits
+    clusters: Mapping[str, Hashable]
+    coming: Coming
+    level: float
+
+    def label(self, *, is_uneven: bool) -> LabelSoFar:
+        result = self.result
+        of_two = result.n_annotators == 2
+        kappa_name: CoefficientName = "cohen_kappa" if of_two else "fleiss_kappa"
+
+        def figure(name: CoefficientName, coefficient: Coefficient) -> FigureSoFar:
+            plain = result.coefficients[name]
+            ratings = result.ratings if name == "cohen_kappa" else result.ratings.anonymous
+            sequence = None
+            if plain.value is not None and self.coming == "at_random":
+                sequence = agreement_sequence(
+                    ratings, coefficient, clusters=result.clusters, level=self.level
+                )
+            estimate = self._figure(plain, result.n_clusters, sequence)
+            # A mean can count each by the inverse of its chance; agreement is of what was labelled.
+            mostly = is_uneven and estimate.value is not None and estimate.caution is None
+            return replace(estimate, caution=OF_THE_LIKELIER) if mostly else estimate
+
+        return LabelSoFar(
+            result.name,
+            result.scale,
+            result.n_items,
+            result.n_shared,
+            figure("percent", observed_agreement),
+            figure(kappa_name, mean_kappa if of_two else fleiss),
+            kappa_name,
+            figure("krippendorff_alpha", alpha(result.scale)),
+            result.annotators,
+            self._means(),
         )
-    return _figure(plain.value, plain.reason, n, plain.interval, sequence, coming)
+
+    def _figure(
+        self, plain: AgreementCoefficient | Corrected, n: int, sequence: Interval | None
+    ) -> FigureSoFar:
+        if plain.value is None:
+            return FigureSoFar(None, plain.reason, n)
+        if self.coming == "no_more":
+            return FigureSoFar(plain.value, None, n, plain.interval)
+        if self.coming == "riskiest_first":
+            return FigureSoFar(plain.value, None, n, None, RISKIEST_FIRST)
+        if sequence is not None:
+            return FigureSoFar(plain.value, None, n, sequence)
+        code = reason(LOOKED_AT_AGAIN, n=n, first=FIRST_LOOK) if n < FIRST_LOOK else ALIKE_SO_FAR
+        return FigureSoFar(plain.value, None, n, plain.interval, code)
+
+    def _means(self) -> dict[str, FigureSoFar]:
+        rows = self.rows.filter(~pl.col("tie"))
+        if self.result.scale != "nominal":
+            return {
+                "": self._with_open_ones(self._mean(rows, rows["number"], self.ends), self.ends)
+            }
+        labels = rows["value"].unique().sort()
+        means = {}
+        for label in labels if len(labels) <= MOST_LABELS else ():
+            mean = self._mean(rows, rows["value"] == label, (0.0, 1.0))
+            means[label] = self._with_open_ones(mean, (0.0, 1.0))
+        return means
+
+    def _with_open_ones(self, mean: FigureSoFar, ends: Limits) -> FigureSoFar:
+        """Add a caution to a mean if people left some units open, seldom by chance.
+
+        Where more are open than labelled, they are still to come.
+        """
+        labelled = set(self.rows.select("example_id", "unit").iter_rows())
+        sorts = {sort_of_unit(unit) for _, unit in labelled}
+        blank = (row for row in self.blank.select("example_id", "unit").iter_rows())
+        n = len({row for row in blank if sort_of_unit(row[1]) in sorts} - labelled)
+        low, high = ends
+        if not 0 < n <= len(labelled) or mean.value is None or low is None or high is None:
+            return mean
+        asked = n + len(labelled)
+        least, most = (mean.value + n / asked * (end - mean.value) for end in (low, high))
+        why = reason(LEFT_OPEN, n=n, asked=asked, least=f"{least:.3f}", most=f"{most:.3f}")
+        return replace(mean, caution=why)
+
+    def _mean(self, rows: pl.DataFrame, labels: pl.Series, ends: Limits) -> FigureSoFar:
+        chances = rows["inclusion_probability"]
+        of = [self.clusters.get(id, f"\0{id}") for id in rows["example_id"]]
+        n = len(set(of))
+        if rows.is_empty():
+            return FigureSoFar(None, ALL_SPLIT, 0)
+        if 0 < chances.null_count() < len(chances):
+            return FigureSoFar(None, CHANCES_IN_PART, n)
+        low, high = ends
+        values = labels.cast(pl.Float64).to_numpy()
+        weights = None if chances.null_count() else 1 / chances.to_numpy()
+        together = None if n == rows.height else of
+        ready: MeanCorrection
+        if self.result.scale == "nominal":
+            ready = rate_of_labels(values, weights=weights, clusters=together)
+        else:
+            ready = mean_of_labels(values, low=low, high=high, weights=weights, clusters=together)
+        sequence = None
+        if self.coming == "at_random":
+            sequence = mean_sequence(
+                values, low=low, high=high, weights=weights, clusters=together, level=self.level
+            )
+        return self._figure(ready.at(self.level), n, sequence)
 
 
 def queue_so_far(

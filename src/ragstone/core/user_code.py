@@ -71,10 +71,10 @@ def own_module(name: str | Path) -> ModuleType:
         return module
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
-    known, there = _known_as(path)
+    known, loaded = _known_as(path)
     GIVEN[known] = str(name)
-    if there is not None:
-        return there
+    if loaded is not None:
+        return loaded
     spec = importlib.util.spec_from_file_location(known, path.resolve())
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: not a Python file.")

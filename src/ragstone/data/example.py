@@ -321,11 +321,11 @@ def put_session(column: str, value: object, slices: dict[str, Any], meta: dict[s
     if SESSION in slices:
         return
     for facets in (slices, meta):
-        found = next(
+        session = next(
             (name for name in facets if names_session(name) and _is_id(facets[name])), None
         )
-        if found is not None:
-            slices[SESSION] = facets.pop(found)
+        if session is not None:
+            slices[SESSION] = facets.pop(session)
             return
 
 

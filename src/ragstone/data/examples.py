@@ -233,22 +233,22 @@ class Examples:
                 placed = zip(whose, places, strict=True)
                 repeated |= {at: refused[line] for at, line in placed if line in refused}
             position = {index: at for at, index in enumerate(whose)} if in_piece else {}
-            for index, one in enumerate(some):
-                example = one.example
+            for index, row in enumerate(some):
+                example = row.example
                 if example is None:
-                    self._reject(facts, one, one.problems)
+                    self._reject(facts, row, row.problems)
                     if index in position and index not in repeated:
                         facts.unread_ids.append(ids[position[index]])
                     continue
-                given = example.id
+                own_id = example.id
                 if questions is not None:
                     questions.hear(example)
                     example = of_its_system(example)
                 if index in repeated:
                     of = f" of system {example.system!r}" if questions is not None else ""
                     where = f"as in {unit} {repeated[index]}" if repeated[index] else "as before"
-                    problem = Problem("id", "an id of its own", f"{given!r}{of}, {where}")
-                    self._reject(facts, one._replace(file=None), (problem,))
+                    problem = Problem("id", "an id of its own", f"{own_id!r}{of}, {where}")
+                    self._reject(facts, row._replace(file=None), (problem,))
                     continue
                 example, was = without_pictures(example), example
                 facts.pictures += example is not was
@@ -263,7 +263,7 @@ class Examples:
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
-                yield row_number(one, unit), example
+                yield row_number(row, unit), example
 
     def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
         most = AT_ONCE if self._limit is None else min(AT_ONCE, self._limit - self._yielded)

@@ -201,8 +201,8 @@ class _Columns:
                 if column is not None:
                     column_of[field] = column
             is_gold = field == "answer" and self.layout == "graphrag-bench-questions"
-            named = squash(column_of.get("answer", ""))
-            if is_gold and named == "answer" and "answer" not in self.mapped:
+            squashed = squash(column_of.get("answer", ""))
+            if is_gold and squashed == "answer" and "answer" not in self.mapped:
                 column_of["reference"] = column_of.pop("answer")
         self._context(column_of)
         self._gold_texts(column_of)
@@ -281,10 +281,10 @@ class _Columns:
         both = " and ".join([column_of["answer"], *rivals])
         return Problem("answer", ONE_COLUMN, both)
 
-    def _query_id(self, found: dict[str, str]) -> None:
-        identified = found.keys() & {"id", "system"}
-        if not identified and squash(found.get("question_id", "")) == "queryid":
-            found["id"] = found["question_id"]
+    def _query_id(self, column_of: dict[str, str]) -> None:
+        identified = column_of.keys() & {"id", "system"}
+        if not identified and squash(column_of.get("question_id", "")) == "queryid":
+            column_of["id"] = column_of["question_id"]
 
     def _nothing_found(self, column_of: Mapping[str, str]) -> Problem:
         columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"

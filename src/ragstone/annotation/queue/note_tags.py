@@ -219,16 +219,16 @@ class QueueTags:
         with self._database.transaction() as run:
             items, by_item = self._items(run), self._tags(run)
         known = {} if texts is None else texts(list({items[item][0] for item in labelled}))
-        there, by_tag = set(), dict[str, set[str]]()
+        labelled_ids, by_tag = set(), dict[str, set[str]]()
         for item in labelled:
             id, content = items[item]
             if texts is not None and not _is_of(content, known.get(id)):
                 continue
-            there.add(id)
+            labelled_ids.add(id)
             for name in by_item.get(item, ()):
                 by_tag.setdefault(name, set()).add(id)
         return TaggedExamples(
-            frozenset(there), {name: frozenset(ids) for name, ids in sorted(by_tag.items())}
+            frozenset(labelled_ids), {name: frozenset(ids) for name, ids in sorted(by_tag.items())}
         )
 
     def _labelled(self) -> list[int]:

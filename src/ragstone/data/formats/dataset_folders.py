@@ -71,8 +71,8 @@ def open_dataset(folder: Path, name: str) -> ArrowDataset:
         if len(splits) == 1:
             return open_dataset(folder / splits[0], f"{name}/{splits[0]}")
         hint = f"For example {name}/{splits[0]}" if splits else ""
-        found = f"the splits {', '.join(splits)}" if splits else "none"
-        raise DataError.of_file(name, "one split of the dataset", found, hint=hint)
+        listed_splits = f"the splits {', '.join(splits)}" if splits else "none"
+        raise DataError.of_file(name, "one split of the dataset", listed_splits, hint=hint)
     state = _state(folder)
     if state.get("_indices_files"):
         got = "rows chosen by an index"
