@@ -47,7 +47,7 @@ CONTENTS: dict[str, Callable[[], bytes]] = {
     "arrow": lambda: table("write_ipc_stream", compat_level=pl.CompatLevel.oldest()),
 }
 """Made within a test: a table that is written at import would start Polars' threads there, and a
-process with threads cannot be forked (``benchmarks/mutants.py``)."""
+process with threads cannot be forked."""
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def mean_sequence(
         labels: Shape (n,), finite, on the scale; those so far, which came in random order.
 
     Source: as ``look_quantile``; Wilson's interval on the effective number of rows, clusters and
-    weights as in ``effective_rows``. ``benchmarks/looking_again.py`` measures how often they hold.
+    weights as in ``effective_rows``.
     """
     ready = mean_of_labels(labels, low=low, high=high, weights=weights, clusters=clusters)
     quantile = look_quantile(max(1, ready.n_labels), level)
