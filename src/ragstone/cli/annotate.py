@@ -1,8 +1,7 @@
 """``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -32,42 +31,27 @@ annotate = typer.Typer(
     cls=SourceFirst,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Let people label examples in the browser: ragstone annotate RUN --tasks grounding. "
+    help="Let people label examples in the browser. "
     "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
-class Order(StrEnum):
-    """In which order items are given out."""
-
-    random = "random"
-    risk = "risk"
-
-
-class Route(StrEnum):
-    """Which examples are likelier to be given out first."""
-
-    random = "random"
-    doubt = "doubt"
+SHARED = """
+Args:
+    annotators (NAMES): People who label, separated by commas: ann,ben. Each gets a link.
+    store (--labels STORE): Where labels are kept: a folder, a file, or an address postgresql://…
+        Default: labels.sqlite in the folder of the runs.
+    no_browser: Only print the addresses.
+    queue (QUEUE): The name of a queue, or STORE#QUEUE.
+    author (NAME): Who does it, for the audit log.
+"""
+"""What several commands of this file take."""
 
 
-Store = Annotated[
-    str,
-    typer.Option(
-        "--labels", metavar="STORE", help="Where labels are kept: a folder, a file, or an address "
-        "postgresql://… Default: labels.sqlite in the folder of the runs.",
-    ),
-]  # fmt: skip
-QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of a queue, or "
-                                                       "STORE#QUEUE.")]  # fmt: skip
-People = Annotated[
-    str | None,
-    typer.Option("--annotators", metavar="NAMES", help="People who label, separated by commas: "
-                 "ann,ben. Each gets a link."),
-]  # fmt: skip
-Author = Annotated[str, typer.Option(metavar="NAME", help="Who does it, for the audit log.")]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the addresses.")]
+Order = Literal["random", "risk"]
+
+Route = Literal["random", "doubt"]
 
 
 @annotate.command("new")
@@ -75,85 +59,31 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the ad
 @with_kinds
 @options.with_server(8421)
 def new(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="RUN|DATA|SHEET|QUEUE", help="A run, a dataset, a sheet of "
-                       "`ragstone sample`, or a queue to go on with."),
-    ],
-    tasks: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="What to ask, separated by commas: retrieval, "
-                     "grounding, generation, claims, statements, preference, or a kind."),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", metavar="NAME", help="A single label to ask for: helpful, "
-                     "rating.tone, critique.rude, or a word of your own; repeatable."),
-    ] = None,
-    optional: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A label without which an item can be saved; "
-                     "repeatable."),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option("--metric", "-m", help="Metric of RUN: asks for the labels it needs; its "
-                     "scores steer --route and --order."),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="Score at which the metric turns from no to yes.")
-    ] = 0.5,
-    n: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="How many examples are labelled. "
-                                 "Default: all.")
-    ] = None,
-    only: Annotated[
-        str,
-        typer.Option("--filter", metavar="QUERY", help="Only examples of RUN that a filter "
-                     "finds, as it stands behind the ? in the address of the run's page: "
-                     "where=faithfulness:..0.5&stage=not_grounded."),
-    ] = "",
-    annotators: People = None,
-    per_item: Annotated[
-        int | None, typer.Option(metavar="N", help="How many people label an item. Default: 1; "
-                                 "with --overlap 2.")
-    ] = None,
-    overlap: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Share of the examples that several "
-                                   "people label. Default: all.")
-    ] = None,
-    order: Annotated[
-        Order, typer.Option(help="random, or risk: the worst scores first.")
-    ] = Order.random,
-    route: Annotated[
-        Route, typer.Option(help="Which examples are likelier to come first: all the same "
-                            "(random), or those on which the judge is in doubt (doubt).")
-    ] = Route.random,
-    together: Annotated[
-        bool, typer.Option("--together", help="Label all parts of an example, such as its "
-                           "passages, on one screen.")
-    ] = False,
-    name: Annotated[
-        str, typer.Option(metavar="NAME", help="Name of the queue. Default: source and tasks.")
-    ] = "",
-    instructions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Instructions of your own, in Markdown, shown with the "
-                     "guideline."),
-    ] = None,
-    guidelines: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder with translations of guidelines, such as "
-                     "grounding.french.md. English and German are there."),
-    ] = None,
-    store: Store = "",
-    no_browser: NoBrowser = False,
-    seed: Annotated[int, typer.Option(help="Seed of the order and of the overlap.")] = 0,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
+    source: str,
     *,
+    tasks: str | None = None,
+    label: list[str] | None = None,
+    optional: list[str] | None = None,
+    metric: str | None = None,
+    threshold: float = 0.5,
+    n: int | None = None,
+    only: str = "",
+    annotators: str | None = None,
+    per_item: int | None = None,
+    overlap: float | None = None,
+    order: Order = "random",
+    route: Route = "random",
+    together: bool = False,
+    name: str = "",
+    instructions: Path | None = None,
+    guidelines: Path | None = None,
+    store: str = "",
+    no_browser: bool = False,
+    seed: int = 0,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
     at: "ServerAddress",
-) -> None:  # fmt: skip
+) -> None:
     """Make a queue of RUN, DATA or SHEET, or go on with QUEUE, and open it in the browser.
 
     Each annotator sees only items, one a screen, never a judge's verdict, a system, or
@@ -166,6 +96,32 @@ def new(
     goes on.
 
     Exit status: 0 stopped, 2 invalid input.
+
+    Args:
+        source (RUN|DATA|SHEET|QUEUE): A run, a dataset, a sheet of `ragstone sample`, or a queue to
+            go on with.
+        tasks (NAMES): What to ask, separated by commas: retrieval, grounding, generation, claims,
+            statements, preference, or a kind.
+        label (NAME): A single label to ask for: helpful, rating.tone, critique.rude, or a word of
+            your own; repeatable.
+        optional (NAME): A label without which an item can be saved; repeatable.
+        metric (-m): Metric of RUN: asks for the labels it needs; its scores steer --route and
+            --order.
+        threshold: Score at which the metric turns from no to yes.
+        n (N): How many examples are labelled. Default: all.
+        only (--filter QUERY): Only examples of RUN that a filter finds, as it stands behind the ?
+            in the address of the run's page: where=faithfulness:..0.5&stage=not_grounded.
+        per_item (N): How many people label an item. Default: 1; with --overlap 2.
+        overlap (SHARE): Share of the examples that several people label. Default: all.
+        order: random, or risk: the worst scores first.
+        route: Which examples are likelier to come first: all the same (random), or those on which
+            the judge is in doubt (doubt).
+        together: Label all parts of an example, such as its passages, on one screen.
+        name (NAME): Name of the queue. Default: source and tasks.
+        instructions (FILE): Instructions of your own, in Markdown, shown with the guideline.
+        guidelines (DIR): Folder with translations of guidelines, such as grounding.french.md.
+            English and German are there.
+        seed: Seed of the order and of the overlap.
     """
     from ragstone.analysis.label_sampling import make_queue
     from ragstone.annotation.queue.labels_store import check_person
@@ -201,8 +157,8 @@ def new(
                 n=n,
                 per_item=per_item,
                 overlap=overlap,
-                order=order.value,
-                route=route.value,
+                order=order,
+                route=route,
                 together=together,
                 instructions=told,
                 guidelines=guidelines,
@@ -214,7 +170,12 @@ def new(
 
 @annotate.command("list")
 @guarded
-def list_queues(store: Store = "", json: options.Json = False) -> None:
+@options.described
+def list_queues(
+    *,
+    store: str = "",
+    json: bool = False,
+) -> None:
     """List the queues and how far they are.
 
     Exit status: 0 done, 2 invalid input.
@@ -230,7 +191,13 @@ def list_queues(store: Store = "", json: options.Json = False) -> None:
 
 @annotate.command()
 @guarded
-def progress(queue: QueueName, store: Store = "", json: options.Json = False) -> None:
+@options.described
+def progress(
+    queue: str,
+    *,
+    store: str = "",
+    json: bool = False,
+) -> None:
     """Show who has labelled how much of QUEUE, and what changed in it.
 
     Exit status: 0 done, 2 invalid input.
@@ -242,34 +209,31 @@ def progress(queue: QueueName, store: Store = "", json: options.Json = False) ->
 @guarded
 @with_kinds
 def extend(
-    queue: QueueName,
-    source: Annotated[
-        Path | None, typer.Argument(metavar="[SOURCE]", help="A run, data or a sheet with more "
-                                    "examples.")
-    ] = None,
-    n: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="How many examples are labelled in all.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Label all examples.")] = False,
-    annotators: People = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", metavar="NAME", help="Another label, asked for from now on; "
-                     "repeatable."),
-    ] = None,
-    route: Annotated[
-        Route | None, typer.Option(help="Route the examples that are left by this from now on.")
-    ] = None,
-    author: Author = "",
-    store: Store = "",
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    queue: str,
+    source: Path | None = None,
+    *,
+    n: int | None = None,
+    every: bool = False,
+    annotators: str | None = None,
+    label: list[str] | None = None,
+    route: Route | None = None,
+    author: str = "",
+    store: str = "",
+    json: bool = False,
+) -> None:
     """Give QUEUE more examples, people or labels, or another routing.
 
     What was said stays as it is. A person who has a link gets a new one, and the old
     one ends; `ragstone annotate QUEUE` prints where links begin.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        source ([SOURCE]): A run, data or a sheet with more examples.
+        n (N): How many examples are labelled in all.
+        every (--all): Label all examples.
+        label (NAME): Another label, asked for from now on; repeatable.
+        route: Route the examples that are left by this from now on.
     """
     from ragstone.analysis.label_sampling.asked_labels import labels_asked, with_choices
     from ragstone.analysis.label_sampling.make_queue import more_examples
@@ -286,23 +250,28 @@ def extend(
     if n is not None or every:
         found.limit(None if every else n, author)
     if route is not None:
-        found.route(route.value, author)
+        found.route(route, author)
     links = {who: found.invite(who, by=author) for who in _names(annotators)}
     _print_progress(queue, store, links, json=json)
 
 
 @annotate.command()
 @guarded
+@options.described
 def revoke(
-    queue: QueueName,
-    person: Annotated[str, typer.Argument(help="Whose link ends.")],
-    author: Author = "",
-    store: Store = "",
-    json: options.Json = False,
+    queue: str,
+    person: str,
+    *,
+    author: str = "",
+    store: str = "",
+    json: bool = False,
 ) -> None:
     """End a person's link to QUEUE at once; what they said stays.
 
     Exit status: 0 done, 2 nobody of this name.
+
+    Args:
+        person: Whose link ends.
     """
     queue, store = named_queue(queue, store)
     open_queue(queue, store).revoke(person, author)
@@ -311,14 +280,15 @@ def revoke(
 
 @annotate.command()
 @guarded
+@options.described
 @options.with_server(8421)
 def adjudicate(
-    queue: QueueName,
-    name: Annotated[str, typer.Option(metavar="NAME", help="Who decides.")] = "",
-    store: Store = "",
-    no_browser: NoBrowser = False,
-    json: options.Json = False,
+    queue: str,
     *,
+    name: str = "",
+    store: str = "",
+    no_browser: bool = False,
+    json: bool = False,
     at: "ServerAddress",
 ) -> None:
     """Open the items that divide people, to decide them.
@@ -326,6 +296,9 @@ def adjudicate(
     A decision is a label of its own with its author, and counts in place of the others.
 
     Exit status: 0 stopped, 2 invalid input.
+
+    Args:
+        name (NAME): Who decides.
     """
     from ragstone.web.entry_points import check_address
 
@@ -341,22 +314,23 @@ def adjudicate(
 
 @annotate.command("import")
 @guarded
+@options.described
 def take_labels(
-    queue: QueueName,
-    files: Annotated[
-        list[options.LabelSource],
-        typer.Argument(metavar="LABELS", help="Label files, exports of Argilla or "
-                                   "Label Studio, or a dataset with labels.")
-    ],
-    author: Author = "",
-    store: Store = "",
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    queue: str,
+    files: list[options.LabelSource],
+    *,
+    author: str = "",
+    store: str = "",
+    json: bool = False,
+) -> None:
     """Take over labels that people gave elsewhere, as theirs.
 
     What somebody said in QUEUE stays as it is.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        files (LABELS): Label files, exports of Argilla or Label Studio, or a dataset with labels.
     """
     from ragstone.annotation import read_label_table
     from ragstone.annotation.queue.queue_results import import_labels
@@ -376,30 +350,30 @@ def take_labels(
 
 @annotate.command()
 @guarded
+@options.described
 def export(
-    queue: QueueName,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File to write: .csv, .jsonl or .parquet; for a "
-                           "platform .json, for per_task a folder.")
-    ],
-    layout: Annotated[
-        LayoutOption,
-        typer.Option("--as", help="wide: one row per annotator and unit; long: one row per label; "
-                     "per_task: a folder of CSV files, one for each sort of unit, with a "
-                     "manifest; label_studio, argilla: JSON that these platforms import."),
-    ] = LayoutOption.wide,
-    tags: Annotated[
-        bool, typer.Option("--tags", help="Write failure tags instead: a row an example that is "
-                           "labelled, a column tag:NAME a tag, yes or no.")
-    ] = False,
-    store: Store = "",
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    queue: str,
+    *,
+    out: Path,
+    layout: LayoutOption = "wide",
+    tags: bool = False,
+    store: str = "",
+    json: bool = False,
+) -> None:
     """Write what people said in QUEUE to a file.
 
     `ragstone agreement`, `calibrate` and `gate --labels` read the store itself.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        out (FILE): File to write: .csv, .jsonl or .parquet; for a platform .json, for per_task a
+            folder.
+        layout (--as): wide: one row per annotator and unit; long: one row per label; per_task: a
+            folder of CSV files, one for each sort of unit, with a manifest; label_studio, argilla:
+            JSON that these platforms import.
+        tags: Write failure tags instead: a row an example that is labelled, a column tag:NAME a
+            tag, yes or no.
     """
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES

@@ -23,14 +23,14 @@ from .guard import calibrate_file, check_file, guard
 from .labels import agreement, calibrate, labels, sample
 from .lookup import formats, judges, metrics, models
 from .monitor import monitor
-from .options import with_kinds
-from .output import Grouped, guarded
+from .options import described, with_kinds
+from .output import Paneled, Start, guarded
 from .plan import plan
 from .runs import batches, export, report, runs, show, view
 
 app = typer.Typer(
     name="ragstone",
-    cls=Grouped,
+    cls=Start,
     rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -45,11 +45,11 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
+        app.command(cls=Paneled, rich_help_panel=panel)(guarded(with_kinds(command)))
 app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
-guard.command("calibrate")(guarded(calibrate_file))
-guard.command("check")(guarded(check_file))
+guard.command("calibrate")(guarded(described(calibrate_file)))
+guard.command("check")(guarded(described(check_file)))
 app.add_typer(guard, name="guard", rich_help_panel="Decide")
 app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
 
@@ -69,10 +69,7 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Measure retrieval-augmented generation, with a confidence interval on every number.
-
-    To start, run: ragstone evaluate DATA
-    """
+    """Measure RAG with intervals. To start: ragstone evaluate DATA"""
 
 
 def main() -> None:

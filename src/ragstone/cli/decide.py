@@ -1,14 +1,13 @@
 """Decision commands: compare systems, gate a release, fit weights, correct a judgement."""
 
 import os
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from . import options
-from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends
+from .options import column_names, load_user_metrics, names_of, scale_ends
 from .output import print_notes, print_page
 
 if TYPE_CHECKING:
@@ -18,46 +17,35 @@ if TYPE_CHECKING:
 
 def compare(
     run: options.RunFolder,
-    other: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
-                       parser=options.read_place, help="A second run: its "
-                       "systems are b, those of RUN are a."),
-    ] = None,
-    baseline: options.Baseline = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Compare only this metric; repeatable."),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Also compare within each value of this field; "
-                     "repeatable."),
-    ] = None,
-    cluster: options.Cluster = None,
-    margin: options.Margin = None,
-    adjust: Annotated[
-        str,
-        typer.Option(metavar="holm|bh", help="Adjustment of p-values for multiple tests: holm "
-                     "limits the chance of any false finding, bh the share of false findings."),
-    ] = "holm",
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
-                     "differently."),
-    ] = False,
-    without_corrections: options.WithoutCorrections = False,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Compare the systems of RUN, or RUN with RUN_B, question by question.
+    other: options.OtherRun = None,
+    *,
+    baseline: str | None = None,
+    metric: list[str] | None = None,
+    by: list[str] | None = None,
+    cluster: str | None = None,
+    margin: float | None = None,
+    adjust: str = "holm",
+    force: bool = False,
+    without_corrections: bool = False,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
+    """Compare the systems of RUN, or RUN with RUN_B.
 
-    For each metric: the difference with its interval, a test, and a verdict. The
-    verdict is better, worse, equivalent (within --margin) or cannot tell; for the
-    last, the number of pairs is shown that would show the difference, or
-    equivalence. p-values are adjusted for all comparisons shown.
+    Question by question, for each metric: the difference with its interval, a test, and a verdict.
+    The verdict is better, worse, equivalent (within --margin) or cannot tell; for the last, the
+    number of pairs is shown that would show the difference, or equivalence. p-values are adjusted
+    for all comparisons shown.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        other ([RUN_B]): A second run: its systems are b, those of RUN are a.
+        metric (-m): Compare only this metric; repeatable.
+        by (FIELD): Also compare within each value of this field; repeatable.
+        adjust (holm|bh): Adjustment of p-values for multiple tests: holm limits the chance of any
+            false finding, bh the share of false findings.
+        force: Also compare metrics that the two runs judged or defined differently.
     """
     from ragstone import analysis
     from ragstone.report.pages.comparison_page import comparison_page
@@ -82,87 +70,33 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file in which GitHub collects the summary of a build step."""
 
 
-class On(StrEnum):
-    """What decides."""
-
-    interval = "interval"
-    point = "point"
+On = Literal["interval", "point"]
 
 
 def gate(
     run: options.RunFolder,
-    require: Annotated[
-        list[str] | None,
-        typer.Option("--require", "-r", metavar="'METRIC >= BAR'", help="Requirement, such as "
-                     "'faithfulness >= 0.85' or 'unsafe_content <= 1%', with >=, >, <= or <; "
-                     "repeatable."),
-    ] = None,
-    no_worse_than: Annotated[
-        list[str] | None,
-        typer.Option(metavar="BASELINE:MARGIN", help="A system of the run, or another run's "
-                     "folder. Every metric that both have and that has a better direction, or "
-                     "those that --only names, may be worse by at most MARGIN. Repeatable."),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC", help="Apply --no-worse-than to this metric only; "
-                     "repeatable."),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(help="Check only this system; repeatable. Default: every system must "
-                     "pass."),
-    ] = None,
-    on: Annotated[
-        On,
-        typer.Option(help="interval: decide by the confidence interval; point: decide by the "
-                     "value alone, for thresholds no interval can clear, such as >= 1."),
-    ] = On.interval,
-    level: Annotated[
-        float,
-        typer.Option(help="One-sided error rate: the chance to pass although a requirement is "
-                     "not met, and to fail although all are. An upper limit for rates, "
-                     "approximate for other metrics."),
-    ] = 0.05,
-    max_missing: Annotated[
-        float, typer.Option(metavar="SHARE", help="Largest share of a requirement's scores that "
-                            "may be missing.")
-    ] = 0.05,
-    labels: Annotated[
-        list[options.LabelSource] | None,
-        typer.Option(metavar="LABELS", help="Human labels: decide on estimates corrected by them. "
-                     "Repeatable."),
-    ] = None,
-    assume_random: Annotated[
-        bool,
-        typer.Option("--assume-random", help="Use labels even though they are clearly not a "
-                     "random sample of the judged examples."),
-    ] = False,
-    anytime: Annotated[
-        bool,
-        typer.Option("--anytime", help="For labels that keep arriving as random draws: decide by "
-                     "their mean alone, with an interval that stays valid however often you "
-                     "look."),
-    ] = False,
-    columns: options.LabelColumns = None,
-    scales: RatingScales = None,
-    cluster: options.Cluster = None,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a Markdown summary.")
-    ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
-                     "requirement."),
-    ] = 3,
-    without_corrections: options.WithoutCorrections = False,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Release gate: decide whether every system of RUN meets its requirements.
+    *,
+    require: list[str] | None = None,
+    no_worse_than: list[str] | None = None,
+    only: list[str] | None = None,
+    system: list[str] | None = None,
+    on: On = "interval",
+    level: float = 0.05,
+    max_missing: float = 0.05,
+    labels: list[options.LabelSource] | None = None,
+    assume_random: bool = False,
+    anytime: bool = False,
+    columns: list[str] | None = None,
+    scales: list[str] | None = None,
+    cluster: str | None = None,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    limit: Annotated[int, {"min": 0, "max": 10}] = 3,
+    without_corrections: bool = False,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
+    """Decide whether every system of RUN meets its requirements.
 
     A requirement is met if its whole interval is on the right side of the
     threshold, not met if the opposite is shown, and otherwise undecided. Where people
@@ -171,6 +105,28 @@ def gate(
 
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
     missing.
+
+    Args:
+        require (-r 'METRIC >= BAR'): Requirement, such as 'faithfulness >= 0.85' or 'unsafe_content
+            <= 1%', with >=, >, <= or <; repeatable.
+        no_worse_than (BASELINE:MARGIN): A system of the run, or another run's folder. Every metric
+            that both have and that has a better direction, or those that --only names, may be worse
+            by at most MARGIN. Repeatable.
+        only (METRIC): Apply --no-worse-than to this metric only; repeatable.
+        system: Check only this system; repeatable. Default: every system must pass.
+        on: interval: decide by the confidence interval; point: decide by the value alone, for
+            thresholds no interval can clear, such as >= 1.
+        level: One-sided error rate: the chance to pass although a requirement is not met, and to
+            fail although all are. An upper limit for rates, approximate for other metrics.
+        max_missing (SHARE): Largest share of a requirement's scores that may be missing.
+        labels (LABELS): Human labels: decide on estimates corrected by them. Repeatable.
+        assume_random: Use labels even though they are clearly not a random sample of the judged
+            examples.
+        anytime: For labels that keep arriving as random draws: decide by their mean alone, with an
+            interval that stays valid however often you look.
+        junit (FILE): Also write JUnit XML.
+        markdown (FILE): Also write a Markdown summary.
+        limit (N): Number of worst examples to show per requirement.
     """
     from ragstone import analysis
     from ragstone.report.pages.release_gate_page import gate_page
@@ -187,7 +143,7 @@ def gate(
         columns=column_names(columns or ()),
         scales=scale_ends(scales or ()),
         cluster=cluster,
-        on=on.value,
+        on=on,
         level=level,
         max_missing=max_missing,
         assume_random=assume_random,
@@ -216,35 +172,19 @@ def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> Non
 
 def weights(
     run: options.RunFolder,
-    preferences: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="Human preferences or ratings, .csv or .jsonl. "
-                     "Preferences: question_id, system_a, system_b (or id_a, id_b), preference "
-                     "(from -2, a is much better, to 2, b is; or a, b, tie), annotator. Ratings: "
-                     "id, rating, annotator."),
-    ],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Metric of the run to weight; repeatable. Default: "
-                     "those of --start, or all that can be combined."),
-    ] = None,
-    start: Annotated[
-        str,
-        typer.Option(metavar="WEIGHTS", help="Weights to keep unless the data show better ones: "
-                     "equal, or a composite such as ragas_score."),
-    ] = "equal",
-    folds: Annotated[int, typer.Option(help="Number of cross-validation folds, made of whole "
-                                       "questions.")] = 5,
-    seed: Annotated[int, typer.Option(help="Random seed of the folds.")] = 0,
-    level: Annotated[float, typer.Option(help="Confidence level of the gain's interval.")] = 0.95,
-    cluster: options.Cluster = None,
-    metrics_from: options.MetricsFrom = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write weights and results as JSON.")
-    ] = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Fit the weights of a composite metric to human preferences or ratings.
+    *,
+    preferences: Path,
+    metric: list[str] | None = None,
+    start: str = "equal",
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    cluster: str | None = None,
+    metrics_from: list[Path] | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Fit the weights of a composite metric to what people prefer.
 
     The weights are at least 0 and sum to 1. They replace the starting weights only
     if they predict people better on questions they were not fitted on, with an
@@ -252,6 +192,19 @@ def weights(
     ragstone score RUN --metric 'composite(…)'
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        preferences (FILE): Human preferences or ratings, .csv or .jsonl. Preferences: question_id,
+            system_a, system_b (or id_a, id_b), preference (from -2, a is much better, to 2, b is;
+            or a, b, tie), annotator. Ratings: id, rating, annotator.
+        metric (-m): Metric of the run to weight; repeatable. Default: those of --start, or all that
+            can be combined.
+        start (WEIGHTS): Weights to keep unless the data show better ones: equal, or a composite
+            such as ragas_score.
+        folds: Number of cross-validation folds, made of whole questions.
+        seed: Random seed of the folds.
+        level: Confidence level of the gain's interval.
+        out (FILE): Write weights and results as JSON.
     """
     from json import dumps
 
@@ -281,46 +234,41 @@ def weights(
 
 def correct(
     run: options.RunFolder,
-    example: Annotated[
-        str | None, typer.Argument(help="Id of the example. Alone: what can be corrected of it.")
-    ] = None,
-    judgement: Annotated[
-        str | None,
-        typer.Argument(metavar="[KIND[#UNIT]]", help="The judgement, such as support/claim#3, "
-                       "relevance#2 or response. Units count from 1, as `ragstone show` numbers "
-                       "them."),
-    ] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[COLUMN=VALUE]...", help="What is right: verdict=contradicted, "
-                       "grade=2, evidence=d1,d3. Of a claim: text='new words', or dropped=true."),
-    ] = None,
-    author: Annotated[str, typer.Option(metavar="NAME", help="Who corrects.")] = "",
-    reason: Annotated[str, typer.Option(metavar="WHY", help="Why.")] = "",
-    seen: Annotated[
-        str | None,
-        typer.Option(metavar="VERSION", help="Refuse if the judgement is not this version of it, "
-                     "which `ragstone correct RUN EXAMPLE` shows."),
-    ] = None,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Take the latest correction of the judgement back.")
-    ] = False,
-    every: Annotated[
-        bool, typer.Option("--list", help="List what was corrected in RUN, the newest first.")
-    ] = False,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Correct a judgement of RUN that you see is wrong; no judge is asked again.
+    example: str | None = None,
+    judgement: str | None = None,
+    values: list[str] | None = None,
+    *,
+    author: str = "",
+    reason: str = "",
+    seen: str | None = None,
+    undo: bool = False,
+    every: bool = False,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
+    """Correct a judgement of RUN that you see is wrong.
 
-    Scores and estimates follow at once, in every command; --without-corrections shows
-    those of the judge alone. Corrections are never taken for labels: to measure the
-    judge, draw a random sample with `ragstone sample`.
+    No judge is asked again. Scores and estimates follow at once, in every command; --without-
+    corrections shows those of the judge alone. Corrections are never taken for labels: to measure
+    the judge, draw a random sample with `ragstone sample`.
 
     Example: ragstone correct RUN q7 support/claim#3 verdict=contradicted
     --author Ann --reason "Passage 2 says 1859."
 
     Exit status: 0 done, 2 invalid input, or somebody else was quicker.
+
+    Args:
+        example: Id of the example. Alone: what can be corrected of it.
+        judgement ([KIND[#UNIT]]): The judgement, such as support/claim#3, relevance#2 or response.
+            Units count from 1, as `ragstone show` numbers them.
+        values ([COLUMN=VALUE]...): What is right: verdict=contradicted, grade=2, evidence=d1,d3. Of
+            a claim: text='new words', or dropped=true.
+        author (NAME): Who corrects.
+        reason (WHY): Why.
+        seen (VERSION): Refuse if the judgement is not this version of it, which `ragstone correct
+            RUN EXAMPLE` shows.
+        undo: Take the latest correction of the judgement back.
+        every (--list): List what was corrected in RUN, the newest first.
     """
     from ragstone.core.errors import InputError
     from ragstone.report.pages.example_page import can_be_page, done_page, list_page

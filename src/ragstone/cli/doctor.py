@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from . import options
 from .output import print_page
 
 BASE = ("aiohttp", "numpy", "polars", "pydantic", "pydantic-core", "rich", "typer")
@@ -101,9 +100,10 @@ class Examination:
 
 
 def doctor(
-    json: options.Json = False,
+    *,
+    json: bool = False,
 ) -> None:
-    """Show what is installed, which extras are missing, and whether runs can be written here."""
+    """Show what is installed, and whether runs can be written here."""
     from ragstone.report.page import Facts, Note, Page, section
 
     found = examination()

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ragstone.core.messages import in_shell
 
 from . import options
@@ -31,133 +29,94 @@ TOLD = ("data", "metrics", "suites", "judges", "by", "cluster", "limit", "skip_b
 SHOWN_RUNS = 3
 
 
+PANELS = {
+    "Metrics": "metric suite criterion yes_no metrics_from by cluster bertscore",
+    "Judge": "judge embedder cross_encoder offline plan prompts language rubrics citations "
+    "keep_thoughts engine max_poison debug",
+    "Data": "map qrels skip_bad limit",
+    "Cost": "dry_run budget max_calls prices batch batch_wait batch_rest timeout concurrency rpm "
+    "tpm cache no_cache",
+    "Output": "out export full pooled json",
+}
+RARE = (
+    "criterion yes_no metrics_from bertscore cluster embedder cross_encoder offline plan prompts "
+    "language rubrics citations keep_thoughts engine max_poison debug qrels max_calls prices "
+    "batch_wait batch_rest timeout concurrency rpm tpm cache no_cache export pooled"
+)
+
+
+@partial(options.described, panels=PANELS, rare=RARE)
 def evaluate(
-    data: Annotated[
-        str,
-        typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a dataset "
-                       "folder, a URL such as s3://bucket/answers.jsonl, or - for standard input. "
-                       "`ragstone formats` lists all formats."),
-    ],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Metric to compute, such as faithfulness or "
-                     "ndcg(k=10); repeatable. `ragstone metrics` lists them all."),
-    ] = None,
-    suite: Annotated[
-        list[str] | None,
-        typer.Option(help="Suite of metrics; repeatable. Default, if there is no --metric "
-                     "either: quick, every metric that the data and the judges allow."),
-    ] = None,
-    criterion: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Rate answers by a criterion in one sentence, such as "
-                     "'Is the tone friendly?', from 0 to 1, with the reason; repeatable. Needs "
-                     "a model: --judge openai:MODEL."),
-    ] = None,
-    yes_no: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="The same, answered with yes (1) or no (0)."),
-    ] = None,
-    metrics_from: options.MetricsFrom = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(help="Judge: local, human, human:FILE, nli:NAME, openai:MODEL, "
-                     "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL. Several models "
-                     "separated by commas form a panel. Repeat the option to add a judge for "
-                     "whatever the previous ones left unjudged. Default: labels in the data, "
-                     "then local."),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Also report results for each value of this field, "
-                     "such as question_type; repeatable. Results by system are always "
-                     "reported."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows: intervals treat "
-                     "rows with the same value as not independent. Default: session, where "
-                     "sessions hold several questions, else question_id."),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Run folder, or its URL, such as "
-                     "s3://bucket/runs/NAME. If it already holds a run with the same "
-                     "data and settings, that run is resumed. Default: runs/NAME, where NAME "
-                     "comes from the data."),
-    ] = None,
-    export: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Also write the report of the tool that the suite "
-                     "is named after, as `ragstone export RUN --as SUITE --out FILE.csv` does; a "
-                     "folder for all its files."),
-    ] = None,
-    map: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD=COLUMN", help="Column to read a field from if it is not "
-                     "recognised, such as answer=my_column; repeatable."),
-    ] = None,
-    qrels: Annotated[
-        str | None, typer.Option(metavar="FILE|URL", help="Relevance judgements (qrels) for a TREC "
-                                  "run.")
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip invalid rows and write them to "
-                           "rejected.jsonl in the run folder.")
-    ] = False,
-    keep_thoughts: options.KeepThoughts = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Evaluate only the first N rows.")
-    ] = None,
-    citations: Annotated[
-        str | None,
-        typer.Option(metavar="REGEX", help="Regular expression that finds citations in an "
-                     "answer, if they are not like \\[1] or \\[doc-7]; its first group is the "
-                     "context's id or rank."),
-    ] = None,
-    embedder: options.Embedder = None,
-    cross_encoder: options.CrossEncoder = None,
-    bertscore: options.Bertscore = "",
-    offline: options.Offline = False,
-    engine: Annotated[
-        str,
-        typer.Option(metavar="ENGINE", help="What judges: local, this process; ray, the Ray "
-                     "cluster of this machine, made if there is none; ray:HOST:PORT, another."),
-    ] = "local",
-    max_poison: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Examples that end the worker of a cluster are set "
-                     "aside, so many at most; their scores are missing."),
-    ] = 10,
-    plan: options.Plan = "isolated",
-    prompts: options.Prompts = None,
-    language: options.Language = None,
-    rubrics: options.Rubrics = None,
-    dry_run: options.DryRun = False,
-    budget: options.Budget = None,
-    max_calls: options.MaxCalls = None,
-    prices: options.Prices = None,
-    batch: options.Batch = False,
-    batch_wait: options.BatchWait = 0.0,
-    batch_rest: options.BatchRest = "batch",
-    timeout: options.Timeout = 120.0,
-    concurrency: options.Concurrency = 64,
-    rpm: options.Rpm = None,
-    tpm: options.Tpm = None,
-    cache: options.Cache = None,
-    no_cache: options.NoCache = False,
-    debug: options.Debug = False,
-    full: options.Full = False,
-    pooled: options.Pooled = False,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    data: str,
+    *,
+    metric: list[str] | None = None,
+    suite: list[str] | None = None,
+    criterion: list[str] | None = None,
+    yes_no: list[str] | None = None,
+    metrics_from: list[Path] | None = None,
+    judge: list[str] | None = None,
+    by: list[str] | None = None,
+    cluster: str | None = None,
+    out: str | None = None,
+    export: Path | None = None,
+    map: list[str] | None = None,
+    qrels: str | None = None,
+    skip_bad: bool = False,
+    keep_thoughts: bool = False,
+    limit: Annotated[int | None, {"min": 1}] = None,
+    citations: str | None = None,
+    embedder: str | None = None,
+    cross_encoder: str | None = None,
+    bertscore: str = "",
+    offline: bool = False,
+    engine: str = "local",
+    max_poison: Annotated[int, {"min": 0}] = 10,
+    plan: str = "isolated",
+    prompts: Path | None = None,
+    language: str | None = None,
+    rubrics: Path | None = None,
+    dry_run: bool = False,
+    budget: float | None = None,
+    max_calls: int | None = None,
+    prices: Path | None = None,
+    batch: bool = False,
+    batch_wait: float = 0.0,
+    batch_rest: str = "batch",
+    timeout: float = 120.0,
+    concurrency: int = 64,
+    rpm: int | None = None,
+    tpm: int | None = None,
+    cache: str | None = None,
+    no_cache: bool = False,
+    debug: bool = False,
+    full: bool = False,
+    pooled: bool = False,
+    json: bool = False,
+) -> None:
     """Judge DATA, compute metrics, and save everything in a run folder.
 
-    No API key is needed. Nothing is downloaded unless you ask for it, except
-    builtin:minilm, once, if a metric you name compares embeddings.
+    No API key is needed. Nothing is downloaded unless you ask for it, except builtin:minilm, once,
+    if a metric you name compares embeddings.
 
-    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
-    are missing, 5 waiting for batches.
+    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores are missing, 5
+    waiting for batches.
+
+    Args:
+        data: A file of examples, a TREC run, a dataset folder, a URL such as
+            s3://bucket/answers.jsonl, or - for standard input. `ragstone formats` lists all.
+        metric (-m): Metric to compute, such as faithfulness or ndcg(k=10); repeatable. `ragstone
+            metrics` lists them all.
+        suite: Suite of metrics; repeatable. Default, if there is no --metric either: quick, every
+            metric that the data and the judges allow.
+        criterion (TEXT): Rate answers by a criterion in one sentence, such as 'Is the tone
+            friendly?', from 0 to 1, with the reason; repeatable. Needs a model: --judge
+            openai:MODEL.
+        yes_no (TEXT): Answer such a criterion with yes (1) or no (0); repeatable.
+        export (FILE.csv): Also write the report of the tool that the suite is named after, as
+            `ragstone export RUN --as SUITE --out FILE.csv` does; a folder for all its files.
+        dry_run: Print expected calls, tokens and cost, and call no model.
+        no_cache: Neither use cached replies from earlier runs nor cache new ones.
+        debug: Print every reply, and each example with its verdicts as soon as it is judged.
     """
     from ragstone.core.errors import BatchesWaiting
     from ragstone.judges import MARKERS
@@ -349,28 +308,21 @@ def _few(some: list[object]) -> str:
 
 def score(
     run: options.RunFolder,
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="Metric to compute; repeatable.")
-    ] = None,
-    suite: Annotated[
-        list[str] | None, typer.Option(help="Suite of metrics; repeatable.")
-    ] = None,
-    metrics_from: options.MetricsFrom = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Also report results for each value of this field; "
-                     "repeatable."),
-    ] = None,
-    embedder: options.Embedder = None,
-    cross_encoder: options.CrossEncoder = None,
-    bertscore: options.Bertscore = "",
-    offline: options.Offline = False,
-    without_corrections: options.WithoutCorrections = False,
-    full: options.Full = False,
-    pooled: options.Pooled = False,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Compute new metrics from the judgements stored in RUN, without judging again.
+    *,
+    metric: list[str] | None = None,
+    suite: list[str] | None = None,
+    metrics_from: list[Path] | None = None,
+    by: list[str] | None = None,
+    embedder: str | None = None,
+    cross_encoder: str | None = None,
+    bertscore: str = "",
+    offline: bool = False,
+    without_corrections: bool = False,
+    full: bool = False,
+    pooled: bool = False,
+    json: bool = False,
+) -> None:
+    """Compute new metrics from judgements of RUN, without judging again.
 
     Scores that need a judgement RUN does not hold are missing. The exception is
     similarities: those that RUN lacks are computed with its own encoder. If that
@@ -378,6 +330,11 @@ def score(
 
     Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
     are missing.
+
+    Args:
+        metric (-m): Metric to compute; repeatable.
+        suite: Suite of metrics; repeatable.
+        by (FIELD): Also report results for each value of this field; repeatable.
     """
     from ragstone.run.rescore import rescore
 

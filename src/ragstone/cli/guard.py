@@ -19,35 +19,24 @@ guard = typer.Typer(
     cls=SourceFirst,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Check answers as the guard does while they are being given: ragstone guard FILE.",
+    help="Check answers as the guard does: ragstone guard FILE.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-Citations = Annotated[
-    bool | None,
-    typer.Option("--citations/--no-citations", help="Fail answers that cite nothing, for a system "
-                 "told to cite; or do not even tell whether there are any."),
-]  # fmt: skip
-AbstainOk = Annotated[
-    bool, typer.Option("--abstain-ok", help="An answer that says it does not know is fine.")
-]
-LeastSupport = Annotated[
-    float | None,
-    typer.Option("--least-support", min=0, max=1, metavar="P", help="The least probability that "
-                 "the contexts support an answer of one sentence; of n sentences the mean must be "
-                 ".7 + .3/n of it. Default: 0.5."),
-]  # fmt: skip
-LeastRetrievalScore = Annotated[
-    float | None,
-    typer.Option("--least-retrieval-score", min=0, max=1, metavar="X", help="The least mean of "
-                 "the retrieval scores. Default: 0.25."),
-]  # fmt: skip
-JudgeName = Annotated[
-    str | None,
-    typer.Option("--judge", "-j", metavar="NAME", help="Who judges the sentences: local:strings "
-                 "(the default), local, nli:NAME, openai:MODEL or http://HOST/v1#MODEL."),
-]  # fmt: skip
-Seconds = Annotated[float, typer.Option("--deadline", metavar="S", help="Seconds for one answer.")]
+
+SHARED = """
+Args:
+    judge (-j NAME): Who judges the sentences: local:strings (the default), local, nli:NAME,
+        openai:MODEL or http://HOST/v1#MODEL.
+    labelled (LABELLED): Answers of which people said whether they are faithful: rows with a score
+        (score, faithful and perhaps cluster), or examples, which are scored as the guard does.
+    label (NAME): The field that says whether an answer is faithful: yes or no, or the votes of
+        several people.
+    cluster (FIELD): Field that groups dependent rows. Default: answers to one question, or from one
+        set of contexts, belong together.
+    deadline (S): Seconds for one answer, where answers are scored; what takes longer has no score.
+"""
+"""What several commands of this file take."""
 
 
 def named_guard(
@@ -79,40 +68,25 @@ def named_guard(
 
 @guard.command("assess")
 @guarded
+@options.described
 def assess_file(
-    data: Annotated[
-        str, typer.Argument(metavar="FILE", help="Examples: JSON lines, CSV, Parquet and the other "
-                            "formats of `ragstone formats`; - for standard input.")
-    ],
-    citations: Citations = None,
-    abstain_ok: AbstainOk = False,
-    least_support: LeastSupport = None,
-    least_retrieval_score: LeastRetrievalScore = None,
-    judge: JudgeName = None,
-    deadline: Seconds = 1.0,
-    gate: Annotated[
-        Path | None,
-        typer.Option(metavar="GATE.json", help="Pass, ask or block by this confidence gate, which "
-                     "`ragstone guard calibrate` made."),
-    ] = None,
-    offline: options.Offline = False,
-    map: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD=COLUMN", help="Column to read a field from if it is not "
-                     "recognised, such as answer=my_column; repeatable."),
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip rows that cannot be read.")
-    ] = False,
-    keep_thoughts: options.KeepThoughts = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Assess only the first N rows.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Write a row for every assessment.")
-    ] = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    data: str,
+    *,
+    citations: bool | None = None,
+    abstain_ok: bool = False,
+    least_support: Annotated[float | None, {"min": 0, "max": 1}] = None,
+    least_retrieval_score: Annotated[float | None, {"min": 0, "max": 1}] = None,
+    judge: str | None = None,
+    deadline: float = 1.0,
+    gate: Path | None = None,
+    offline: bool = False,
+    map: list[str] | None = None,
+    skip_bad: bool = False,
+    keep_thoughts: bool = False,
+    limit: Annotated[int | None, {"min": 1}] = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
     """Assess every answer of FILE as the guard does inside a request.
 
     A row an assessment: which checks passed and failed, with places and reasons, and
@@ -123,6 +97,24 @@ def assess_file(
 
     Exit status: 0 all answers are ok, 1 a check failed, 2 invalid input, 3 not all
     could be judged.
+
+    Args:
+        data (FILE): Examples: JSON lines, CSV, Parquet and the other formats of `ragstone formats`;
+            - for standard input.
+        citations (--citations/--no-citations): Fail answers that cite nothing, for a system told to
+            cite; or do not even tell whether there are any.
+        abstain_ok: An answer that says it does not know is fine.
+        least_support (P): The least probability that the contexts support an answer of one
+            sentence; of n sentences the mean must be .7 + .3/n of it. Default: 0.5.
+        least_retrieval_score (X): The least mean of the retrieval scores. Default: 0.25.
+        deadline (S): Seconds for one answer.
+        gate (GATE.json): Pass, ask or block by this confidence gate, which `ragstone guard
+            calibrate` made.
+        map (FIELD=COLUMN): Column to read a field from if it is not recognised, such as
+            answer=my_column; repeatable.
+        skip_bad: Skip rows that cannot be read.
+        limit (N): Assess only the first N rows.
+        out (FILE.jsonl): Write a row for every assessment.
     """
     from ragstone.core.errors import InputError
     from ragstone.core.files import result_lines
@@ -171,56 +163,20 @@ def _not_written(_: str) -> None:
     """Where no file is named, the rows go nowhere."""
 
 
-Labelled = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LABELLED",
-        help="Answers of which people said whether they are faithful: rows with a score "
-        "(score, faithful and perhaps cluster), or examples, which are scored as the guard does.",
-    ),
-]
-Label = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="The field that says whether an answer is faithful: yes or "
-                 "no, or the votes of several people."),
-]  # fmt: skip
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: answers to one "
-                 "question, or from one set of contexts, belong together."),
-]  # fmt: skip
-ScoringSeconds = Annotated[
-    float,
-    typer.Option("--deadline", metavar="S", help="Seconds for one answer, where answers are "
-                 "scored; what takes longer has no score."),
-]  # fmt: skip
-
-
 def calibrate_file(
-    labelled: Labelled,
-    max_false_pass: Annotated[
-        float,
-        typer.Option(metavar="SHARE", help="The promise: of questions with an unfaithful answer, "
-                     "the largest share that has one that passes."),
-    ] = 0.05,
-    confidence: Annotated[
-        float, typer.Option(metavar="C", help="Confidence of the promises, from .5 to 1.")
-    ] = 0.9,
-    max_false_block: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Also block: of questions with a faithful answer, the "
-                     "largest share that has one that is blocked."),
-    ] = None,
-    judge: JudgeName = None,
-    label: Label = "faithful",
-    cluster: Cluster = None,
-    deadline: ScoringSeconds = 10.0,
-    offline: options.Offline = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the gate to this file.")
-    ] = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    labelled: Path,
+    *,
+    max_false_pass: float = 0.05,
+    confidence: float = 0.9,
+    max_false_block: float | None = None,
+    judge: str | None = None,
+    label: str = "faithful",
+    cluster: str | None = None,
+    deadline: float = 10.0,
+    offline: bool = False,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
     """Calibrate a confidence gate: thresholds to pass or block answers, with a promise.
 
     Tested exactly, from the strictest threshold down; of each question's unfaithful
@@ -230,6 +186,14 @@ def calibrate_file(
     Example: ragstone guard calibrate labelled.jsonl --max-false-pass 0.05 --out gate.json
 
     Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
+
+    Args:
+        max_false_pass (SHARE): The promise: of questions with an unfaithful answer, the largest
+            share that has one that passes.
+        confidence (C): Confidence of the promises, from .5 to 1.
+        max_false_block (SHARE): Also block: of questions with a faithful answer, the largest share
+            that has one that is blocked.
+        out (FILE.json): Write the gate to this file.
     """
     from ragstone.core.errors import PromiseRefused
     from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
@@ -256,19 +220,15 @@ def calibrate_file(
 
 
 def check_file(
-    gate: Annotated[
-        Path,
-        typer.Argument(
-            metavar="GATE", help="A confidence gate, as `ragstone guard calibrate` wrote it."
-        ),
-    ],
-    labelled: Labelled,
-    judge: JudgeName = None,
-    label: Label = "faithful",
-    cluster: Cluster = None,
-    deadline: ScoringSeconds = 10.0,
-    offline: options.Offline = False,
-    json: options.Json = False,
+    gate: Path,
+    labelled: Path,
+    *,
+    judge: str | None = None,
+    label: str = "faithful",
+    cluster: str | None = None,
+    deadline: float = 10.0,
+    offline: bool = False,
+    json: bool = False,
 ) -> None:
     """Check on new labels whether a confidence gate keeps its promise.
 
@@ -278,6 +238,9 @@ def check_file(
 
     Exit status: 0 it holds, 1 it is broken, 2 invalid input or another judge, 3 cannot
     tell.
+
+    Args:
+        gate (GATE): A confidence gate, as `ragstone guard calibrate` wrote it.
     """
     from ragstone.guard import Gate
     from ragstone.report.pages.confidence_gate_page import gate_check_page

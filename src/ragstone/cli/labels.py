@@ -1,16 +1,15 @@
 """Label commands: check label files, measure agreement, draw samples, calibrate a judge."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ragstone.core.errors import InputError
 
 from . import options
-from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends
+from .options import column_names, load_user_metrics, names_of, scale_ends
 from .output import print_json, print_notes, print_page, say
 
 if TYPE_CHECKING:
@@ -18,104 +17,60 @@ if TYPE_CHECKING:
     from ragstone.run import Run
 
 
-class LayoutOption(StrEnum):
-    """How labels are written."""
-
-    wide = "wide"
-    long = "long"
-    per_task = "per_task"
-    label_studio = "label_studio"
-    argilla = "argilla"
+LayoutOption = Literal["wide", "long", "per_task", "label_studio", "argilla"]
 
 
 def labels(
-    files: Annotated[
-        list[options.LabelSource],
-        typer.Argument(metavar="LABELS", help="Label files, exports of Argilla or Label Studio, "
-                       "a dataset that contains labels, or a store of them: labels.sqlite or "
-                       "postgresql://USER@HOST/DATABASE, with #QUEUE behind it for one queue; "
-                       "several are read as one."),
-    ],
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map", metavar="FIELD=COLUMN", help="Read a column as this label; repeatable."
-        ),
-    ] = None,
-    layout: Annotated[
-        LayoutOption,
-        typer.Option("--as", help="wide: one row per annotator and unit; long: one row per label; "
-                     "per_task: a folder of CSV files, one for each sort of unit; label_studio, "
-                     "argilla: JSON that these platforms import."),
-    ] = LayoutOption.wide,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write all labels to .csv, .jsonl or .parquet; for a "
-                     "platform to .json, for per_task to a folder."),
-    ] = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Check LABELS, say how complete they are, and write them in another layout.
+    files: list[options.LabelSource],
+    *,
+    columns: list[str] | None = None,
+    layout: LayoutOption = "wide",
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Check LABELS, and write them in another layout.
 
     Every annotator's labels stay as they are; --out adds nothing up. The annotators'
     combined labels are written by `ragstone agreement LABELS --out FILE`.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        files (LABELS): Label files, exports of Argilla or Label Studio, a dataset that contains
+            labels, or a store of them: labels.sqlite or postgresql://USER@HOST/DATABASE, with
+            #QUEUE behind it for one queue; several are read as one.
+        columns (--map FIELD=COLUMN): Read a column as this label; repeatable.
+        layout (--as): wide: one row per annotator and unit; long: one row per label; per_task: a
+            folder of CSV files, one for each sort of unit; label_studio, argilla: JSON that these
+            platforms import.
+        out (FILE): Write all labels to .csv, .jsonl or .parquet; for a platform to .json, for
+            per_task to a folder.
     """
     from ragstone.annotation import read_label_table, write_labels
     from ragstone.report.pages.annotation_pages import labels_page
 
     table = read_label_table(files, columns=column_names(columns or ()))
-    if out is None and layout is not LayoutOption.wide:
-        raise InputError(f"--as {layout.value} needs a name to write to: --out FILE.")
+    if out is None and layout != "wide":
+        raise InputError(f"--as {layout} needs a name to write to: --out FILE.")
     if out is not None:
         if out.exists():
             raise InputError(f"{out} already exists and may hold labels. Choose another name.")
-        write_labels(table, out, layout=layout.value)
+        write_labels(table, out, layout=layout)
     print_page(labels_page(table, out), json=json)
 
 
 def agreement(
-    labels: Annotated[
-        list[options.LabelSource],
-        typer.Argument(metavar="LABELS", help="Label files, a dataset that contains labels, or "
-                       "a store of them: labels.sqlite or postgresql://USER@HOST/DATABASE, with "
-                       "#QUEUE behind it for one queue."),
-    ],
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--column", "-c", metavar="NAME", help="Show only this label; repeatable."),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map", metavar="FIELD=COLUMN", help="Read a column as this label; repeatable."
-        ),
-    ] = None,
-    scale: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=SCALE", help="Scale of a label: nominal, ordinal or interval; "
-            "repeatable."
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the "
-                     "question."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the annotators' combined labels to .jsonl, .csv or .parquet."),
-    ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Number of disputed items to show per label; "
-                     "--json shows all."),
-    ] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the intervals.")] = 0,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    labels: list[options.LabelSource],
+    *,
+    column: list[str] | None = None,
+    columns: list[str] | None = None,
+    scale: list[str] | None = None,
+    cluster: str | None = None,
+    out: Path | None = None,
+    limit: Annotated[int, {"min": 0}] = 3,
+    seed: Annotated[int, {"min": 0}] = 0,
+    json: bool = False,
+) -> None:
     """Measure how well the annotators in LABELS agree, label by label.
 
     Shows percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha and
@@ -124,6 +79,17 @@ def agreement(
     item with the majority label (the mean for amounts); ties are left undecided.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        labels (LABELS): Label files, a dataset that contains labels, or a store of them:
+            labels.sqlite or postgresql://USER@HOST/DATABASE, with #QUEUE behind it for one queue.
+        column (-c NAME): Show only this label; repeatable.
+        columns (--map FIELD=COLUMN): Read a column as this label; repeatable.
+        scale (NAME=SCALE): Scale of a label: nominal, ordinal or interval; repeatable.
+        cluster (FIELD): Field that groups dependent rows. Default: the question.
+        out: Write the annotators' combined labels to .jsonl, .csv or .parquet.
+        limit (N): Number of disputed items to show per label; --json shows all.
+        seed: Random seed of the intervals.
     """
     from ragstone.annotation import annotator_agreement
     from ragstone.annotation.write_labels import write_adjudicated
@@ -163,109 +129,66 @@ def _scales(pairs: Sequence[str]) -> "dict[str, Scale]":
     return scales
 
 
-class Way(StrEnum):
-    """How examples are drawn."""
+Way = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
 
-    random = "random"
-    stratified = "stratified"
-    near_threshold = "near-threshold"
-    disagreement = "disagreement"
-    error = "error"
-
-
-class AllocationOption(StrEnum):
-    """How a sample is shared out to strata."""
-
-    proportional = "proportional"
-    equal = "equal"
-    neyman = "neyman"
+AllocationOption = Literal["proportional", "equal", "neyman"]
 
 
 def sample(
     run: options.RunFolder,
-    n: Annotated[
-        int,
-        typer.Option("--n", metavar="N", help="Number of examples to draw; with "
-                     "--whole-questions, number of questions."),
-    ],
-    by: Annotated[
-        Way,
-        typer.Option(help="random; stratified: a set number from each stratum; near-threshold: "
-                     "more often if the score is near the threshold; disagreement: more often if "
-                     "runs, or votes within the run, disagree; error: more often if the judge is "
-                     "likely to be wrong."),
-    ] = Way.random,
-    metric: Annotated[
-        str | None,
-        typer.Option("--metric", "-m", help="Metric to calibrate: its scores steer the draw, and "
-                     "its labels are asked for."),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="Score at which the metric turns from no to yes.")
-    ] = 0.5,
-    strata: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Stratify by system, another field, or verdict (the "
-                     "judge's verdict on the metric). Repeat to cross strata."),
-    ] = None,
-    allocation: Annotated[
-        AllocationOption,
-        typer.Option(help="Examples per stratum: in proportion to its size (proportional), the "
-                     "same number (equal), or more where scores vary more (neyman)."),
-    ] = AllocationOption.proportional,
-    other: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RUN2", help="Run of another judge on the same examples, for --by "
-                     "disagreement; repeatable."),
-    ] = None,
-    labels: Annotated[
-        list[options.LabelSource] | None,
-        typer.Option(metavar="LABELS", help="Human labels from a first sample, which show where "
-                     "the judge errs; repeatable."),
-    ] = None,
-    whole_questions: Annotated[
-        bool, typer.Option("--whole-questions", help="Draw whole questions, with all their "
-                           "examples.")
-    ] = False,
-    annotators: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Annotators, separated by commas: ann,ben,cy."),
-    ] = None,
-    overlap: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share of the examples that goes to every "
-                            "annotator.")
-    ] = 0.0,
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", metavar="NAME", help="Label to ask for: helpful, "
-                     "unsupported_claim_present, topically_relevant (for each context), support "
-                     "(for each claim), a metric, or a name of your own; repeatable. Default: "
-                     "the labels the metric needs."),
-    ] = None,
-    language: Annotated[
-        str, typer.Option(help="Language of the guideline that is written beside the sheet: "
-                          "English or German.")
-    ] = "English",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field whose values --whole-questions draws. Default: "
-                     "the one the run was evaluated with."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the label sheet to .csv, .jsonl or .parquet."),
-    ] = None,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Draw examples of RUN for people to label, each with a known probability.
+    *,
+    n: int,
+    by: Way = "random",
+    metric: str | None = None,
+    threshold: float = 0.5,
+    strata: list[str] | None = None,
+    allocation: AllocationOption = "proportional",
+    other: list[Path] | None = None,
+    labels: list[options.LabelSource] | None = None,
+    whole_questions: bool = False,
+    annotators: str | None = None,
+    overlap: float = 0.0,
+    label: list[str] | None = None,
+    language: str = "English",
+    cluster: str | None = None,
+    seed: int = 0,
+    out: Path | None = None,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
+    """Draw examples of RUN to label, each with a known probability.
 
     The sheet has one row per annotator and example. Once filled in, it can be read
     by `ragstone agreement` and `ragstone calibrate`. It shows neither systems nor
     verdicts (except in ids), so that annotators are not influenced.
 
     Exit status: 0 done, 2 invalid input.
+
+    Args:
+        n (N): Number of examples to draw; with --whole-questions, number of questions.
+        by: random; stratified: a set number from each stratum; near-threshold: more often if the
+            score is near the threshold; disagreement: more often if runs, or votes within the run,
+            disagree; error: more often if the judge is likely to be wrong.
+        metric (-m): Metric to calibrate: its scores steer the draw, and its labels are asked for.
+        threshold: Score at which the metric turns from no to yes.
+        strata (FIELD): Stratify by system, another field, or verdict (the judge's verdict on the
+            metric). Repeat to cross strata.
+        allocation: Examples per stratum: in proportion to its size (proportional), the same number
+            (equal), or more where scores vary more (neyman).
+        other (RUN2): Run of another judge on the same examples, for --by disagreement; repeatable.
+        labels (LABELS): Human labels from a first sample, which show where the judge errs;
+            repeatable.
+        whole_questions: Draw whole questions, with all their examples.
+        annotators (NAMES): Annotators, separated by commas: ann,ben,cy.
+        overlap (SHARE): Share of the examples that goes to every annotator.
+        label (NAME): Label to ask for: helpful, unsupported_claim_present, topically_relevant (for
+            each context), support (for each claim), a metric, or a name of your own; repeatable.
+            Default: the labels the metric needs.
+        language: Language of the guideline that is written beside the sheet: English or German.
+        cluster (FIELD): Field whose values --whole-questions draws. Default: the one the run was
+            evaluated with.
+        seed: Seed of the draw.
+        out (FILE): Write the label sheet to .csv, .jsonl or .parquet.
     """
     from ragstone.analysis.calibration.labelled_run import people_of
     from ragstone.analysis.label_sampling.asked_labels import labels_asked
@@ -286,11 +209,11 @@ def sample(
     drawn = draw_sample(
         scored,
         n,
-        by=by.value,
+        by=by,
         metric=name,
         threshold=threshold,
         strata=strata or (),
-        allocation=allocation.value,
+        allocation=allocation,
         others=[Scored(Run.open(one)) for one in other or ()],
         people=people_of(opened, labels, name) if labels and name else None,
         whole_questions=whole_questions,
@@ -306,100 +229,28 @@ def sample(
 
 
 def calibrate(
-    run: Annotated[
-        Path,
-        typer.Argument(callback=options.run_folder, parser=options.read_place,
-                       help="A finished run that these people did "
-                       "not judge."),
-    ],
-    labels: Annotated[
-        list[options.LabelSource] | None,
-        typer.Option(
-            metavar="LABELS",
-            help="Human labels: .jsonl, .csv or .parquet, or a store of them, labels.sqlite or "
-            "postgresql://USER@HOST/DATABASE; repeatable. Default: the labels in the run's "
-            "examples.",
-        ),
-    ] = None,
-    columns: options.LabelColumns = None,
-    scales: RatingScales = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Calibrate only this metric; repeatable."),
-    ] = None,
-    by: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Also correct within each value of "
-                                       "this field; repeatable.")
-    ] = None,
-    cluster: options.Cluster = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How rates are corrected: poststratified, ppi_plus_plus, rogan_gladen or "
-            "by_design. by_design is ppi_plus_plus if the judge gives few distinct values and at "
-            "least five yes and five no are expected among the labels, otherwise poststratified. "
-            "Means of other scores are always corrected by ppi_plus_plus.",
-        ),
-    ] = "by_design",
-    criterion: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What the best threshold maximises: youden, f1, accuracy or kappa.",
-        ),
-    ] = "youden",
-    repeat: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN2",
-            help="The same data judged again by the same judge with --no-cache, to measure how "
-            "often its verdicts change; repeatable.",
-        ),
-    ] = None,
-    injected: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN2",
-            help="The same data with injected instructions, to measure how often they change the "
-            "judge's verdicts.",
-        ),
-    ] = None,
-    passport: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Only check whether this passport is valid for the judge of RUN; exit status 1 "
-            "if it is not.",
-        ),
-    ] = None,
-    assume_random: Annotated[
-        bool,
-        typer.Option(
-            "--assume-random",
-            help="Correct with labels even though they are clearly not a random sample of the "
-            "judged examples.",
-        ),
-    ] = False,
-    anytime: Annotated[
-        bool,
-        typer.Option(
-            "--anytime",
-            help="For labels that keep arriving as random draws: the mean of the labels alone, "
-            "with an interval that stays valid however often you look.",
-        ),
-    ] = False,
-    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Seed for all resampling.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write each example's corrected scores to .csv, .jsonl "
-                     "or .parquet."),
-    ] = None,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Check the judge of RUN against human labels, and correct its numbers with them.
+    run: options.RunFolder,
+    *,
+    labels: list[options.LabelSource] | None = None,
+    columns: list[str] | None = None,
+    scales: list[str] | None = None,
+    metric: list[str] | None = None,
+    by: list[str] | None = None,
+    cluster: str | None = None,
+    method: str = "by_design",
+    criterion: str = "youden",
+    repeat: list[Path] | None = None,
+    injected: Path | None = None,
+    passport: Path | None = None,
+    assume_random: bool = False,
+    anytime: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+    out: Path | None = None,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
+    """Check the judge of RUN by human labels, and correct its numbers.
 
     Each metric's mean is given three ways: from the judge, from the labels alone,
     and corrected, with the number of labels the correction is worth. What is known
@@ -407,6 +258,32 @@ def calibrate(
     void when a model or a prompt changes.
 
     Exit status: 0 done, 1 the passport is void, 2 invalid input.
+
+    Args:
+        run: A finished run that these people did not judge.
+        labels (LABELS): Human labels: .jsonl, .csv or .parquet, or a store of them, labels.sqlite
+            or postgresql://USER@HOST/DATABASE; repeatable. Default: the labels in the run's
+            examples.
+        metric (-m): Calibrate only this metric; repeatable.
+        by (FIELD): Also correct within each value of this field; repeatable.
+        method (NAME): How rates are corrected: poststratified, ppi_plus_plus, rogan_gladen or
+            by_design. by_design is ppi_plus_plus if the judge gives few distinct values and at
+            least five yes and five no are expected among the labels, otherwise poststratified.
+            Means of other scores are always corrected by ppi_plus_plus.
+        criterion (NAME): What the best threshold maximises: youden, f1, accuracy or kappa.
+        repeat (RUN2): The same data judged again by the same judge with --no-cache, to measure how
+            often its verdicts change; repeatable.
+        injected (RUN2): The same data with injected instructions, to measure how often they change
+            the judge's verdicts.
+        passport (FILE): Only check whether this passport is valid for the judge of RUN; exit status
+            1 if it is not.
+        assume_random: Correct with labels even though they are clearly not a random sample of the
+            judged examples.
+        anytime: For labels that keep arriving as random draws: the mean of the labels alone, with
+            an interval that stays valid however often you look.
+        level: Confidence level of the intervals.
+        seed: Seed for all resampling.
+        out (FILE): Write each example's corrected scores to .csv, .jsonl or .parquet.
     """
     from ragstone import analysis, report
     from ragstone.core.files import write_result

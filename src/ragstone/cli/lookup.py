@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import typer
 
 from ragstone.core.messages import in_shell
 
-from . import options
 from .options import load_user_metrics
 from .output import BAD_INPUT, print_json, print_page
 
@@ -20,14 +19,18 @@ if TYPE_CHECKING:
 
 
 def metrics(
-    name: Annotated[
-        str | None, typer.Argument(help="Metric to explain; with --suite, a suite.")
-    ] = None,
-    suite: Annotated[bool, typer.Option("--suite", help="List suites instead of metrics.")] = False,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
+    name: str | None = None,
+    *,
+    suite: bool = False,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
 ) -> None:
-    """List the metrics, or explain NAME: its formula, range, parameters and aliases."""
+    """List the metrics, or explain NAME.
+
+    Args:
+        name: Metric to explain; with --suite, a suite.
+        suite: List suites instead of metrics.
+    """
     from ragstone.report.pages.catalogue_page import (
         catalogue_page,
         metric_page,
@@ -58,15 +61,15 @@ CHAT = "a chat model of your choice, docs/judge-models.md; commas between severa
 
 
 def judges(
-    kind: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[KIND]", help="Kind of judgement to explain: its guideline and its labels."
-        ),
-    ] = None,
-    json: options.Json = False,
+    kind: str | None = None,
+    *,
+    json: bool = False,
 ) -> None:
-    """List the judges and the kinds of judgement they make, or explain one KIND."""
+    """List the judges and what they judge, or explain one KIND.
+
+    Args:
+        kind ([KIND]): Kind of judgement to explain: its guideline and its labels.
+    """
     print_page(_list_judges() if kind is None else _of_kind(_kind_named(kind)), json=json)
 
 
@@ -153,9 +156,10 @@ def _kinds(asks: Iterable[str]) -> list[str]:
 
 
 def formats(
-    json: options.Json = False,
+    *,
+    json: bool = False,
 ) -> None:
-    """List the file formats and record layouts that can be read, each with an example."""
+    """List the formats that can be read, each with an example."""
     from ragstone import data
     from ragstone.report.page import Page, Section, Verbatim, quiet, strong
 
@@ -202,37 +206,32 @@ class ModelFacts:
         }
 
 
-class Action(StrEnum):
-    """What to do."""
-
-    list = "list"
-    pull = "pull"
-    verify = "verify"
-    clear = "clear"
+Action = Literal["list", "pull", "verify", "clear"]
 
 
 def models(
-    action: Annotated[Action, typer.Argument(help="list, pull, verify or clear.")] = Action.list,
-    name: Annotated[
-        str | None,
-        typer.Argument(help="builtin:minilm, org/name on the Hugging Face Hub, or onnx:org/name "
-                       "for its ONNX file."),
-    ] = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """List, download or verify the models in your cache, or clear cached embeddings.
+    action: Action = "list",
+    name: str | None = None,
+    *,
+    json: bool = False,
+) -> None:
+    """List, download or verify models, or clear cached embeddings.
 
     pull downloads builtin:minilm unless NAME is given. verify reads every byte and
     compares it with what was stored. clear deletes the cached embeddings and keeps
     the models.
 
     Exit status: 0 done, 2 a model is damaged or cannot be downloaded.
+
+    Args:
+        action: list, pull, verify or clear.
+        name: builtin:minilm, org/name on the Hugging Face Hub, or onnx:org/name for its ONNX file.
     """
-    if action is Action.list:
+    if action == "list":
         _list_models(json)
-    elif action is Action.pull:
+    elif action == "pull":
         _pull(name, json)
-    elif action is Action.verify:
+    elif action == "verify":
         _verify(name, json)
     else:
         _clear(json)

@@ -18,54 +18,47 @@ if TYPE_CHECKING:
     from ragstone.web.security import ServerAddress
 
 
+SHARED = """
+Args:
+    until (T): Up to this time. Default: now.
+    store (STORE): Where everything is kept: a folder, or an address postgresql://…
+    yes (-y): Do it without asking.
+"""
+"""What several commands of this file take."""
+
+
 @options.with_server(8431)
 def serve(
-    store: Annotated[
-        str,
-        typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
-                     "address postgresql://…"),
-    ] = "monitor",
-    send_token: Annotated[
-        str,
-        typer.Option(metavar="TOKEN", envvar="RAGSTONE_SEND_TOKEN", show_envvar=False,
-                     help="What apps have to show, which opens no page; it can be in "
-                     "RAGSTONE_SEND_TOKEN. Default: nothing on this machine alone; else one is "
-                     "made, and printed."),
-    ] = "",
-    send_tokens: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A token for each app: ragstone monitor token FILE APP "
-                     "makes one."),
-    ] = None,
-    rules: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Settings in TOML: what is judged, and what alarms are "
-                     "raised for."),
-    ] = None,
-    judge: Annotated[
-        list[str],
-        typer.Option(metavar="NAME", help="Who judges, in place of what FILE says; repeat for "
-                     "more. Default: the local judge."),
-    ] = [],  # noqa: B006
-    sample: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Judge every answer with this probability, in place of what "
-                     "FILE says. Default: 0.1."),
-    ] = None,
-    tail: Annotated[
-        list[Path],
-        typer.Option(metavar="FILE.jsonl", help="Follow this file of JSON lines besides, also "
-                     "when it rotates; repeat for more."),
-    ] = [],  # noqa: B006
     *,
+    store: str = "monitor",
+    send_token: Annotated[str, {"envvar": "RAGSTONE_SEND_TOKEN", "show_envvar": False}] = "",
+    send_tokens: Path | None = None,
+    rules: Path | None = None,
+    judge: list[str] | None = None,
+    sample: float | None = None,
+    tail: list[Path] | None = None,
     at: "ServerAddress",
-) -> None:  # fmt: skip
+) -> None:
     """Take traces over OTLP, judge a sample, raise alarms, and show it all in a browser.
 
     Prints its address, and is quiet then: its log lies in the store and on the page Log.
     Needs the extra ui. Ctrl+C or SIGTERM ends it; what was acknowledged is kept.
 
     Exit status: 0 stopped, 2 wrong settings, a store that cannot be used, or a port that is taken.
+
+    Args:
+        store (STORE): Where everything is kept: a folder, or an address postgresql://…
+        send_token (TOKEN): What apps have to show, which opens no page; it can be in
+            RAGSTONE_SEND_TOKEN. Default: nothing on this machine alone; else one is made, and
+            printed.
+        send_tokens (FILE): A token for each app: ragstone monitor token FILE APP makes one.
+        rules (FILE): Settings in TOML: what is judged, and what alarms are raised for.
+        judge (NAME): Who judges, in place of what FILE says; repeat for more. Default: the local
+            judge.
+        sample (P): Judge every answer with this probability, in place of what FILE says. Default:
+            0.1.
+        tail (FILE.jsonl): Follow this file of JSON lines besides, also when it rotates; repeat for
+            more.
     """
     from ragstone.web.monitor_server import serve_monitor
 
@@ -75,58 +68,23 @@ def serve(
         send_token=send_token,
         send_tokens=send_tokens,
         rules=rules,
-        judge=judge,
+        judge=judge or (),
         sample=sample,
-        tail=tail,
+        tail=tail or (),
         told=lambda served: say_address(served, "Ragstone monitors at"),
     )
 
 
-Store = Annotated[
-    str,
-    typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
-                 "address postgresql://…"),
-]  # fmt: skip
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
-BackfillSince = Annotated[
-    str,
-    typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
-                 "(UTC), or 24h for a day ago."),
-]  # fmt: skip
-Until = Annotated[
-    str | None, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")
-]
-Sample = Annotated[
-    float,
-    typer.Option("--sample", metavar="P", help="The probability with which each answer is drawn, "
-                 "from .05 to 1."),
-]  # fmt: skip
-Rules = Annotated[
-    Path | None,
-    typer.Option("--rules", metavar="FILE", help="TOML file that says what is judged, and by whom; "
-                 "the one that serve has."),
-]  # fmt: skip
-Judges = Annotated[
-    list[str] | None,
-    typer.Option("--judge", metavar="JUDGE", help="As with serve, for the price."),
-]
-Session = Annotated[
-    str, typer.Option("--session", metavar="ID", help="All traces of this conversation.")
-]
-User = Annotated[
-    str, typer.Option("--user", metavar="ID", help="All traces of this user, as they name them.")
-]
-
-
 def backfill(
-    since: BackfillSince,
-    sample: Sample,
-    until: Until = None,
-    store: Store = "monitor",
-    rules: Rules = None,
-    judge: Judges = None,
-    yes: Yes = False,
-    json: options.Json = False,
+    *,
+    since: str,
+    sample: float,
+    until: str | None = None,
+    store: str = "monitor",
+    rules: Path | None = None,
+    judge: list[str] | None = None,
+    yes: bool = False,
+    json: bool = False,
 ) -> None:
     """Have answers of a past window judged, after it was said how many and for how much.
 
@@ -134,6 +92,12 @@ def backfill(
 
     Exit status: 0 they are due, or there is nothing to judge, 1 not agreed to, 2 no such store or
     window.
+
+    Args:
+        since (T): From this time on: 2026-11-23, 2026-11-23T16:20 (UTC), or 24h for a day ago.
+        sample (P): The probability with which each answer is drawn, from .05 to 1.
+        rules (FILE): TOML file that says what is judged, and by whom; the one that serve has.
+        judge (JUDGE): As with serve, for the price.
     """
     from ragstone.monitor import begin_backfill, open_store, plan_backfill
     from ragstone.monitor.settings import DEFAULTS, read_settings
@@ -166,11 +130,12 @@ def backfill(
 
 
 def erase(
-    session: Session = "",
-    user: User = "",
-    store: Store = "monitor",
-    yes: Yes = False,
-    json: options.Json = False,
+    *,
+    session: str = "",
+    user: str = "",
+    store: str = "monitor",
+    yes: bool = False,
+    json: bool = False,
 ) -> None:
     """Erase everything that is known of a conversation or a user.
 
@@ -178,6 +143,10 @@ def erase(
     while judging; the bytes are gone from the files. It cannot be undone.
 
     Exit status: 0 gone, 1 not agreed to, 2 no such store, or nobody named.
+
+    Args:
+        session (ID): All traces of this conversation.
+        user (ID): All traces of this user, as they name them.
     """
     from ragstone.monitor import erase, open_store
     from ragstone.monitor.duties.erasure import require_person_or_session
@@ -216,40 +185,41 @@ monitor = typer.Typer(
     cls=Grouped,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Watch a system in production: its traces, how good its answers are, and when they get "
-    "worse.",
+    help="Watch a system in production, and hear when it gets worse.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 DAY = 86_400
 
-monitor.command("serve")(guarded(serve))
-monitor.command("doctor")(guarded(doctor))
-monitor.command("alarms")(guarded(alarms))
-monitor.command("resolve")(guarded(resolve))
-monitor.command("silence")(guarded(silence))
-monitor.command("rules")(guarded(rules))
-monitor.command("backfill")(guarded(backfill))
-monitor.command("erase")(guarded(erase))
+monitor.command("serve")(guarded(options.described(serve)))
+monitor.command("doctor")(guarded(options.described(doctor)))
+monitor.command("alarms")(guarded(options.described(alarms)))
+monitor.command("resolve")(guarded(options.described(resolve)))
+monitor.command("silence")(guarded(options.described(silence)))
+monitor.command("rules")(guarded(options.described(rules)))
+monitor.command("backfill")(guarded(options.described(backfill)))
+monitor.command("erase")(guarded(options.described(erase)))
 
 
 @monitor.command("token")
 @guarded
+@options.described
 def token(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The one of serve --send-tokens FILE; it is made "
-                             "where it is missing.")
-    ],
-    app: Annotated[
-        str, typer.Argument(metavar="[APP]", help="The name of an app. Default: list all.")
-    ] = "",
-    revoke: Annotated[bool, typer.Option("--revoke", help="Take its token back.")] = False,
-) -> None:  # fmt: skip
+    file: Path,
+    app: str = "",
+    *,
+    revoke: bool = False,
+) -> None:
     """Make a token with which an app may send traces, and do nothing else; or take it back.
 
     The token is printed, once: the file has its hash. An app that has one gets another in its
     place. A server that runs heeds the change at once.
 
     Exit status: 0 done, 2 no such app, or the file is another.
+
+    Args:
+        file (FILE): The one of serve --send-tokens FILE; it is made where it is missing.
+        app ([APP]): The name of an app. Default: list all.
+        revoke: Take its token back.
     """
     from ragstone.monitor.intake import send_tokens
 
@@ -264,7 +234,12 @@ def token(
 
 @monitor.command("status")
 @guarded
-def status(store: Store = "monitor", json: options.Json = False) -> None:
+@options.described
+def status(
+    *,
+    store: str = "monitor",
+    json: bool = False,
+) -> None:
     """Show whether everything follows from what came: what was kept, checked, judged, and is late.
 
     Exit status: 0 shown, 2 no such store.
@@ -285,32 +260,25 @@ def status(store: Store = "monitor", json: options.Json = False) -> None:
         say(f"{name:<14}{words}")
 
 
-Since = Annotated[
-    str | None,
-    typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
-                 "(UTC), or 24h for a day ago. Default: from the beginning."),
-]  # fmt: skip
-
-
 @monitor.command("export")
 @guarded
+@options.described
 def export(
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="FILE.jsonl",
-            help="File to write; its folder is made where it is missing.",
-        ),
-    ],
-    store: Store = "monitor",
-    since: Since = None,
-    until: Until = None,
-    json: options.Json = False,
+    *,
+    out: Path,
+    store: str = "monitor",
+    since: str | None = None,
+    until: str | None = None,
+    json: bool = False,
 ) -> None:
     """Write the answers of a window to a data set: ragstone evaluate FILE.jsonl reads it.
 
     Exit status: 0 written, 2 no such store, or the file cannot be written.
+
+    Args:
+        out (FILE.jsonl): File to write; its folder is made where it is missing.
+        since (T): From this time on: 2026-11-23, 2026-11-23T16:20 (UTC), or 24h for a day ago.
+            Default: from the beginning.
     """
     from ragstone.monitor import export as write
     from ragstone.monitor import open_store

@@ -4,11 +4,8 @@ import getpass
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from . import options
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -16,17 +13,23 @@ if TYPE_CHECKING:
     from ragstone.monitor.store.store import MonitorStore
     from ragstone.monitor.store.stored_alarms import RaisedAlarm
 
-Store = Annotated[
-    str,
-    typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
-                 "address postgresql://…"),
-]  # fmt: skip
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so. Default: you.")]
 SHOWN = 20
 LONGEST_SILENCE = 365 * 86_400.0
 
 
-def alarms(store: Store = "monitor", json: options.Json = False) -> None:
+SHARED = """
+Args:
+    store (STORE): Where everything is kept: a folder, or an address postgresql://…
+    by (NAME): Who says so. Default: you.
+"""
+"""What several commands of this file take."""
+
+
+def alarms(
+    *,
+    store: str = "monitor",
+    json: bool = False,
+) -> None:
     """Show the alarms, those that are firing first, and whether they could be told.
 
     Exit status: 0 shown, 2 no such store.
@@ -70,13 +73,17 @@ def alarms(store: Store = "monitor", json: options.Json = False) -> None:
 
 
 def resolve(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the alarm.")],
-    store: Store = "monitor",
-    by: By = "",
+    number: int,
+    *,
+    store: str = "monitor",
+    by: str = "",
 ) -> None:
     """Call an alarm over. Its rule goes on watching: another fall is another alarm.
 
     Exit status: 0 done, 2 no such alarm or store.
+
+    Args:
+        number (NUMBER): Of the alarm.
     """
     from ragstone.monitor.alarms.lifecycle import resolve_alarm
 
@@ -89,20 +96,21 @@ def resolve(
 
 
 def silence(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="The name of a rule; traffic and "
-                                        "judging are Ragstone's own.")],
-    length: Annotated[
-        str,
-        typer.Option("--for", metavar="TIME", help="How long: 30min, 2h, up to 365d. 0s ends it."),
-    ],
-    store: Store = "monitor",
-    by: By = "",
-) -> None:  # fmt: skip
+    rule: str,
+    *,
+    length: str,
+    store: str = "monitor",
+    by: str = "",
+) -> None:
     """Tell nobody of a rule for a while. Its alarms are raised and shown all the same.
 
     One that still fires when the silence is over is told then.
 
     Exit status: 0 done, 2 no such rule or store.
+
+    Args:
+        rule (RULE): The name of a rule; traffic and judging are Ragstone's own.
+        length (--for TIME): How long: 30min, 2h, up to 365d. 0s ends it.
     """
     from ragstone.core.errors import InputError
     from ragstone.monitor.alarms.lifecycle import silence_rule
@@ -127,14 +135,18 @@ def silence(
 
 
 def rules(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
-    json: options.Json = False,
+    file: Path,
+    *,
+    json: bool = False,
 ) -> None:
     """Check a file of settings, and say what each rule promises and how late it notices a fall.
 
     The delays are simulated for the rule's own bar and promise.
 
     Exit status: 0 it is right, 2 it has faults: all of them are told, each with its line.
+
+    Args:
+        file (FILE): Settings in TOML.
     """
     from ragstone.core.errors import InputError
     from ragstone.monitor.settings import FaultySettings, read_settings

@@ -15,7 +15,6 @@ import typer
 
 from ragstone.core.errors import RagstoneError
 
-from . import options
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -132,22 +131,12 @@ class MonitorFinding:
 
 
 def doctor(
-    store: Annotated[
-        str,
-        typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
-                     "address postgresql://…"),
-    ] = "monitor",
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="Address of the monitor's server.")
-    ] = ADDRESS,
-    send_token: Annotated[
-        str,
-        typer.Option(metavar="TOKEN", envvar="RAGSTONE_SEND_TOKEN", show_envvar=False,
-                     help="What apps send with, if the server asks for it; it can be in "
-                     "RAGSTONE_SEND_TOKEN."),
-    ] = "",
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    *,
+    store: str = "monitor",
+    url: str = ADDRESS,
+    send_token: Annotated[str, {"envvar": "RAGSTONE_SEND_TOKEN", "show_envvar": False}] = "",
+    json: bool = False,
+) -> None:
     """Say why nothing comes or nothing is judged, each with the next step.
 
     Looks at what is installed, at the server, to which it sends an empty trace that nobody keeps,
@@ -155,6 +144,12 @@ def doctor(
     store.
 
     Exit status: 0 all is right, 1 something is to be done.
+
+    Args:
+        store (STORE): Where everything is kept: a folder, or an address postgresql://…
+        url (URL): Address of the monitor's server.
+        send_token (TOKEN): What apps send with, if the server asks for it; it can be in
+            RAGSTONE_SEND_TOKEN.
     """
     address = url.partition("?")[0].rstrip("/").removesuffix("/monitor")
     server, may_be = _at(address)

@@ -1,17 +1,26 @@
-"""Command-line options: options that several commands share, and the parsing of their values.
+"""Command-line options: how a command declares its own, those that several share, their values.
+
+A command's function declares an option once. What stands before the ``*`` of its signature are
+arguments, what stands behind it options; its docstring says in ``Args`` what each does, with its
+other names and what stands for its value in parentheses: ``metric (-m): …``, ``by (FIELD): …``.
+What several commands of a file take says its ``SHARED``, what those of several files take the one
+here, and what ``evaluate`` takes in Python ``Request``.
 
 Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
 """
 
 import functools
+import pkgutil
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.models import ParameterInfo
 
 from ragstone.core.errors import MissingDependency
 
@@ -21,21 +30,150 @@ if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
 
+ENTRY = re.compile(r"^    (\w+)(?: \((.+?)\))?: (.*(?:\n     +.*)*)", re.MULTILINE)
+IN_PYTHON = re.compile(r" In Python.*$")
+"""What a command cannot take."""
 
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MODULE",
-        help="Python file or module that defines judgement kinds to add. It is executed, so load "
-        "only code you trust.",
-    ),
-]
+SHARED = """
+Args:
+    kinds (MODULE): Python file or module that defines judgement kinds to add. It is executed, so
+        load only code you trust.
+    metrics_from (FILE): Python file that defines metrics to add. It is executed, so load only code
+        you trust.
+    json: Print the result as JSON.
+    run: A run folder made by `ragstone evaluate`, its URL, or latest.
+    baseline (SYSTEM): Compare every other system of RUN with this one. Not with RUN_B.
+    cluster (FIELD): Field that groups dependent rows. Default: the one the run was evaluated with.
+    margin (X): Differences up to this size are too small to matter, in the metric's unit.
+    without_corrections: Read runs as their judges left them, without what people corrected.
+    columns (--map FIELD=COLUMN): Label file column that holds a label or the values of a metric;
+        repeatable.
+    scales (--scale METRIC=FIRST:LAST): Scale on which people rated a metric, such as
+        faithfulness=1:5; repeatable. Default: 1:4, 1:5 and 0:100 are recognised, with a note.
+    full: Print all estimates, with counts, methods, slices, legends.
+    pooled: Add a column for the answers of all systems together.
+    map (FIELD=COLUMN): Column to read a field from, such as answer=my_column. Repeatable; for
+        fields that are not recognised.
+    host (ADDRESS): Address to listen on. 0.0.0.0 lets other machines in; docs/network.md says how
+        to do so safely.
+    port (N): Port to listen on; 0 takes a free one.
+    token (TOKEN): What opens the pages; it can be in RAGSTONE_TOKEN. The printed address has it.
+        Default: one is made.
+    no_token: Let everybody on this machine in.
+    url (URL): What others open where a proxy stands before the server: https://rag.example
+    certfile (FILE): Certificate in PEM: encrypts everything.
+    keyfile (FILE): Key of the certificate, if it is in another file.
+"""
+METAVARS = {
+    "by": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX", "engine": "ENGINE",
+    "bertscore": "SETTINGS", "plan": "PLAN", "prompts": "DIR", "budget": "USD", "batch_rest": "HOW",
+    "batch_wait": "SECONDS", "timeout": "SECONDS", "cache": "DIR|URL",
+}  # fmt: skip
+"""What stands for a value of ``Request``, where its type does not say it."""
+
+STANDS = {str: "NAME", int: "N", float: "X", Path: "FILE"}
+
+
+def _entries(docstring: str) -> dict[str, tuple[str, str]]:
+    listed = cleandoc(docstring).partition("Args:\n")[2]
+    return {name: (typed, " ".join(words.split())) for name, typed, words in ENTRY.findall(listed)}
+
+
+@functools.cache
+def _of_request() -> dict[str, tuple[str, str]]:
+    # Read, not imported: the help of a command loads nothing that judges.
+    entries = {}
+    for file, name in (
+        ("settings", "Limits"),
+        ("settings", "Instructions"),
+        ("request", "Request"),
+    ):
+        code = (pkgutil.get_data("ragstone.run", f"{file}.py") or b"").decode()
+        docstring = re.search(rf'^class {name}:\n    """(.*?)"""', code, re.DOTALL | re.MULTILINE)
+        for field, (_, words) in _entries(docstring[1] if docstring else "").items():
+            text = IN_PYTHON.sub("", words.replace("``", ""))
+            entries[field] = (METAVARS.get(field, ""), text)
+    return entries
+
+
+def described(
+    command: Callable[..., None], panels: Mapping[str, str] | None = None, rare: str = ""
+) -> Callable[..., None]:
+    """Return the command with the options that its signature and docstring declare.
+
+    Args:
+        panels: Headings in the help, each with the names of its options.
+        rare: Names of options that only ``--help-all`` lists.
+    """
+    own = command.__doc__ or ""
+    shared = getattr(sys.modules[command.__module__], "SHARED", "")
+    entries = _of_request() | _entries(SHARED) | _entries(shared) | _entries(own)
+    headings = {name: title for title, names in (panels or {}).items() for name in names.split()}
+    before = signature(command)
+    parameters = []
+    for parameter in before.parameters.values():
+        kind, *extra = get_args(parameter.annotation) if _is_annotated(parameter) else (
+            parameter.annotation,
+        )  # fmt: skip
+        info = extra[0] if extra else {}
+        if not isinstance(info, ParameterInfo):
+            typed, words = entries[parameter.name]
+            is_option = parameter.kind is Parameter.KEYWORD_ONLY
+            if is_option and parameter.name in headings:
+                info = {**info, "rich_help_panel": headings[parameter.name]}
+            info = _info(parameter, kind, typed, words, is_option, info)
+            info.hidden = info.hidden or parameter.name in rare.split()
+        parameters.append(parameter.replace(annotation=Annotated[kind, info]))
+    if rare:
+        parameters.append(HELP_ALL)
+    command.__doc__ = cleandoc(own).partition("\n\nArgs:\n")[0]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__signature__ = before.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        for parameter in context.command.params:
+            parameter.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HELP_ALL = Parameter(
+    "help_all", Parameter.KEYWORD_ONLY, default=False,
+    annotation=Annotated[bool, typer.Option(
+        "--help-all", callback=_help_all, is_eager=True, expose_value=False,
+        help="Show all options, also the rare ones.",
+    )],
+)  # fmt: skip
+
+
+def _is_annotated(parameter: Parameter) -> bool:
+    return get_origin(parameter.annotation) is Annotated
+
+
+def _info(
+    parameter: Parameter, kind: Any, typed: str, words: str, is_option: bool, extra: dict[str, Any]
+) -> Any:
+    parts = [part for part in get_args(kind) if part is not type(None)] or [kind]
+    single = (get_args(parts[0]) or parts)[0]
+    flags = [word for word in typed.split() if word.startswith("-")]
+    metavar = " ".join(word for word in typed.split() if not word.startswith("-"))
+    if not is_option:
+        needed = parameter.default is Parameter.empty
+        name = parameter.name.upper()
+        metavar = metavar or (name if needed else f"[{name}]")
+        return typer.Argument(metavar=metavar, help=words, **extra)
+    if not any(flag.startswith("--") for flag in flags):
+        flags = [f"--{parameter.name.replace('_', '-')}", *flags]
+    return typer.Option(*flags, metavar=metavar or STANDS.get(single), help=words, **extra)
 
 
 def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the option, which is heeded before the command does anything."""
+    """Return the command with ``--kinds``, which is heeded before the command does anything."""
 
-    @functools.wraps(command)
+    @functools.wraps(described(command))
     def run(*args: Any, kinds: list[str] | None = None, **options: Any) -> None:
         if kinds:
             from ragstone.judgements import load_kinds
@@ -44,44 +182,22 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
                 load_kinds(name)
         command(*args, **options)
 
-    own = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=Kinds)
-    given = signature(command)
-    shown = given.replace(parameters=[*given.parameters.values(), own])
-    run.__signature__ = shown  # type: ignore[attr-defined]
-    return run
+    before = signature(command)
+    kind = Annotated[list[str] | None, {"hidden": "help_all" in before.parameters}]
+    own = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    run.__signature__ = before.replace(parameters=[*before.parameters.values(), own])  # type: ignore[attr-defined]
+    return described(run)
 
 
-SERVER = {
-    "host": Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Address to listen on. 0.0.0.0 lets other machines "
-                     "in; docs/network.md says how to do so safely."),
-    ],
-    "port": Annotated[
-        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
-    ],
-    "token": Annotated[
-        str,
-        typer.Option(metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
-                     help="What opens the pages; it can be in RAGSTONE_TOKEN. The printed address "
-                     "has it. Default: one is made."),
-    ],
-    "no_token": Annotated[
-        bool, typer.Option("--no-token", help="Let everybody on this machine in.")
-    ],
-    "url": Annotated[
-        str,
-        typer.Option(metavar="URL", help="What others open where a proxy stands before the server: "
-                     "https://rag.example"),
-    ],
-    "certfile": Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate in PEM: encrypts everything.")
-    ],
-    "keyfile": Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Key of the certificate, if it is in another file."),
-    ],
-}  # fmt: skip
+SERVER: dict[str, Any] = {
+    "host": str,
+    "port": int,
+    "token": Annotated[str, {"envvar": "RAGSTONE_TOKEN", "show_envvar": False}],
+    "no_token": bool,
+    "url": str,
+    "certfile": Path | None,
+    "keyfile": Path | None,
+}
 """The options of a command that serves pages, by the field of ``ServerAddress``."""
 
 
@@ -134,17 +250,6 @@ def column_names(pairs: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-RatingScales = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scale",
-        metavar="METRIC=FIRST:LAST",
-        help="Scale on which people rated a metric, such as faithfulness=1:5; repeatable. "
-        "Default: 1:4, 1:5 and 0:100 are recognised, with a note.",
-    ),
-]
-
-
 def scale_ends(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Metric to the ends of its scale. They stand behind the last ``=``.
 
@@ -167,149 +272,6 @@ def scale_ends(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
             raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint="--scale")
     return scales
 
-
-PANEL = "LLM judges"
-
-Plan = Annotated[
-    str,
-    typer.Option(
-        metavar="PLAN",
-        rich_help_panel=PANEL,
-        help="isolated: each task in its own call; lean: fewer calls, because some tasks share "
-        "one and may influence each other.",
-    ),
-]
-Prompts = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        rich_help_panel=PANEL,
-        help="Folder of custom prompts: files such as support.md, which replace the built-in ones.",
-    ),
-]
-Language = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=PANEL,
-        help="Language in which models write claims and reasons, such as German. Default: the "
-        "language of the texts.",
-    ),
-]
-Rubrics = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", rich_help_panel=PANEL, help="TOML file that defines your own criteria."
-    ),
-]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        rich_help_panel=PANEL,
-        help="Print the expected calls, tokens and cost without calling any model.",
-    ),
-]
-Budget = Annotated[
-    float | None,
-    typer.Option(
-        metavar="USD",
-        rich_help_panel=PANEL,
-        help="Stop calling models at this cost. What was not judged is reported as missing; to "
-        "continue, run the same command with a larger budget.",
-    ),
-]
-MaxCalls = Annotated[
-    int | None,
-    typer.Option(metavar="N", rich_help_panel=PANEL, help="Stop after this many model calls."),
-]
-Prices = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=PANEL,
-        help="TOML file with prices per million tokens. Default: the prices in the `prices` extra.",
-    ),
-]
-Batch = Annotated[
-    bool,
-    typer.Option(
-        "--batch",
-        rich_help_panel=PANEL,
-        help="Ask in batches, which OpenAI, Anthropic, Gemini and servers with /v1/batches answer "
-        "within a day, usually at half the price. Ends with status 5 until they have; the same "
-        "command goes on.",
-    ),
-]
-BatchWait = Annotated[
-    float,
-    typer.Option(metavar="SECONDS", rich_help_panel=PANEL, help="Wait so long for batches."),
-]
-BatchRest = Annotated[
-    str,
-    typer.Option(
-        metavar="HOW",
-        rich_help_panel=PANEL,
-        help="How what a batch could not answer is asked again: batch, in the next one; alone, at "
-        "once and at the full price.",
-    ),
-]
-Timeout = Annotated[
-    float,
-    typer.Option(
-        metavar="SECONDS",
-        rich_help_panel=PANEL,
-        help="Time limit for one reply, counted from when the request is sent.",
-    ),
-]
-Concurrency = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        rich_help_panel=PANEL,
-        help="Maximum concurrent calls per model; adapts to the server's limit.",
-    ),
-]
-Rpm = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", rich_help_panel=PANEL, help="Maximum calls per minute to each model."
-    ),
-]
-Tpm = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", rich_help_panel=PANEL, help="Maximum tokens per minute to each model."
-    ),
-]
-Cache = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIR|URL",
-        rich_help_panel=PANEL,
-        help="Folder that caches replies across runs, or its URL, such as s3://bucket/cache, for "
-        "several machines. Default: Ragstone's cache folder.",
-    ),
-]
-NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        rich_help_panel=PANEL,
-        help="Neither use cached replies from earlier runs nor cache new ones.",
-    ),
-]
-Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug",
-        rich_help_panel=PANEL,
-        help="Print every reply, and each example with its verdicts as soon as it is judged.",
-    ),
-]
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 LabelSource = str
 """A file of labels, or a store: a path would take a slash out of ``postgresql://``."""
@@ -334,22 +296,9 @@ def read_place(given: str) -> Path:
     return guarded(mirrored)(given) if is_url(given) else Path(given)
 
 
-RunFolder = Annotated[
-    Path,
-    typer.Argument(
-        callback=run_folder,
-        parser=read_place,
-        help="A run folder made by `ragstone evaluate`, its URL, or latest.",
-    ),
-]
-
-WithoutCorrections = Annotated[
-    bool,
-    typer.Option(
-        "--without-corrections", help="Read runs as their judges left them, without what people "
-        "corrected.",
-    ),
-]  # fmt: skip
+RUN_PARSER = {"callback": run_folder, "parser": read_place}
+RunFolder = Annotated[Path, RUN_PARSER]
+OtherRun = Annotated[Path | None, RUN_PARSER]
 
 
 def read_run(run: Path, *, without_corrections: bool) -> "Run":
@@ -358,61 +307,6 @@ def read_run(run: Path, *, without_corrections: bool) -> "Run":
 
     opened = Run.open(run)
     return opened.without_corrections() if without_corrections else opened
-
-
-Full = Annotated[
-    bool,
-    typer.Option(
-        "--full", help="Print every estimate with its counts and method, slices and legends."
-    ),
-]
-
-Pooled = Annotated[
-    bool,
-    typer.Option("--pooled", help="Add a column for the answers of all systems together."),
-]
-
-Baseline = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SYSTEM",
-        help="Compare every other system of RUN with this one. Not with RUN_B.",
-    ),
-]
-
-Margin = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X",
-        help="Differences up to this size are too small to matter, in the metric's unit.",
-    ),
-]
-
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIELD",
-        help="Field that groups dependent rows. Default: the one the run was evaluated with.",
-    ),
-]
-
-LabelColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="FIELD=COLUMN",
-        help="Label file column that holds a label or the values of a metric; repeatable.",
-    ),
-]
-
-MetricsFrom = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        help="Python file that defines metrics to add. It is executed, so load only code you "
-        "trust.",
-    ),
-]
 
 
 def load_user_metrics(files: Sequence[Path]) -> "list[Metric]":
@@ -430,43 +324,3 @@ def names_of(metrics: Sequence[str] | None) -> list[str]:
     notes = {text: alias_note(text) for text in metrics or ()}
     print_notes(note for note in notes.values() if note)
     return [str(parse_metric(text)) if note else text for text, note in notes.items()]
-
-
-Embedder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Embedding model: builtin:minilm, a folder, org/name on the Hugging Face Hub, "
-        "openai:MODEL or http://HOST/v1#MODEL. Default: builtin:minilm, if a metric you name "
-        "needs embeddings.",
-    ),
-]
-
-CrossEncoder = Annotated[
-    str | None,
-    typer.Option(
-        "--cross-encoder",
-        metavar="NAME",
-        help="Cross-encoder that scores answer and reference together: a folder, or org/name on "
-        "the Hugging Face Hub.",
-    ),
-]
-
-Bertscore = Annotated[
-    str,
-    typer.Option(
-        metavar="SETTINGS",
-        help="BERTScore settings, separated by commas: model=NAME for an encoder of its own beside "
-        "the embedder, layer=9, idf, rescale or rescale=FILE.",
-    ),
-]
-
-KeepThoughts = Annotated[
-    bool,
-    typer.Option("--keep-thoughts", help="Judge what a reasoning model wrote in <think> tags with "
-                 "its answer."),
-]  # fmt: skip
-Offline = Annotated[
-    bool,
-    typer.Option("--offline", help="Download no model, and send no text to another machine."),
-]

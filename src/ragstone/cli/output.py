@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ragstone.core.errors import RagstoneError
 from ragstone.core.escape import json_text, visible
@@ -263,6 +263,38 @@ class Grouped(TyperGroup):
             first_sentence = command.get_short_help_str(sys.maxsize)
             panel = command.rich_help_panel or "Commands"
             panels.setdefault(panel, []).append((name, first_sentence))
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+
+class Start(Grouped):
+    """All commands, with the options of the program in one line."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, then the options."""
+        self.format_commands(ctx, formatter)
+        names = [name for option in self.get_params(ctx) for name in option.opts]
+        formatter.write_paragraph()
+        formatter.write_text(f"Options: {', '.join(names)}")
+
+
+class Paneled(TyperCommand):
+    """A command whose help has a section for each panel of its options.
+
+    Where some options are left out, of the others only the first sentence is shown.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each panel, in the order of the options."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        is_brief = any(getattr(option, "hidden", False) for option in self.params)
+        for option in self.get_params(ctx):
+            if row := option.get_help_record(ctx):
+                row = (row[0], f"{row[1].split('. ')[0].rstrip('.')}.") if is_brief else row
+                is_argument = option.param_type_name == "argument"
+                usual = "Arguments" if is_argument else "Options"
+                panels.setdefault(getattr(option, "rich_help_panel", None) or usual, []).append(row)
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)

@@ -1,12 +1,12 @@
 """``ragstone plan``: how much to run, compare or label for a number that holds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from . import options
-from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends, with_kinds
+from .options import column_names, load_user_metrics, names_of, scale_ends, with_kinds
 from .output import Grouped, guarded, print_page
 
 if TYPE_CHECKING:
@@ -17,44 +17,38 @@ plan = typer.Typer(
     cls=Grouped,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Plan how much to run or label for a rate, a mean, a comparison or human labels.",
+    help="Plan how much to run, compare or label for a number that holds.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-RunFolder = Annotated[
-    Path,
-    typer.Argument(
-        callback=options.run_folder,
-        parser=options.read_place,
-        help="A run to plan from, made by `ragstone evaluate`.",
-    ),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option("--metric", "-m", help="Metric of the run; repeatable. Default: all."),
-]
-HalfWidth = Annotated[
-    float,
-    typer.Option(
-        "--half-width", metavar="H", help="Largest acceptable half-width of the interval."
-    ),
-]
-Level = Annotated[float, typer.Option(help="Confidence level of the interval.")]
+
+SHARED = """
+Args:
+    half_width (H): Largest acceptable half-width of the interval.
+    level: Confidence level of the interval.
+    run: A run to plan from, made by `ragstone evaluate`.
+    metric (-m): Metric of the run; repeatable. Default: all.
+"""
+"""What several commands of this file take."""
 
 
 @plan.command()
 @guarded
 @with_kinds
 def rate(
-    value: Annotated[float, typer.Option("--value", help="Expected rate, from 0 to 1.")],
-    half_width: HalfWidth,
-    level: Level = 0.95,
-    json: options.Json = False,
+    *,
+    value: float,
+    half_width: float,
+    level: float = 0.95,
+    json: bool = False,
 ) -> None:
     """Number of rows needed to estimate a rate, with one row per question.
 
     Solves Wilson's interval for n, which is accurate for rare events too.
     Example: ragstone plan rate --value 0.8 --half-width 0.03
+
+    Args:
+        value: Expected rate, from 0 to 1.
     """
     from ragstone.analysis.sample_sizes.question_sizes import rate_size
     from ragstone.report.pages.sample_sizes_page import rate_page
@@ -67,20 +61,22 @@ def rate(
 @guarded
 @with_kinds
 def mean(
-    run: RunFolder,
-    half_width: HalfWidth,
-    metric: Metrics = None,
-    system: Annotated[
-        list[str] | None, typer.Option(help="System of the run; repeatable. Default: every system.")
-    ] = None,
-    cluster: options.Cluster = None,
-    level: Level = 0.95,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
+    run: options.RunFolder,
+    *,
+    half_width: float,
+    metric: list[str] | None = None,
+    system: list[str] | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
 ) -> None:
     """Number of questions needed to estimate a metric's mean, given its variance in RUN.
 
     Example: ragstone plan mean RUN -m faithfulness --half-width 0.02
+
+    Args:
+        system: System of the run; repeatable. Default: every system.
     """
     from ragstone.analysis.sample_sizes.question_sizes import mean_sizes
     from ragstone.report.pages.sample_sizes_page import mean_page
@@ -95,34 +91,19 @@ def mean(
 @guarded
 @with_kinds
 def paired(
-    run: RunFolder,
-    metric: Metrics = None,
-    difference: Annotated[
-        float | None,
-        typer.Option(metavar="D", help="Difference to detect, in the metric's unit."),
-    ] = None,
-    n: Annotated[
-        int | None,
-        typer.Option("--n", metavar="N", help="Number of questions: show the difference they can "
-                     "detect. Default: as many as RUN has."),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="SYSTEM", help="Compare the other systems with this "
-                                 "one.")
-    ] = None,
-    power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
-    single: Annotated[
-        bool,
-        typer.Option("--single", help="Plan for a single test. Default: plan for one of all the "
-                     "tests that `ragstone compare RUN` makes, over every metric and pair of "
-                     "systems."),
-    ] = False,
-    cluster: options.Cluster = None,
-    level: Annotated[float, typer.Option(help="1 minus the significance level of all tests "
-                                         "together.")] = 0.95,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    run: options.RunFolder,
+    *,
+    metric: list[str] | None = None,
+    difference: float | None = None,
+    n: int | None = None,
+    baseline: str | None = None,
+    power: float = 0.8,
+    single: bool = False,
+    cluster: str | None = None,
+    level: float = 0.95,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
     """Number of questions needed to tell two systems apart, or the difference N can detect.
 
     Assumes that both systems answer the same questions, that differences vary as
@@ -130,6 +111,16 @@ def paired(
     test for rates, otherwise by a permutation test, each at its share of the
     significance level. Example: ragstone plan paired RUN -m faithfulness
     --difference 0.03
+
+    Args:
+        difference (D): Difference to detect, in the metric's unit.
+        n (N): Number of questions: show the difference they can detect. Default: as many as RUN
+            has.
+        baseline (SYSTEM): Compare the other systems with this one.
+        power: Probability of detecting the difference.
+        single: Plan for a single test. Default: plan for one of all the tests that `ragstone
+            compare RUN` makes, over every metric and pair of systems.
+        level: 1 minus the significance level of all tests together.
     """
     from ragstone.analysis.sample_sizes.question_sizes import paired_sizes
     from ragstone.report.pages.sample_sizes_page import paired_page
@@ -152,59 +143,26 @@ def paired(
 @guarded
 @with_kinds
 def labels(
-    half_width: HalfWidth,
-    run: Annotated[
-        Path | None,
-        typer.Argument(callback=options.run_folder, parser=options.read_place,
-                       help="A run whose judge has judged the rows "
-                       "to be labelled."),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", "-m", help="Metric of RUN to correct.")
-    ] = None,
-    labels: Annotated[
-        list[options.LabelSource] | None,
-        typer.Option("--labels", metavar="LABELS", help="Human labels for some examples of RUN, "
-                     "which show how accurate the judge is. Repeatable."),
-    ] = None,
-    system: Annotated[str | None, typer.Option(help="Only this system of RUN.")] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Expected true rate. Default with RUN: its corrected "
-                                   "rate.")
-    ] = None,
-    sensitivity: Annotated[
-        float | None, typer.Option(help="Share of truly positive rows that the judge calls "
-                                   "positive.")
-    ] = None,
-    specificity: Annotated[
-        float | None, typer.Option(help="Share of truly negative rows that the judge calls "
-                                   "negative.")
-    ] = None,
-    correlation: Annotated[
-        float | None,
-        typer.Option(help="Correlation of the judge's scores with people's, for a metric that is "
-                     "not a rate."),
-    ] = None,
-    deviation: Annotated[
-        float | None,
-        typer.Option(help="Standard deviation of people's scores, if there is no RUN."),
-    ] = None,
-    judged: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of rows the judge has judged.")
-    ] = None,
-    columns: options.LabelColumns = None,
-    scales: RatingScales = None,
-    assurance: Annotated[
-        float | None,
-        typer.Option(metavar="A", help="Probability, such as 0.9, that the interval is narrow "
-                     "enough. Default: it is so on average, so about half of all samples give a "
-                     "wider one."),
-    ] = None,
-    cluster: options.Cluster = None,
-    level: Level = 0.95,
-    metrics_from: options.MetricsFrom = None,
-    json: options.Json = False,
-) -> None:  # fmt: skip
+    run: options.OtherRun = None,
+    *,
+    half_width: float,
+    metric: str | None = None,
+    labels: list[options.LabelSource] | None = None,
+    system: str | None = None,
+    rate: float | None = None,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    correlation: float | None = None,
+    deviation: float | None = None,
+    judged: int | None = None,
+    columns: list[str] | None = None,
+    scales: list[str] | None = None,
+    assurance: float | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    metrics_from: list[Path] | None = None,
+    json: bool = False,
+) -> None:
     """Number of answers people must label, with and without the judge's help.
 
     The corrected estimate is the one `ragstone calibrate` makes from that many
@@ -217,6 +175,22 @@ def labels(
 
     ragstone plan labels --rate 0.3 --sensitivity 0.9 --specificity 0.85 --judged 2000
     --half-width 0.05 --assurance 0.9
+
+    Args:
+        run: A run whose judge has judged the rows to be labelled.
+        metric (-m): Metric of RUN to correct.
+        labels (LABELS): Human labels for some examples of RUN, which show how accurate the judge
+            is. Repeatable.
+        system: Only this system of RUN.
+        rate: Expected true rate. Default with RUN: its corrected rate.
+        sensitivity: Share of truly positive rows that the judge calls positive.
+        specificity: Share of truly negative rows that the judge calls negative.
+        correlation: Correlation of the judge's scores with people's, for a metric that is not a
+            rate.
+        deviation: Standard deviation of people's scores, if there is no RUN.
+        judged (N): Number of rows the judge has judged.
+        assurance (A): Probability, such as 0.9, that the interval is narrow enough. Default: it is
+            so on average, so about half of all samples give a wider one.
     """
     from dataclasses import replace
 

@@ -4,9 +4,8 @@ import shlex
 import sys
 from collections.abc import Collection
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
 
 
 def runs(
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it.")
-    ] = Path("runs"),
-    json: options.Json = False,
+    folder: Path = Path("runs"),
+    *,
+    json: bool = False,
 ) -> None:
     """List the runs in DIR, the newest first.
 
@@ -35,6 +33,9 @@ def runs(
     in runs/.
 
     Exit status: 0 done, 2 no such folder.
+
+    Args:
+        folder ([DIR]): A folder with runs in it.
     """
     from ragstone.report.pages.runs_page import runs_page
     from ragstone.run.folder.run_list import runs_in
@@ -44,59 +45,43 @@ def runs(
 
 def show(
     run: options.RunFolder,
-    example: Annotated[str | None, typer.Argument(help="Id of an example to show in full.")] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Show the worst examples of this metric; repeatable."),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of examples. Default: 5; 3 per --metric."),
-    ] = None,
-    prompts: Annotated[
-        bool,
-        typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
-                     "received."),
-    ] = False,
-    failures: Annotated[
-        bool,
-        typer.Option("--failures", help="Show at which stage of the pipeline answers that fell "
-                     "short first went wrong."),
-    ] = False,
-    conversations: Annotated[
-        bool,
-        typer.Option("--conversations", help="Show the worst turn, the mean of the turns and the "
-                     "share resolved of whole sessions."),
-    ] = False,
-    bar: Annotated[
-        float | None,
-        typer.Option(metavar="SCORE", help="With --conversations and --metric: a conversation is "
-                     "resolved if its last turn is answered and its score is not worse than "
-                     "this."),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
-    ] = None,
-    without_corrections: options.WithoutCorrections = False,
-    stage: Annotated[
-        str | None,
-        typer.Option(metavar="STAGE", help="With --failures: list the answers that failed at this "
-                     "stage first, such as not_used."),
-    ] = None,
-    metrics_from: options.MetricsFrom = None,
-    full: options.Full = False,
-    json: options.Json = False,
-) -> None:  # fmt: skip
-    """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
+    example: str | None = None,
+    *,
+    metric: list[str] | None = None,
+    limit: Annotated[int | None, {"min": 1}] = None,
+    prompts: bool = False,
+    failures: bool = False,
+    conversations: bool = False,
+    bar: float | None = None,
+    by: list[str] | None = None,
+    without_corrections: bool = False,
+    stage: str | None = None,
+    metrics_from: list[Path] | None = None,
+    full: bool = False,
+    json: bool = False,
+) -> None:
+    """Show the worst examples in RUN, or one EXAMPLE in full.
 
-    Each with the claims, statements or contexts that made it bad, and why. With
-    --metric: the worst examples of that metric. With --failures: the failure waterfall. With
-    --conversations: whole sessions.
-        For one example: its claims, verdicts, evidence, reasons and scores, and each
-    question to a model with its replies and their cost.
+    The worst over all its metrics, each with the claims, statements or contexts that made it bad,
+    and why. With --metric: the worst examples of that metric. With --failures: the failure
+    waterfall. With --conversations: whole sessions. For one example: its claims, verdicts,
+    evidence, reasons and scores, and each question to a model with its replies and their cost.
 
     Exit status: 0 done, 2 no such run, example or metric.
+
+    Args:
+        example: Id of an example to show in full.
+        metric (-m): Show the worst examples of this metric; repeatable.
+        limit (N): Number of examples. Default: 5; 3 per --metric.
+        prompts (--with-prompts): With EXAMPLE: also show the prompts that models received.
+        failures: Show at which stage of the pipeline answers that fell short first went wrong.
+        conversations: Show the worst turn, the mean of the turns and the share resolved of whole
+            sessions.
+        bar (SCORE): With --conversations and --metric: a conversation is resolved if its last turn
+            is answered and its score is not worse than this.
+        by (FIELD): With --failures: field to slice by; repeatable.
+        stage (STAGE): With --failures: list the answers that failed at this stage first, such as
+            not_used.
     """
     from ragstone import report
     from ragstone.analysis.scored_run import metric_among
@@ -141,34 +126,30 @@ def show(
 
 @options.with_server(8421)
 def view(
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it, or one run.")
-    ] = Path("runs"),
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address.")
-    ] = False,
-    labels: Annotated[
-        str,
-        typer.Option(metavar="STORE", help="Store of human labels, if it is not labels.sqlite in "
-                     "DIR: a file, or an address postgresql://…"),
-    ] = "",
-    static: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the app as files, to be opened from the disk, "
-                     "instead of a server."),
-    ] = None,
+    folder: Path = Path("runs"),
     *,
+    no_browser: bool = False,
+    labels: str = "",
+    static: Path | None = None,
     at: "ServerAddress",
-) -> None:  # fmt: skip
-    """Show the runs in DIR in a browser: compare them, see where they fail, open an example.
+) -> None:
+    """Show the runs in DIR in a browser.
 
-    Needs the extra ui. Everything stays on this machine; Ctrl+C ends it. The printed address holds
-    a token, so that nobody else on this machine can open it.
+    Compare them, see where they fail, open an example. Needs the extra ui. Everything stays on this
+    machine; Ctrl+C ends it. The printed address holds a token, so that nobody else on this machine
+    can open it.
 
     With --static: each run with its lists, and its examples, or the 1,000 worst of more
     than 5,000. The files need no server; searching and noting are left out.
 
     Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
+
+    Args:
+        folder ([DIR]): A folder with runs in it, or one run.
+        no_browser: Only print the address.
+        labels (STORE): Store of human labels, if it is not labels.sqlite in DIR: a file, or an
+            address postgresql://…
+        static (DIR): Folder for the app as files, to be opened from the disk, instead of a server.
     """
     if static is not None:
         from ragstone.run import Progress
@@ -197,37 +178,31 @@ def view(
 
 def report(
     run: options.RunFolder,
-    other: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
-                       parser=options.read_place, help="A second run that "
-                       "RUN is compared with."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The HTML file. Default: the name of RUN, here."),
-    ] = None,
-    baseline: options.Baseline = None,
-    margin: options.Margin = None,
-    charts: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for each figure as an SVG file, instead of "
-                     "the report; with --out both are written."),
-    ] = None,
-    png: Annotated[
-        bool, typer.Option("--png", help="With --charts: write PNG files too. Needs the extra png.")
-    ] = False,
-    without_corrections: options.WithoutCorrections = False,
-    metrics_from: options.MetricsFrom = None,
-) -> None:  # fmt: skip
-    """Write what RUN found as one HTML file that opens anywhere and loads nothing.
+    other: options.OtherRun = None,
+    *,
+    out: Path | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    charts: Path | None = None,
+    png: bool = False,
+    without_corrections: bool = False,
+    metrics_from: list[Path] | None = None,
+) -> None:
+    """Write what RUN found as one HTML file that opens anywhere.
 
-    The verdict, every estimate, the comparison of the systems or of two runs, slices,
-    where answers go wrong, the worst ones with the reasons, all answers with filters,
-    and how it was measured. At most 1.5 MB; what it leaves out for that it
-    says. Needs the extra ui; --charts does not.
+    It loads nothing. The verdict, every estimate, the comparison of the systems or of two runs,
+    slices, where answers go wrong, the worst ones with the reasons, all answers with filters, and
+    how it was measured. At most 1.5 MB; what it leaves out for that it says. Needs the extra ui;
+    --charts does not.
 
     Exit status: 0 done, 2 no such run or system.
+
+    Args:
+        other ([RUN_B]): A second run that RUN is compared with.
+        out (FILE): The HTML file. Default: the name of RUN, here.
+        charts (DIR): Folder for each figure as an SVG file, instead of the report; with --out both
+            are written.
+        png: With --charts: write PNG files too. Needs the extra png.
     """
     if png and charts is None:
         raise typer.BadParameter("--png goes with --charts.")
@@ -251,55 +226,50 @@ def report(
         say(line)
 
 
-class As(StrEnum):
-    """How it is written."""
-
-    csv = "csv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    graphrag = "graphrag"
-    embedding = "embedding"
-    taxonomy = "taxonomy"
-    triad = "triad"
-    ragas = "ragas"
-    rubric = "rubric"
-    inspectorraget = "inspectorraget"
-    every_eval_ever = "every-eval-ever"
-
+As = Literal[
+    "csv",
+    "jsonl",
+    "parquet",
+    "graphrag",
+    "embedding",
+    "taxonomy",
+    "triad",
+    "ragas",
+    "rubric",
+    "inspectorraget",
+    "every-eval-ever",
+]
 
 SCORES = "scores"
-FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "parquet"}
+FILES: "dict[As, FileFormat]" = {"csv": "csv", "jsonl": "jsonl", "parquet": "parquet"}
 
 
 def export(
     run: options.RunFolder,
-    to: Annotated[
-        As,
-        typer.Option("--as", help="File format; or the suite whose report is wanted: CSV files "
-                     "with the columns of the tool that the suite is named after; or the tool that "
-                     "opens it."),
-    ] = As.csv,
-    what: Annotated[
-        str,
-        typer.Option(help="scores, estimates, judgements:KIND or examples."),
-    ] = SCORES,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Output file; for a report, a folder for "
-                                  "all its files, or FILE.csv for the first. Default: standard "
-                                  "output, of a report the first file.")
-    ] = None,
-    without_corrections: options.WithoutCorrections = False,
-    metrics_from: options.MetricsFrom = None,
-) -> None:  # fmt: skip
-    """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
+    *,
+    to: As = "csv",
+    what: str = SCORES,
+    out: Path | None = None,
+    without_corrections: bool = False,
+    metrics_from: list[Path] | None = None,
+) -> None:
+    """Export tables of RUN, or RUN as the report of another tool.
 
-    An undefined or missing value becomes an empty cell, never 0.
+    Tables are its scores, estimates, judgements and examples. An undefined or missing value becomes
+    an empty cell, never 0.
+
+    Args:
+        to (--as): File format; or the suite whose report is wanted: CSV files with the columns of
+            the tool that the suite is named after; or the tool that opens it.
+        what: scores, estimates, judgements:KIND or examples.
+        out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
+            first. Default: standard output, of a report the first file.
     """
     from ragstone.core.errors import InputError
     from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
 
-    if to is As.parquet and out is None and sys.stdout.isatty():
+    if to == "parquet" and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     if to not in FILES and what != SCORES:
         raise InputError(
@@ -309,7 +279,7 @@ def export(
     load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
     if to not in FILES:
-        write_as(opened, to.value, out)
+        write_as(opened, to, out)
     elif out is None:
         _print(as_bytes(export_table(opened, what), FILES[to]))
     else:
@@ -348,24 +318,21 @@ WAITING = 5
 
 def batches(
     run: options.RunFolder,
-    as_known: Annotated[
-        bool, typer.Option("--as-known", help="Ask no provider: show what was last known.")
-    ] = False,
-    forget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Give up a batch that cannot be read any more, such as one "
-            "that was deleted: its questions are asked, and paid for, again.",
-        ),
-    ] = None,
-    json: options.Json = False,
+    *,
+    as_known: bool = False,
+    forget: str | None = None,
+    json: bool = False,
 ) -> None:
-    """List the batches that RUN was asked in: how far they are, and what goes on with them.
+    """List the batches that RUN was asked in, and how far they are.
 
-    The keys of the providers are read from the environment.
+    Also what goes on with them. The keys of the providers are read from the environment.
 
     Exit status: 0 done, 2 no batches there.
+
+    Args:
+        as_known: Ask no provider: show what was last known.
+        forget (ID): Give up a batch that cannot be read any more, such as one that was deleted: its
+            questions are asked, and paid for, again.
     """
     from ragstone.report.pages.runs_page import batches_page
     from ragstone.run.batches import batch_follower

@@ -79,54 +79,6 @@ MOST_NOTED = 3
 def evaluate(data: Any, **arguments: Any) -> Run:
     """Judge examples, compute metrics, and save everything in a run folder.
 
-    Args:
-        data: A path, an iterable of mappings or examples, or a pandas, Polars or
-            Arrow table; see ``ragstone.read``.
-        metrics: One or more metrics, or names such as ``precision(k=5)``.
-        suites: Names of suites of metrics. If neither metrics nor suites are given:
-            ``quick``, every metric that the data and the judges allow.
-        judge: One or more judges, in order; each judges what the previous ones left
-            unjudged. ``local``, ``human``, ``human:FILE``, ``nli:NAME``, or a chat model such
-            as ``openai:MODEL`` or ``http://HOST/v1#MODEL``; several models separated by
-            commas form a panel that votes. Also a model object, or an async function that
-            answers a ``ChatRequest``. Default: the labels in the data, then ``local``.
-        by: Fields to group results by, in addition to ``system``.
-        cluster: Field that groups dependent rows: intervals treat rows with the same
-            value as not independent. None: ``session`` where sessions hold several
-            questions, else ``question_id``.
-        out: Run folder. If it already holds a run with the same data and settings,
-            that run is resumed. None: a temporary folder.
-        columns: Maps Ragstone's field names to the data's column names.
-        qrels: Relevance judgements for a TREC run.
-        skip_bad: Skip invalid records and write them to the run folder.
-        keep_thoughts: Judge what a reasoning model wrote in think tags with its answer.
-        limit: Maximum number of examples to read.
-        citations: Regular expression that finds citations in an answer; its first
-            group is the id or rank of a context.
-        embedder: Embedding model: a name such as ``builtin:minilm``, a folder,
-            ``org/name`` or ``openai:MODEL``, or an encoder. None: ``builtin:minilm``,
-            downloaded once, if a requested metric needs embeddings; if it cannot be
-            had, scores that need it are missing.
-        cross_encoder: Cross-encoder for ``semantic_similarity_cross_encoder``: a name
-            or an object.
-        bertscore: BERTScore settings, separated by commas: ``model=NAME`` for an encoder of
-            its own beside ``embedder``, ``layer=9``, ``idf`` (over the data's references),
-            ``rescale`` or ``rescale=FILE``.
-        offline: Download no model, and contact no server except on this machine.
-        instructions: Plan, prompts, language and rubrics for chat models.
-        limits: Limits on the rate and cost of model calls.
-        engine: What judges: ``local``, this process; ``ray``, the workers of the Ray cluster of
-            this machine, or ``ray:HOST:PORT``, of another one. The numbers are the same.
-        max_poison: Examples that end the worker which judges them are set aside, so many at most.
-        batch: Ask models in batches, which providers answer within a day at a lower price.
-            Raises ``BatchesWaiting`` until they have; the same call goes on.
-        batch_wait: Seconds to wait for batches.
-        batch_rest: How what a batch could not answer is asked again: ``batch``, in the next
-            one, or ``alone``.
-        debug: Called with each example as soon as it is judged; with chat models,
-            before its whole block is.
-        progress: Called after each block, and periodically while models are asked.
-
     Raises:
         DataError: Records that cannot be read; lists all of them.
         InputError: An unknown metric, judge, suite or field; a run folder that holds

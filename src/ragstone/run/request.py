@@ -227,7 +227,59 @@ def _definition(metric: Metric) -> object:
 
 @dataclass(frozen=True)
 class Request:
-    """The caller's arguments; ``evaluate`` says what each means.
+    """What is to be evaluated: the arguments of ``evaluate``, and the options of its command.
+
+    Args:
+        data: A path, an iterable of mappings or examples, or a pandas, Polars or
+            Arrow table; see ``ragstone.read``.
+        metrics: One or more metrics, or names such as ``precision(k=5)``.
+        suites: Names of suites of metrics. If neither metrics nor suites are given:
+            ``quick``, every metric that the data and the judges allow.
+        judge: Who judges: ``local``, ``human``, ``human:FILE``, ``nli:NAME``, ``openai:MODEL``,
+            ``anthropic:MODEL``, ``gemini:MODEL`` or ``http://HOST/v1#MODEL``. Several models
+            separated by commas form a panel that votes. Of several judges, each judges what the
+            previous ones left unjudged. Default: the labels in the data, then ``local``. In Python
+            also a model object, or an async function that answers a ``ChatRequest``.
+        by: Also report results for each value of this field, such as ``question_type``. Results by
+            system are always reported.
+        cluster: Field that groups dependent rows: intervals treat rows with the same value as
+            not independent. Default: ``session`` where sessions hold several questions, else
+            ``question_id``.
+        out: Run folder, or its URL, such as ``s3://bucket/runs/NAME``. If it already holds a run
+            with the same data and settings, that run is resumed. In Python the default is a
+            temporary folder.
+        columns: Maps Ragstone's field names to the data's column names.
+        qrels: Relevance judgements (qrels) for a TREC run.
+        skip_bad: Skip invalid rows. They are written to ``rejected.jsonl`` in the run folder.
+        keep_thoughts: Judge what a reasoning model wrote in ``<think>`` tags with its answer.
+        limit: Evaluate only so many rows, the first ones.
+        citations: Regular expression that finds citations in an answer, if they are not like [1]
+            or [doc-7]; its first group is the context's id or rank.
+        embedder: Embedding model: ``builtin:minilm``, a folder, ``org/name`` on the Hugging Face
+            Hub, ``openai:MODEL`` or ``http://HOST/v1#MODEL``. Default: ``builtin:minilm``,
+            downloaded once, if a metric you name needs embeddings; if it cannot be had, scores that
+            need it are missing. In Python also an encoder.
+        cross_encoder: Cross-encoder that scores answer and reference together: a folder, or
+            ``org/name`` on the Hugging Face Hub. In Python also an object.
+        bertscore: BERTScore settings, separated by commas: ``model=NAME`` for an encoder of its own
+            beside the embedder, ``layer=9``, ``idf`` (over the data's references), ``rescale`` or
+            ``rescale=FILE``.
+        offline: Download no model, and send no text to another machine.
+        instructions: Plan, prompts, language and rubrics for chat models.
+        limits: Limits on the rate and cost of model calls.
+        engine: What judges: ``local``, this process; ``ray``, the Ray cluster of this machine, made
+            if there is none; ``ray:HOST:PORT``, another. The numbers are the same.
+        max_poison: Examples that end the worker which judges them are set aside, so many at most;
+            their scores are missing.
+        batch: Ask models in batches, usually at half the price. OpenAI, Anthropic, Gemini and
+            servers with /v1/batches answer within a day; the same command goes on then. In Python
+            this raises ``BatchesWaiting`` until then.
+        batch_wait: Wait so many seconds for batches.
+        batch_rest: How what a batch could not answer is asked again: ``batch``, in the next
+            one, or ``alone``, at once and at the full price.
+        debug: Called with each example as soon as it is judged; with chat models,
+            before its whole block is.
+        progress: Called after each block, and periodically while models are asked.
 
     Raises:
         InputError: Arguments of a wrong type, or a limit below 1.
@@ -272,12 +324,15 @@ class Request:
 def with_arguments_of(
     form: Callable[P, object],
 ) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
-    """Give a function the parameters of a form, for type checkers, editors and ``help``."""
+    """Give a function the parameters of a form, and what its docstring says of them."""
 
     def decorate(function: Callable[..., Result]) -> Callable[P, Result]:
         form_signature = inspect.signature(function)
         parameters = list(inspect.signature(form).parameters.values())
         function.__signature__ = form_signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        listed = (inspect.getdoc(form) or "").partition("Args:\n")[2].partition("\n\nRaises:")[0]
+        about, raises, errors = (inspect.getdoc(function) or "").partition("\n\nRaises:")
+        function.__doc__ = f"{about}\n\nArgs:\n{listed}{raises}{errors}"
         return cast(Callable[P, Result], function)
 
     return decorate

@@ -226,10 +226,13 @@ class Instructions:
     """Instructions to chat models.
 
     Args:
-        plan: ``isolated``: each task in its own call. ``lean``: some tasks share a call.
-        prompts: Folder of custom prompts, which replace the built-in ones.
-        language: Language of the replies; None: the language of the texts.
-        rubrics: TOML file with your own criteria.
+        plan: ``isolated``: each task in its own call. ``lean``: fewer calls, because some tasks
+            share one and may influence each other.
+        prompts: Folder of custom prompts: files such as ``support.md``, which replace the
+            built-in ones.
+        language: Language in which models write claims and reasons, such as German. Default: the
+            language of the texts.
+        rubrics: TOML file that defines your own criteria.
     """
 
     plan: str = "isolated"
@@ -246,15 +249,17 @@ class Limits:
     """Limits on calls to models.
 
     Args:
-        timeout: Seconds to wait for one reply after sending the request.
+        timeout: Time limit for one reply in seconds, counted from when the request is sent.
         concurrency: Maximum concurrent calls per model; adapts to the server's limit.
-        rpm: Maximum calls per minute to each model; None: no known limit.
-        tpm: Maximum tokens per minute to each model; None: no known limit.
+        rpm: Maximum calls per minute to each model. Default: no known limit.
+        tpm: Maximum tokens per minute to each model. Default: no known limit.
         max_calls: Maximum calls in the whole run; what is then not judged is missing.
-        budget: Maximum cost of the whole run in US dollars; needs prices.
-        prices: TOML file with prices; None: the prices in the ``prices`` extra.
-        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``;
-            None: Ragstone's cache folder.
+        budget: Maximum cost of the whole run in US dollars. What is then not judged is missing,
+            and the same run with a larger budget goes on. Needs prices.
+        prices: TOML file with prices per million tokens. Default: the prices in the ``prices``
+            extra.
+        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``,
+            for several machines. Default: Ragstone's cache folder.
         cached: Whether to use replies cached by earlier runs and to cache new ones.
 
     Raises:
