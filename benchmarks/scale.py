@@ -18,6 +18,7 @@ processor each.
 """
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -34,7 +35,6 @@ from pathlib import Path
 
 from against_mock import mock, sent
 from ray_nodes import RayNodes, kill, processes, ray_nodes
-from stream import write_rows
 
 from ragstone.run.judging.sharding import OF_A_SHARD
 
@@ -42,6 +42,56 @@ CONTEXTS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 KEPT_OUT = ("run.json", ".lock", "journal.sqlite")
 """What may differ between runs of the same data."""
+
+
+WORDS = ("
+).split()
+
+
+def write_rows(path: Path, rows: int, contexts: int = 5) -> None:
+    """Rows of four systems, labelled at random from a fixed seed."""
+    draw = random.Random(0)
+    with path.open("w", encoding="utf-8") as handle:
+        for number in range(rows):
+            labels = []
+            for _ in range(contexts):
+                relevant = draw.random() < 0.5
+                sufficient = relevant and draw.random() < 0.4
+                labels.append(
+                    {
+                        "topically_relevant": int(relevant),
+                        "evidence_sufficient": int(sufficient),
+                        "misleading": int(draw.random() < 0.1),
+                    }
+                )
+            unsupported = draw.random() < 0.3
+            record = {
+                "id": f"r{number}",
+                "system": f"system{number % 4}",
+                "question": f"{_sentence(draw, 8)} {number // 4}?",
+                "contexts": [_sentence(draw, 14) for _ in range(contexts)],
+                "answer": _sentence(draw, 12),
+                "labels": {
+                    "contexts": labels,
+                    "answer": {
+                        "support_present": 1,
+                        "unsupported_claim_present": int(unsupported),
+                        "contradicted_claim_present": int(unsupported and draw.random() < 0.2),
+                        "source_cited": 0,
+                        "fabricated_source": 0,
+                        "proper_action": int(draw.random() < 0.8),
+                        "response_on_topic": 1,
+                        "helpful": int(draw.random() < 0.7),
+                        "incomplete": int(draw.random() < 0.2),
+                        "unsafe_content": 0,
+                    },
+                },
+            }
+            handle.write(json.dumps(record) + "\n")
+
+
+def _sentence(draw: random.Random, words: int) -> str:
+    return " ".join(draw.choices(WORDS, k=words)).capitalize() + "."
 
 
 @dataclass(frozen=True, slots=True)

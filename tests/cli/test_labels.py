@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -29,7 +29,7 @@ def sheet(tmp_path: Path) -> Path:
 
 
 def test_every_layout_can_be_written() -> None:
-    assert [one.value for one in LayoutOption] == list(LAYOUTS)
+    assert list(get_args(LayoutOption)) == list(LAYOUTS)
 
 
 @pytest.mark.parametrize("name", ["labels.jsonl", "long.csv", "argilla.json", "label_studio.json"])

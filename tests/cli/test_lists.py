@@ -4,7 +4,6 @@ import platform
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -107,23 +106,21 @@ def test_doctor_knows_the_key_of_every_server(
 
 
 def test_an_extra_is_installed_where_all_its_packages_are() -> None:
-    assert doctor._extra("mine", ["numpy", "polars"]).installed
-    assert not doctor._extra("mine", ["numpy", "no-such-package"]).installed
+    assert doctor._extra("mine", ["numpy", "polars"])["installed"]
+    assert not doctor._extra("mine", ["numpy", "no-such-package"])["installed"]
 
 
 def test_doctor_has_a_line_for_each_thing_that_it_looked_at() -> None:
-    found = replace(
-        doctor.examination(),
-        base={"numpy": "9.9", "polars": None},
-        extras=[
-            doctor.Extra("onnx", {"onnxruntime": "9.9", "tokenizers": "9.9"}, True, ""),
-            doctor.Extra("torch", {"torch": None}, False, "pip install torch"),
-        ],
-        keys=["OPENAI_API_KEY", "GEMINI_API_KEY"],
-        own_metrics=["mine", "yours"],
-        terminal=doctor.Screen(80, "utf-8", True),
-        folder=doctor.WorkFolder("/here", True),
-    )
+    torch = {"name": "torch", "packages": ["torch"], "installed": False, "install": "pip …"}
+    onnx = {"name": "onnx", "packages": ["onnxruntime", "tokenizers"], "installed": True}
+    found = doctor.examination() | {
+        "base": {"numpy": "9.9", "polars": None},
+        "extras": [onnx, torch],
+        "keys": ["OPENAI_API_KEY", "GEMINI_API_KEY"],
+        "own_metrics": ["mine", "yours"],
+        "terminal": {"width": 80, "encoding": "utf-8", "colours": True},
+        "folder": {"path": "/here", "writable": True},
+    }
     lines = dict(doctor._rows(found))
     assert list(lines) == [
         "ragstone", "python", "numpy", "polars", "extra onnx", "extra torch", "encoder", "keys",
@@ -133,14 +130,19 @@ def test_doctor_has_a_line_for_each_thing_that_it_looked_at() -> None:
     assert lines["python"].startswith(platform.python_version())
     assert (lines["numpy"], lines["polars"]) == ("9.9", "not installed")
     assert lines["extra onnx"] == "installed  (onnxruntime, tokenizers)"
-    assert lines["extra torch"] == "not installed: pip install torch  (torch)"
+    assert lines["extra torch"] == "not installed: pip …  (torch)"
     assert lines["encoder"].startswith("builtin:minilm, ")
     assert lines["keys"] == "OPENAI_API_KEY, GEMINI_API_KEY"
     assert lines["own metrics"] == "mine, yours"
     assert lines["terminal"] == "80 columns, utf-8, colours"
     assert lines["folder"] == "/here, writable"
-    nothing = replace(found, keys=[], own_metrics=[], folder=doctor.WorkFolder("/here", False))
-    lines = dict(doctor._rows(replace(nothing, terminal=doctor.Screen(80, "ascii", False))))
+    nothing = found | {
+        "keys": [],
+        "own_metrics": [],
+        "folder": {"path": "/here", "writable": False},
+        "terminal": {"width": 80, "encoding": "ascii", "colours": False},
+    }
+    lines = dict(doctor._rows(nothing))
     assert lines["keys"].startswith("none set of OPENAI_API_KEY, ")
     assert lines["own metrics"] == "none installed"
     assert lines["folder"] == "/here, NOT writable"

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
-
 from . import options
 from .annotate_queue import (
     RUNS,
@@ -21,19 +19,16 @@ from .annotate_queue import (
 )
 from .labels import LayoutOption, labels
 from .options import load_user_metrics, with_kinds
-from .output import SourceFirst, guarded, print_json, print_page, say
+from .output import SourceFirst, group, guarded, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.web.security import ServerAddress
 
-annotate = typer.Typer(
-    cls=SourceFirst,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Let people label examples in the browser. "
+annotate = group(
+    SourceFirst,
+    "Let people label examples in the browser. "
     "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -128,24 +123,24 @@ def new(
     from ragstone.web.entry_points import check_address
 
     # Before anything is made, for a queue without its people or its app would be left behind.
-    for one in _names(annotators):
-        check_person(one)
+    for annotator in _names(annotators):
+        check_person(annotator)
     check_address(at)
-    told = "" if instructions is None else _text(instructions)
+    guidance = "" if instructions is None else _text(instructions)
     load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
     if not path.exists():
         source, store = named_queue(source, store)
-    place = store or str(folder_of(path))
+    address = store or str(folder_of(path))
     if not path.exists():
-        queue, is_new = existing_queue(source, place), False
+        queue, is_new = existing_queue(source, address), False
     else:
         examples, chosen = _filtered(path, only) if only else (None, "")
-        with folder_for_store(place):
-            before = queue_names(place)
+        with folder_for_store(address):
+            before = queue_names(address)
             queue = make_queue.annotate(
                 path,
-                place,
+                address,
                 examples=examples,
                 chosen=chosen,
                 name=name,
@@ -160,12 +155,12 @@ def new(
                 order=order,
                 route=route,
                 together=together,
-                instructions=told,
+                instructions=guidance,
                 guidelines=guidelines,
                 seed=seed,
             )
         is_new = queue.name not in before
-    serve_queue(queue, place, path, _names(annotators), at, no_browser, json, is_new=is_new)
+    serve_queue(queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new)
 
 
 @annotate.command("list")
@@ -185,8 +180,8 @@ def list_queues(
     from ragstone.report.pages.annotation_pages import queues_page
 
     database = open_store(store)
-    found = [queue_work(database, one.name) for one in queues(database)]
-    print_page(queues_page(database.name, found), json=json)
+    works = [queue_work(database, row.name) for row in queues(database)]
+    print_page(queues_page(database.name, works), json=json)
 
 
 @annotate.command()
@@ -240,18 +235,18 @@ def extend(
     from ragstone.annotation.queue.labels_store import check_person
 
     queue, store = named_queue(queue, store)
-    found = open_queue(queue, store)
+    opened = open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
     if source is not None:
-        say(f"{more_examples(found, source, author):,} items added.", err=True)
-    for one in with_choices(labels_asked(label, None)) if label else ():
-        found.ask(one, author)
+        say(f"{more_examples(opened, source, author):,} items added.", err=True)
+    for added in with_choices(labels_asked(label, None)) if label else ():
+        opened.ask(added, author)
     if n is not None or every:
-        found.limit(None if every else n, author)
+        opened.limit(None if every else n, author)
     if route is not None:
-        found.route(route, author)
-    links = {who: found.invite(who, by=author) for who in _names(annotators)}
+        opened.route(route, author)
+    links = {who: opened.invite(who, by=author) for who in _names(annotators)}
     _print_progress(queue, store, links, json=json)
 
 
@@ -305,11 +300,11 @@ def adjudicate(
     # A new link ends the old one.
     check_address(at)
     queue, store = named_queue(queue, store)
-    found = open_queue(queue, store)
-    token = found.invite(name or own_name(), "adjudicator")
-    place = store or str(RUNS)
-    open_in_browser(found, place, {name or own_name(): token}, at, no_browser, json,
-          start=f"/annotate/{found.name}/adjudicate")  # fmt: skip
+    opened = open_queue(queue, store)
+    token = opened.invite(name or own_name(), "adjudicator")
+    address = store or str(RUNS)
+    open_in_browser(opened, address, {name or own_name(): token}, at, no_browser, json,
+          start=f"/annotate/{opened.name}/adjudicate")  # fmt: skip
 
 
 @annotate.command("import")
@@ -341,11 +336,11 @@ def take_labels(
     if json:
         print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
         return
-    said = f"{counted(done.answers, 'item')} of {', '.join(done.people) or 'nobody'}"
+    imported = f"{counted(done.answers, 'item')} of {', '.join(done.people) or 'nobody'}"
     left = (
         f"; {counted(done.left_out, 'row')} of what {queue} does not ask" if done.left_out else ""
     )
-    say(f"Took over {said}{left}.")
+    say(f"Took over {imported}{left}.")
 
 
 @annotate.command()
@@ -379,9 +374,9 @@ def export(
     from ragstone.core.database import POSTGRES
 
     queue, store = named_queue(queue, store)
-    found = open_queue(queue, store)
+    opened = open_queue(queue, store)
     if tags:
-        _write_tags(QueueTags(open_store(store), found), out, json=json)
+        _write_tags(QueueTags(open_store(store), opened), out, json=json)
         return
     name = open_store(store).name
     labels(
@@ -396,17 +391,17 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
     from ragstone.annotation.write_labels import write_rows
     from ragstone.report.number_format import counted
 
-    found = tags.examples()
-    columns = {f"tag:{tag}": ids for tag, ids in found.by_tag.items()}
+    tagged = tags.examples()
+    columns = {f"tag:{tag}": ids for tag, ids in tagged.by_tag.items()}
     rows = [
         {"id": id, **{name: "yes" if id in ids else "no" for name, ids in columns.items()}}
-        for id in sorted(found.labelled)
+        for id in sorted(tagged.labelled)
     ]
     write_rows(rows, ["id", *columns], out)
     if json:
-        print_json({"examples": len(rows), "tags": list(found.by_tag), "out": out})
+        print_json({"examples": len(rows), "tags": list(tagged.by_tag), "out": out})
         return
-    say(f"{counted(len(found.by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
+    say(f"{counted(len(tagged.by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
 
 
 def _filtered(path: Path, only: str) -> tuple[list[str], str]:
@@ -422,28 +417,23 @@ def _filtered(path: Path, only: str) -> tuple[list[str], str]:
     from ragstone.web.filters import ExampleFilter
 
     require_ui("A filter")
-    wanted = ExampleFilter.read(only.removeprefix("?"))
-    if not wanted.conditions:
+    condition = ExampleFilter.read(only.removeprefix("?"))
+    if not condition.conditions:
         raise InputError(
             f"--filter {only} names no condition, such as where=faithfulness:..0.5 or "
             "stage=not_grounded."
         )
-    rows = wanted.chosen(example_rows(Run.open(path)))
+    rows = condition.chosen(example_rows(Run.open(path)))
     if rows.is_empty():
-        raise InputError(f"No answer in {path} matches: {wanted.words}.")
-    return rows["id"].to_list(), wanted.words
+        raise InputError(f"No answer in {path} matches: {condition.words}.")
+    return rows["id"].to_list(), condition.words
 
 
-def _names(given: str | None) -> list[str]:
-    return [one.strip() for one in given.split(",")] if given else []
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _text(file: Path) -> str:
-    """What a file says.
-
-    Raises:
-        InputError: It is no text in UTF-8.
-    """
     from ragstone.core.errors import InputError
 
     try:
@@ -457,7 +447,6 @@ def _text(file: Path) -> str:
 def _print_progress(
     name: str, store: str, links: dict[str, str] | None = None, *, json: bool
 ) -> None:
-    """Print how far a queue is, and new links."""
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import progress_page
 

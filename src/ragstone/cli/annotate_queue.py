@@ -16,7 +16,7 @@ RUNS = Path("runs")
 
 
 def folder_of(source: Path) -> Path:
-    """Where the labels of a source are kept: beside a run, or in the folder of the runs."""
+    """Return the folder of a source's labels: beside a run, or the folder of the runs."""
     from ragstone.core.files import RunEntry
 
     if (source / RunEntry.MANIFEST).is_file():
@@ -25,9 +25,9 @@ def folder_of(source: Path) -> Path:
 
 
 @contextmanager
-def folder_for_store(place: str) -> Iterator[None]:
+def folder_for_store(store: str) -> Iterator[None]:
     """The folder of the runs, which is made for the store, unless no store comes of it."""
-    is_made = Path(place) == RUNS and not RUNS.exists()
+    is_made = Path(store) == RUNS and not RUNS.exists()
     if is_made:
         RUNS.mkdir()
     try:
@@ -39,16 +39,16 @@ def folder_for_store(place: str) -> Iterator[None]:
         raise
 
 
-def queue_names(place: str) -> set[str]:
+def queue_names(store: str) -> set[str]:
     """The names of the queues of a store; none if there is no store yet."""
     from ragstone.annotation.queue.queue import queues
     from ragstone.core.database import POSTGRES
 
-    is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
-    return {one.name for one in queues(open_store(place))} if is_there else set()
+    is_there = store.startswith(POSTGRES) or _file_of(store).is_file()
+    return {row.name for row in queues(open_store(store))} if is_there else set()
 
 
-def existing_queue(name: str, place: str) -> "Queue":
+def existing_queue(name: str, store: str) -> "Queue":
     """A queue to go on with.
 
     Raises:
@@ -57,24 +57,23 @@ def existing_queue(name: str, place: str) -> "Queue":
     from ragstone.annotation.queue.queue import Queue
     from ragstone.core.errors import InputError
 
-    known = queue_names(place)
+    known = queue_names(store)
     if name in known:
-        return Queue(open_store(place), name)
-    there = f"The queues of {place} are {', '.join(sorted(known))}." if known else ""
-    none = f"{place} has no queue yet; --labels names another store."
+        return Queue(open_store(store), name)
+    listed = f"The queues of {store} are {', '.join(sorted(known))}." if known else ""
+    none = f"{store} has no queue yet; --labels names another store."
     raise InputError(
-        f"There is no {name}: name a run, a dataset, a label sheet, or a queue. {there or none}"
+        f"There is no {name}: name a run, a dataset, a label sheet, or a queue. {listed or none}"
     )
 
 
-def _file_of(place: str) -> Path:
-    """The file of a store that is no address."""
+def _file_of(store: str) -> Path:
     from ragstone.annotation.queue.labels_store import FILE
 
-    return Path(place) / FILE if Path(place).is_dir() else Path(place)
+    return Path(store) / FILE if Path(store).is_dir() else Path(store)
 
 
-def open_store(store: str, wanted: str = "") -> "LabelDatabase":
+def open_store(store: str, queue: str = "") -> "LabelDatabase":
     """The store, which has to be there.
 
     Raises:
@@ -84,21 +83,21 @@ def open_store(store: str, wanted: str = "") -> "LabelDatabase":
     from ragstone.core.database import POSTGRES
     from ragstone.core.errors import InputError
 
-    place = store or str(RUNS)
-    file = _file_of(place)
-    if not place.startswith(POSTGRES) and not file.is_file():
-        also = f", and no {wanted}" if wanted else ""
+    address = store or str(RUNS)
+    file = _file_of(address)
+    if not address.startswith(POSTGRES) and not file.is_file():
+        also = f", and no {queue}" if queue else ""
         raise InputError(
             f"There is no store of labels {file}{also}. `ragstone annotate RUN` makes one beside "
             "the runs; --labels names another."
         )
-    return open_labels(place)
+    return open_labels(address)
 
 
 def named_queue(name: str, store: str) -> tuple[str, str]:
     """The name and the store of a queue, which ``STORE#QUEUE`` names both."""
-    place, mark, queue = name.rpartition("#")
-    return (queue, place) if mark and not store else (name, store)
+    address, mark, queue = name.rpartition("#")
+    return (queue, address) if mark and not store else (name, store)
 
 
 def open_queue(name: str, store: str) -> "Queue":
@@ -119,7 +118,7 @@ def own_name() -> str:
 
 def serve_queue(
     queue: "Queue",
-    place: str,
+    store: str,
     source: Path,
     annotators: list[str],
     at: "ServerAddress",
@@ -129,30 +128,30 @@ def serve_queue(
     is_new: bool,
 ) -> None:
     """Serve a queue with a link for everybody who has none yet."""
-    there = {one.name for one in queue.people() if one.revoked is None}
-    if not annotators and not (there - {own_name()}):
+    linked = {person.name for person in queue.people() if person.revoked is None}
+    if not annotators and not (linked - {own_name()}):
         links = {own_name(): queue.invite(own_name())}
     else:
-        links = {one: queue.invite(one) for one in annotators if one not in there}
+        links = {name: queue.invite(name) for name in annotators if name not in linked}
     if not json:
         say(
             f"{'Made' if is_new else 'Going on with'} the queue {queue.name} of {source}: "
-            f"{', '.join(one.label for one in queue.form.asked)}."
+            f"{', '.join(question.label for question in queue.form.asked)}."
         )
-        for one in annotators:
-            if one in there:
+        for name in annotators:
+            if name in linked:
                 say(
-                    f"{one} has a link already; a new one: ragstone annotate extend {queue.name} "
-                    f"--annotators {one}"
+                    f"{name} has a link already; a new one: ragstone annotate extend {queue.name} "
+                    f"--annotators {name}"
                 )
     mine = links.get(own_name()) if list(links) == [own_name()] else None
     start = f"/a/{mine}" if mine else f"/annotate/{queue.name}/progress"
-    open_in_browser(queue, place, links, at, no_browser, json, start=start)
+    open_in_browser(queue, store, links, at, no_browser, json, start=start)
 
 
 def open_in_browser(
     queue: "Queue",
-    place: str,
+    store: str,
     links: dict[str, str],
     at: "ServerAddress",
     no_browser: bool,
@@ -163,8 +162,8 @@ def open_in_browser(
     from ragstone.core.database import POSTGRES
     from ragstone.web.entry_points import view
 
-    folder = Path(place)
-    if place.startswith(POSTGRES):
+    folder = Path(store)
+    if store.startswith(POSTGRES):
         folder = RUNS if RUNS.is_dir() else Path()
     elif not folder.is_dir():
         folder = folder.parent
@@ -183,7 +182,7 @@ def open_in_browser(
 
     view(
         folder,
-        labels="" if Path(place).is_dir() else place,
+        labels="" if Path(store).is_dir() else store,
         at=at,
         browser=not no_browser,
         told=told,

@@ -24,18 +24,11 @@ from .labels import agreement, calibrate, labels, sample
 from .lookup import formats, judges, metrics, models
 from .monitor import monitor
 from .options import described, with_kinds
-from .output import Paneled, Start, guarded
+from .output import Paneled, Start, group, guarded
 from .plan import plan
 from .runs import batches, export, report, runs, show, view
 
-app = typer.Typer(
-    name="ragstone",
-    cls=Start,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = group(Start, name="ragstone", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
     "Inspect": (view, report, runs, batches, show, correct, export),
@@ -54,8 +47,8 @@ app.add_typer(guard, name="guard", rich_help_panel="Decide")
 app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"ragstone {ragstone.__version__}")
         raise typer.Exit
 

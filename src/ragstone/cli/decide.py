@@ -52,7 +52,7 @@ def compare(
 
     load_user_metrics(metrics_from or ())
     alone = without_corrections
-    found = analysis.compare(
+    comparison = analysis.compare(
         options.read_run(run, without_corrections=alone),
         None if other is None else options.read_run(other, without_corrections=alone),
         baseline=baseline,
@@ -63,7 +63,7 @@ def compare(
         adjust=cast("Adjust", adjust),
         force=force,
     )
-    print_page(comparison_page(found), json=json)
+    print_page(comparison_page(comparison), json=json)
 
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -156,7 +156,6 @@ def gate(
 
 
 def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
-    """Write the page to the files that were asked for, and to the summary of a CI step."""
     from ragstone.core.files import write_result
     from ragstone.report.render.documents import as_junit, as_markdown
 
@@ -216,7 +215,7 @@ def weights(
     from ragstone.run import Run
 
     load_user_metrics(metrics_from or ())
-    found = fit_weights(
+    fitted = fit_weights(
         Scored(Run.open(run), cluster=cluster),
         read_opinions(preferences),
         metrics=names_of(metric),
@@ -226,9 +225,9 @@ def weights(
         level=level,
     )
     if out is not None:
-        text = dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        text = dumps(fitted.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         write_result(out, text + "\n")
-    print_page(weights_page(found), json=json)
+    print_page(weights_page(fitted), json=json)
     print_notes([f"written to {out}."] if out is not None else ())
 
 
@@ -284,8 +283,8 @@ def correct(
             raise InputError(
                 f"Name the judgement, such as response: ragstone correct RUN {example} lists them."
             )
-        found = opened.correctable(example)
-        print_page(can_be_page(opened.path, example, found), json=json)
+        judgements = opened.correctable(example)
+        print_page(can_be_page(opened.path, example, judgements), json=json)
         return
     kind, _, unit = judgement.partition("#")
     if undo:
@@ -302,14 +301,13 @@ def correct(
     print_page(done_page(opened, done), json=json)
 
 
-def _pairs(given: list[str] | tuple[()]) -> dict[str, object]:
-    """The values by column, split at the first ``=``."""
+def _pairs(texts: list[str] | tuple[()]) -> dict[str, object]:
     pairs: dict[str, object] = {}
-    for one in given:
-        name, there, value = one.partition("=")
-        if not there or not name.strip() or name in pairs:
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or name in pairs:
             raise typer.BadParameter(
-                f"{one!r} is not COLUMN=VALUE." if name not in pairs else f"{name} is said twice.",
+                f"{text!r} is not COLUMN=VALUE." if name not in pairs else f"{name} is said twice.",
                 param_hint="COLUMN=VALUE",
             )
         pairs[name.strip()] = value

@@ -124,9 +124,9 @@ def evaluate(
     from ragstone.run.request import Request
 
     columns = column_names(map or ())
-    own = load_user_metrics(metrics_from or ())
-    named = [*(metric or ()), *metrics_defined(criterion or (), yes_no or ())]
-    metrics, suites, notes = metrics_requested(named, suite or (), own, quick=True)
+    user_metrics = load_user_metrics(metrics_from or ())
+    texts = [*(metric or ()), *metrics_defined(criterion or (), yes_no or ())]
+    metrics, suites, notes = metrics_requested(texts, suite or (), user_metrics, quick=True)
     request = Request(
         data,
         metrics=metrics,
@@ -166,7 +166,7 @@ def evaluate(
     except BatchesWaiting as waiting:
         end_waiting(waiting, json=json)
     if reported is not None:
-        write_as(run, reported, export, told=run.form.remarks)
+        write_as(run, reported, export, repeated=run.form.remarks)
     finish(run, notes, full=full, pooled=pooled, json=json)
 
 
@@ -182,17 +182,16 @@ def _check_kept(out: str | None) -> None:
 
 
 def _suite_to_export(suites: Sequence[str], file: Path) -> str:
-    """The one suite that has a report, checked before anything is judged."""
     from ragstone.core.errors import InputError
     from ragstone.report.layouts import LAYOUTS, check_target
 
     check_target(file)
-    found = [name for name in (text.split("(")[0] for text in suites) if name in LAYOUTS]
-    if len(found) != 1:
+    names = [name for name in (text.split("(")[0] for text in suites) if name in LAYOUTS]
+    if len(names) != 1:
         raise InputError(
             f"--export writes the report of one suite. Name one with --suite: {', '.join(LAYOUTS)}."
         )
-    return found[0]
+    return names[0]
 
 
 def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:
@@ -205,15 +204,14 @@ def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> 
 
 
 def _run(request: "Request") -> "Run":
-    """The run, in the folder that was named or in a free one."""
     from ragstone.run.evaluate import evaluated
     from ragstone.run.folder.run_list import RUNS
 
     def run_in(folder: str | Path) -> "Run":
         # What a judge or metric of the user's own prints is none of the results.
         with bar() as progress, redirect_stdout(sys.stderr):
-            shown = _with_notes(None if request.debug else progress)
-            return evaluated(replace(request, out=folder, progress=shown))
+            callback = _with_notes(None if request.debug else progress)
+            return evaluated(replace(request, out=folder, progress=callback))
 
     if request.out is not None:
         return run_in(request.out)
@@ -221,19 +219,17 @@ def _run(request: "Request") -> "Run":
 
 
 def _with_notes(progress: "Report | None") -> "Report":
-    """Also print what a user should know before it is done."""
 
-    def step(one: "Progress") -> None:
-        if one.note is not None:
-            print_notes([one.note])
+    def step(step_progress: "Progress") -> None:
+        if step_progress.note is not None:
+            print_notes([step_progress.note])
         elif progress is not None:
-            progress(one)
+            progress(step_progress)
 
     return step
 
 
 def _print_example(block: "Live", example: str) -> None:
-    """Print an example with its verdicts and the models' replies as soon as it is judged."""
     from ragstone.report import dossier, example_page, show
 
     show(example_page(dossier(block, example)), sys.stderr)
@@ -274,19 +270,18 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
 
 
 def _why_taken(folder: Path, conflict: "RunConflict") -> str:
-    """What the folder is, if not this run's."""
     if not conflict.differing:
         return in_shell(conflict.text).split(". ")[0]
-    found = dict(conflict.differing)
-    if found.keys() & {"data", "metrics", "suites", "judges"}:
-        found = {name: both for name, both in found.items() if name in TOLD}
-    told = (name if name == "data" or name not in TOLD else f"{name} ({_sides(*both)})"
-            for name, both in found.items())  # fmt: skip
-    return f"{folder} has other {', '.join(told)}"
+    differing = dict(conflict.differing)
+    if differing.keys() & {"data", "metrics", "suites", "judges"}:
+        differing = {name: both for name, both in differing.items() if name in TOLD}
+    words = (name if name == "data" or name not in TOLD else f"{name} ({_sides(*both)})"
+            for name, both in differing.items())  # fmt: skip
+    return f"{folder} has other {', '.join(words)}"
 
 
 def _sides(there: object, here: object) -> str:
-    """How a setting differs; of lists, what only one of them has.
+    """Say how a setting differs; of lists, what only one of them has.
 
     >>> _sides(["mrr"], []), _sides(5, None), _sides({}, {"answer": "mine"})
     ('only there: mrr', 'there 5, here none', 'only here: answer=mine')
@@ -338,8 +333,8 @@ def score(
     """
     from ragstone.run.rescore import rescore
 
-    own = load_user_metrics(metrics_from or ())
-    metrics, suites, notes = metrics_requested(metric or (), suite or (), own, quick=False)
+    user_metrics = load_user_metrics(metrics_from or ())
+    metrics, suites, notes = metrics_requested(metric or (), suite or (), user_metrics, quick=False)
     with bar() as progress, redirect_stdout(sys.stderr):
         scored = rescore(
             run,
@@ -357,7 +352,7 @@ def score(
 
 
 def metrics_requested(
-    metrics: Sequence[str], suites: Sequence[str], own: "Sequence[Metric]", *, quick: bool
+    metrics: Sequence[str], suites: Sequence[str], user_metrics: "Sequence[Metric]", *, quick: bool
 ) -> "tuple[list[str | Metric], list[str], list[str]]":
     """Metrics and suites, with deprecated names resolved.
 
@@ -370,10 +365,13 @@ def metrics_requested(
     looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
     looked_up += [partial(suite_named, text) for text in suites if text != QUICK]
     each(looked_up)
-    named = {parse_metric(text).name for text in metrics}
+    names = {parse_metric(text).name for text in metrics}
     notes = [note for text in metrics if (note := alias_note(text))]
     notes += [note for text in (*metrics, *suites) if (note := strictness_note(text))]
-    chosen: list[str | Metric] = [*metrics, *(one for one in own if one.name not in named)]
+    chosen: list[str | Metric] = [
+        *metrics,
+        *(extra for extra in user_metrics if extra.name not in names),
+    ]
     return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
 
 
@@ -386,7 +384,7 @@ def metrics_defined(criteria: Sequence[str], questions: Sequence[str]) -> list[s
     from ragstone.core.errors import InputError
     from ragstone.metrics.rubrics import AspectVerdict, RubricScore
 
-    if not all(one.strip() for one in (*criteria, *questions)):
+    if not all(sentence.strip() for sentence in (*criteria, *questions)):
         raise InputError("A criterion is empty. Say in a sentence what is to be judged.")
-    rated = [str(RubricScore(definition=one)) for one in criteria]
-    return [*rated, *(str(AspectVerdict(definition=one)) for one in questions)]
+    rated = [str(RubricScore(definition=sentence)) for sentence in criteria]
+    return [*rated, *(str(AspectVerdict(definition=sentence)) for sentence in questions)]

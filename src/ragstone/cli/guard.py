@@ -9,19 +9,13 @@ import typer
 
 from . import options
 from .options import column_names
-from .output import SourceFirst, bar, guarded, print_page
+from .output import SourceFirst, bar, group, guarded, print_page
 
 if TYPE_CHECKING:
     from ragstone.guard import Guard
 
 
-guard = typer.Typer(
-    cls=SourceFirst,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Check answers as the guard does: ragstone guard FILE.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+guard = group(SourceFirst, "Check answers as the guard does: ragstone guard FILE.")
 
 
 SHARED = """
@@ -54,10 +48,10 @@ def named_guard(
     """The guard that the options describe."""
     from ragstone.guard import Checks, Guard
 
-    given = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
-    named: Any = {name: value for name, value in given.items() if value is not None}
+    least = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
+    thresholds: Any = {name: value for name, value in least.items() if value is not None}
     return Guard(
-        Checks(citations=citations, keep_thoughts=keep_thoughts, **named),
+        Checks(citations=citations, keep_thoughts=keep_thoughts, **thresholds),
         abstain_ok=abstain_ok,
         judge=judge,
         deadline=deadline,
@@ -127,7 +121,7 @@ def assess_file(
 
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
         raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")
-    made = named_guard(
+    checker = named_guard(
         citations=citations,
         abstain_ok=abstain_ok,
         least_support=least_support,
@@ -144,23 +138,22 @@ def assess_file(
     found = AssessedData()
     writing = nullcontext(_not_written) if out is None else result_lines(out)
     with bar("answers") as progress, writing as write:
-        for one in assess_data(examples, made):
-            found.add(one)
-            row = row_of(one)
+        for assessment in assess_data(examples, checker):
+            found.add(assessment)
+            row = row_of(assessment)
             write(plain_json.dumps(row, ensure_ascii=False))
             if json:
                 rows.append(row)
             if progress is not None:
                 read_so_far, total = examples.progress() or (0, 0)
                 progress(Progress("assessing", found.n, read_so_far / total if total else None))
-    void = made.gate.void if isinstance(made.gate, Gate) else ()
+    void = checker.gate.void if isinstance(checker.gate, Gate) else ()
     print_page(guard_page(data, found, rows, void), json=json)
     if not found.ok[True] or found.ok[False] or found.ok[None]:
         raise typer.Exit(1 if found.ok[False] else 3)
 
 
-def _not_written(_: str) -> None:
-    """Where no file is named, the rows go nowhere."""
+def _not_written(_: str) -> None: ...
 
 
 def calibrate_file(
@@ -201,7 +194,7 @@ def calibrate_file(
 
     scored_by = _guard(labelled, judge, deadline, offline=offline)
     try:
-        found = calibrate_gate(
+        calibrated = calibrate_gate(
             labelled,
             max_false_pass=max_false_pass,
             confidence=confidence,
@@ -215,8 +208,8 @@ def calibrate_file(
         print_page(gate_refusal_page(refusal, str(labelled)), json=json)
         raise typer.Exit(3) from None
     if out is not None:
-        found.gate.write(out)
-    print_page(gate_calibration_page(found, str(labelled), out), json=json)
+        calibrated.gate.write(out)
+    print_page(gate_calibration_page(calibrated, str(labelled), out), json=json)
 
 
 def check_file(
@@ -246,19 +239,18 @@ def check_file(
     from ragstone.report.pages.confidence_gate_page import gate_check_page
 
     scored_by = _guard(labelled, judge, deadline, offline=offline)
-    found = Gate.read(gate).check(
+    checked = Gate.read(gate).check(
         labelled,
         guard=scored_by,
         judge=judge if scored_by is None else None,
         label=label,
         cluster=cluster,
     )
-    print_page(gate_check_page(found, str(labelled)), json=json)
-    raise typer.Exit(found.exit_status)
+    print_page(gate_check_page(checked, str(labelled)), json=json)
+    raise typer.Exit(checked.exit_status)
 
 
 def _guard(labelled: Path, judge: str | None, deadline: float, *, offline: bool) -> "Guard | None":
-    """The guard that scores the answers; None where they have scores."""
     from ragstone.guard.confidence_gate.gate_labels import has_scores
 
     if has_scores(labelled):

@@ -96,7 +96,7 @@ def agreement(
     from ragstone.report.pages.agreement_page import agreement_page
 
     scales = _scales(scale or ())
-    found = annotator_agreement.agreement(
+    measured = annotator_agreement.agreement(
         labels,
         column=column or (),
         columns=column_names(columns or ()),
@@ -106,10 +106,10 @@ def agreement(
         limit=None if json else limit,
     )
     if out is not None:
-        write_adjudicated(found.labels, out, scales=scales)
-    print_page(agreement_page(found), json=json)
+        write_adjudicated(measured.labels, out, scales=scales)
+    print_page(agreement_page(measured), json=json)
     if out is not None:
-        n = len(found.labels.ties(scales))
+        n = len(measured.labels.ties(scales))
         ties = "1 tie stays" if n == 1 else f"{n:,} ties stay"
         print_notes([f"{out} holds what the annotators say together; {ties} open."])
 
@@ -214,10 +214,10 @@ def sample(
         threshold=threshold,
         strata=strata or (),
         allocation=allocation,
-        others=[Scored(Run.open(one)) for one in other or ()],
+        others=[Scored(Run.open(path)) for path in other or ()],
         people=people_of(opened, labels, name) if labels and name else None,
         whole_questions=whole_questions,
-        annotators=[one.strip() for one in annotators.split(",")] if annotators else (),
+        annotators=[name.strip() for name in annotators.split(",")] if annotators else (),
         overlap=overlap,
         seed=seed,
     )
@@ -297,7 +297,7 @@ def calibrate(
         raise typer.Exit(_check(passport, opened, json=json))
     if out is not None:
         report.format_of(out)
-    found = analysis.calibrate(
+    calibrated = analysis.calibrate(
         opened,
         labels or (),
         metrics=names_of(metric),
@@ -314,18 +314,17 @@ def calibrate(
         level=level,
         seed=seed,
     )
-    file = found.passport.write(opened.path)
-    write_result(file.with_suffix(".md"), as_markdown(passport_page(found)))
-    print_page(calibration_page(found), json=json)
-    notes = [*found.notes, f"passport of the judge: {file} and .md"]
+    file = calibrated.passport.write(opened.path)
+    write_result(file.with_suffix(".md"), as_markdown(passport_page(calibrated)))
+    print_page(calibration_page(calibrated), json=json)
+    notes = [*calibrated.notes, f"passport of the judge: {file} and .md"]
     if out is not None:
-        report.write_table(found.scores, out)
+        report.write_table(calibrated.scores, out)
         notes.append(f"corrected scores: {out}")
     print_notes(notes)
 
 
 def _check(passport: Path, run: "Run", *, json: bool) -> int:
-    """Print whether a passport holds for the judge of a run, and return the exit status."""
     from ragstone.analysis import read_passport
 
     changed = read_passport(passport).void_for(run)

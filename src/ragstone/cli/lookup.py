@@ -1,9 +1,9 @@
 """Lookup commands: list and explain metrics, judges and formats; list and download models."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -48,14 +48,6 @@ def metrics(
     print_page(page, json=json)
 
 
-class KnownJudge(NamedTuple):
-    """Who can be named as a judge, and the kinds that are filled then."""
-
-    name: str
-    about: str
-    kinds: list[str]
-
-
 CROSS_ENCODER = "a cross-encoder of your choice, docs/judges.md"
 CHAT = "a chat model of your choice, docs/judge-models.md; commas between several make a panel"
 
@@ -78,15 +70,15 @@ def _list_judges() -> "Page":
 
     known = _known()
     notes = []
-    for one in known:
-        fills = quiet(f"fills {', '.join(one.kinds)}")
-        notes += [Note(one.name, one.about), Note(one.name, fills)]
+    for judge in known:
+        fills = quiet(f"fills {', '.join(judge['kinds'])}")
+        notes += [Note(judge["name"], judge["about"]), Note(judge["name"], fills)]
     more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
     return Page(
         "judges",
         "",
         (section(Facts(tuple(notes)), more),),
-        record=lambda: [one._asdict() for one in known],
+        record=lambda: known,
     )
 
 
@@ -137,22 +129,19 @@ def _fillers(kind: "type[Kind]") -> list[str]:
     return list(dict.fromkeys(who for ask in kind.asks for who in who_fills(ask.name)))
 
 
-def _known() -> list[KnownJudge]:
-    from ragstone.judgements import answered_by
+def _known() -> list[dict[str, Any]]:
+    from ragstone.judgements import ASKS, answered_by
     from ragstone.judges.judge_names import JUDGES
     from ragstone.judges.nli_judge import NliJudge
     from ragstone.models.chat.chat_names import FORMS
 
-    every = [(one.name, one.about, one.asks) for one in JUDGES]
+    every = [(judge.name, judge.about, judge.asks) for judge in JUDGES]
     every.append(("nli:NAME", CROSS_ENCODER, NliJudge.asks))
     every += [(form, CHAT, answered_by("model")) for form in FORMS]
-    return [KnownJudge(name, about, _kinds(asks)) for name, about, asks in every]
-
-
-def _kinds(asks: Iterable[str]) -> list[str]:
-    from ragstone.judgements import ASKS
-
-    return sorted({ASKS[ask].kind for ask in asks})
+    return [
+        {"name": name, "about": about, "kinds": sorted({ASKS[ask].kind for ask in asks})}
+        for name, about, asks in every
+    ]
 
 
 def formats(
@@ -164,46 +153,32 @@ def formats(
     from ragstone.report.page import Page, Section, Verbatim, quiet, strong
 
     sections = []
-    for one in data.formats():
-        endings = f"  {' '.join(one.extensions)}" if one.extensions else ""
-        title = (strong(one.name), f"  {one.what}", quiet(endings))
-        sections.append(Section((Verbatim(tuple(one.example)),), title))
+    for layout in data.formats():
+        endings = f"  {' '.join(layout.extensions)}" if layout.extensions else ""
+        title = (strong(layout.name), f"  {layout.what}", quiet(endings))
+        sections.append(Section((Verbatim(tuple(layout.example)),), title))
     page = Page(
-        "formats", "", tuple(sections), record=lambda: [asdict(one) for one in data.formats()]
+        "formats", "", tuple(sections), record=lambda: [asdict(layout) for layout in data.formats()]
     )
     print_page(page, json=json)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """A stored model; dimensions and limit are None where its folder says none."""
+def _facts(model: "Stored") -> dict[str, Any]:
+    from ragstone.core.errors import RagstoneError
+    from ragstone.models.model_folder import ModelFolder
 
-    model: "Stored"
-    dimensions: int | None
-    limit: int | None
-
-    @classmethod
-    def of(cls, model: "Stored") -> Self:
-        """The model with what its folder says."""
-        from ragstone.core.errors import RagstoneError
-        from ragstone.models.model_folder import ModelFolder
-
-        try:
-            folder = ModelFolder.read(model.folder)
-        except RagstoneError:
-            return cls(model, None, None)
-        return cls(model, folder.config.hidden_size, folder.max_tokens)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``--json`` has it."""
-        return {
-            **asdict(self.model.origin),
-            "fetched": self.model.fetched,
-            "bytes": self.model.size,
-            "dimensions": self.dimensions,
-            "limit": self.limit,
-            "path": str(self.model.folder),
-        }
+    dimensions = limit = None
+    with suppress(RagstoneError):
+        folder = ModelFolder.read(model.folder)
+        dimensions, limit = folder.config.hidden_size, folder.max_tokens
+    return {
+        **asdict(model.origin),
+        "fetched": model.fetched,
+        "bytes": model.size,
+        "dimensions": dimensions,
+        "limit": limit,
+        "path": str(model.folder),
+    }
 
 
 Action = Literal["list", "pull", "verify", "clear"]
@@ -228,86 +203,83 @@ def models(
         name: builtin:minilm, org/name on the Hugging Face Hub, or onnx:org/name for its ONNX file.
     """
     if action == "list":
-        _list_models(json)
+        page = _list_models()
     elif action == "pull":
-        _pull(name, json)
+        page = _pull(name)
     elif action == "verify":
-        _verify(name, json)
+        page = _verify(name)
     else:
         _clear(json)
+        return
+    print_page(page, json=json)
+    if action == "verify" and any(model["faults"] for model in page.record()):
+        raise typer.Exit(BAD_INPUT)
 
 
-def _list_models(json: bool) -> None:
+def _list_models() -> "Page":
     from ragstone.models import BUILTIN, cache_folder, stored
     from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
 
-    found = stored()
-    models = [ModelFacts.of(one) for one in found]
-    sections = [_section(one) for one in models]
-    if all(one.origin.name != BUILTIN for one in found):
+    models = [(model, _facts(model)) for model in stored()]
+    sections = [_section(*model) for model in models]
+    if all(model.origin.name != BUILTIN for model, _ in models):
         lacking = (strong(BUILTIN), "  not there yet: ragstone models pull")
         sections.append(section(Paragraphs((lacking,))))
     words, embeddings = _embeddings()
     sections.append(section(Facts((Note("embeddings", words),))))
     record = {
         "cache": str(cache_folder()),
-        "models": [one.to_dict() for one in models],
+        "models": [facts for _, facts in models],
         "embeddings": embeddings,
     }
-    print_page(Page("models", "", tuple(sections), record=lambda: record), json=json)
+    return Page("models", "", tuple(sections), record=lambda: record)
 
 
 def _embeddings() -> tuple[str, dict[str, Any]]:
-    """What is kept of texts, in words and as JSON has it."""
     from ragstone.core.errors import ModelError
     from ragstone.models import kept
 
     try:
-        found = kept()
+        vectors = kept()
     except ModelError as error:
         words = in_shell(error.text)
         return words, {"error": words}
-    words = f"{found.vectors:,} vectors, {_megabytes(found.size)}, {found.file}"
-    return words, {"path": str(found.file), "vectors": found.vectors, "bytes": found.size}
+    words = f"{vectors.vectors:,} vectors, {_megabytes(vectors.size)}, {vectors.file}"
+    return words, {"path": str(vectors.file), "vectors": vectors.vectors, "bytes": vectors.size}
 
 
-def _pull(name: str | None, json: bool) -> None:
+def _pull(name: str | None) -> "Page":
     from ragstone.models import BUILTIN, pull
     from ragstone.report.page import Page
 
-    found = ModelFacts.of(pull(name or BUILTIN))
-    name = found.model.origin.name
-    print_page(Page("models", name, (_section(found),), record=found.to_dict), json=json)
+    model = pull(name or BUILTIN)
+    facts = _facts(model)
+    return Page("models", model.origin.name, (_section(model, facts),), record=lambda: facts)
 
 
-def _verify(name: str | None, json: bool) -> None:
+def _verify(name: str | None) -> "Page":
     from ragstone.core.errors import ModelError
     from ragstone.models import damage, stored
     from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
 
-    there = stored()
-    found = [one for one in there if name in (None, one.origin.name, one.origin.pulled_as)]
-    if not found and name is not None:
+    models = stored()
+    chosen = [
+        model for model in models if name in (None, model.origin.name, model.origin.pulled_as)
+    ]
+    if not chosen and name is not None:
         raise ModelError(f"{name} is not stored here. To fetch it: ragstone models pull {name}")
-    results = [(one, damage(one)) for one in found]
+    results = [(model, damage(model)) for model in chosen]
     sections = []
-    for one, faults in results:
-        words = "DAMAGED" if faults else f"whole, {len(one.files)} files"
-        again = f"Fetch it again: ragstone models pull {one.origin.pulled_as}"
+    for model, faults in results:
+        words = "DAMAGED" if faults else f"whole, {len(model.files)} files"
+        again = f"Fetch it again: ragstone models pull {model.origin.pulled_as}"
         lines = [*faults, again] if faults else []
-        title = Paragraphs(((strong(one.origin.pulled_as), f"  {words}"),))
+        title = Paragraphs(((strong(model.origin.pulled_as), f"  {words}"),))
         sections.append(section(title, Outline(tuple(map(OutlineItem, lines)))))
     if not results:
         sections.append(section(Paragraphs(("No model is stored here.",))))
-    page = Page(
-        "models", name or "", tuple(sections),
-        record=lambda: [
-            {**ModelFacts.of(one).to_dict(), "faults": faults} for one, faults in results
-        ],
-    )  # fmt: skip
-    print_page(page, json=json)
-    if any(faults for _, faults in results):
-        raise typer.Exit(BAD_INPUT)
+    record = [{**_facts(model), "faults": faults} for model, faults in results]
+    return Page("models", name or "", tuple(sections), record=lambda: record)
 
 
 def _clear(json: bool) -> None:
@@ -320,12 +292,12 @@ def _clear(json: bool) -> None:
         typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
 
 
-def _section(found: ModelFacts) -> "Section":
+def _section(model: "Stored", stated: dict[str, Any]) -> "Section":
     from ragstone.report.page import Facts, Note, Section, strong
 
-    model, origin = found.model, found.model.origin
-    size = f"{found.dimensions} dimensions" if found.dimensions else "dimensions not stated"
-    limit = f"{found.limit} tokens" if found.limit else "limit not stated"
+    origin = model.origin
+    size = f"{stated['dimensions']} dimensions" if stated["dimensions"] else "dimensions not stated"
+    limit = f"{stated['limit']} tokens" if stated["limit"] else "limit not stated"
     source = f"{origin.source}{' at ' + origin.commit[:12] if origin.commit else ''}"
     facts = (
         Note("  model", f"{size}, {limit}, {origin.weights}, {_megabytes(model.size)}"),

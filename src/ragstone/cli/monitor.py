@@ -12,7 +12,7 @@ from ragstone.core.escape import single_line
 from . import options
 from .monitor_alarms import alarms, resolve, rules, silence
 from .monitor_doctor import doctor
-from .output import Grouped, agreed, guarded, print_json, say, say_address
+from .output import Grouped, agreed, group, guarded, print_json, say, say_address
 
 if TYPE_CHECKING:
     from ragstone.web.security import ServerAddress
@@ -153,8 +153,8 @@ def erase(
     from ragstone.report.number_format import counted
 
     require_person_or_session(session, user)
-    named = (("session", session), ("user", user))
-    what = " and of ".join(f"{name} {single_line(id)}" for name, id in named if id)
+    names = (("session", session), ("user", user))
+    what = " and of ".join(f"{name} {single_line(id)}" for name, id in names if id)
     question = f"Everything of {what} goes, and cannot be brought back. Go on?"
     opened = open_store(store, make=False, writes=True)
     try:
@@ -181,13 +181,7 @@ def _price(calls: int, usd: float | None) -> str:
     return f"with about {calls:,} calls of models, {cost}"
 
 
-monitor = typer.Typer(
-    cls=Grouped,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Watch a system in production, and hear when it gets worse.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+monitor = group(Grouped, "Watch a system in production, and hear when it gets worse.")
 DAY = 86_400
 
 monitor.command("serve")(guarded(options.described(serve)))
@@ -251,12 +245,12 @@ def status(
     opened = open_store(store, make=False)
     now = time.time()
     with opened.database.reading() as run:
-        found = monitor_status(run, now)
+        figures = monitor_status(run, now)
     opened.close()
     if json:
-        print_json(found.to_dict())
+        print_json(figures.to_dict())
         return
-    for name, words in standing(found, now):
+    for name, words in standing(figures, now):
         say(f"{name:<14}{words}")
 
 

@@ -43,27 +43,27 @@ def alarms(
     opened = _opened(store)
     now = time.time()
     with opened.database.reading() as run:
-        found = raised_alarms(run, SHOWN)
+        raised = raised_alarms(run, SHOWN)
         silenced = silenced_until(run, now)
         channels = channel_standings(run)
     opened.close()
     if json:
         print_json(
             {
-                "alarms": [_plain(one) for one in found],
+                "alarms": [_plain(alarm) for alarm in raised],
                 "silenced": {
                     rule: {"until": until, "by": person}
                     for rule, (until, person) in silenced.items()
                 },
-                "channels": [one._asdict() for one in channels],
+                "channels": [channel._asdict() for channel in channels],
             }
         )
         return
-    if not found:
+    if not raised:
         say("No alarm was raised yet.")
-    for one in found:
-        quiet = ", silenced" if one.rule in silenced else ""
-        say(f"{one.number}  {one.state}{quiet}  {_words(one)}")
+    for alarm in raised:
+        quiet = ", silenced" if alarm.rule in silenced else ""
+        say(f"{alarm.number}  {alarm.state}{quiet}  {_words(alarm)}")
     for rule, (until, person) in sorted(silenced.items()):
         say(f"silenced: {rule} until {_clock(until)}, by {person}")
     for channel in channels:
@@ -116,10 +116,10 @@ def silence(
     from ragstone.monitor.alarms.lifecycle import silence_rule
     from ragstone.monitor.settings.settings_table import LENGTH, SECONDS
 
-    found = LENGTH.fullmatch(length.strip())
-    if found is None:
+    match = LENGTH.fullmatch(length.strip())
+    if match is None:
         raise InputError(f"{length!r} is no length of time: write 30min, 2h or 7d.")
-    seconds = float(found[1]) * SECONDS[found[2]]
+    seconds = float(match[1]) * SECONDS[match[2]]
     if seconds > LONGEST_SILENCE:
         raise InputError(
             f"{length} is longer than a year: write 365d or less. For good, leave the rule out of "
@@ -161,19 +161,19 @@ def rules(
         settings = read_settings(file)
     except InputError as error:
         faults = (
-            [asdict(one) for one in error.faults]
+            [asdict(fault) for fault in error.faults]
             if isinstance(error, FaultySettings)
             else [{"line": None, "key": "", "text": error.text}]
         )
         if json:
             print_json({"file": str(file), "faults": faults})
         raise
-    told = [_rule(settings, rule) for rule in settings.rules]
-    channels = [one.name for one in settings.tells]
+    told_rules = [_rule(settings, rule) for rule in settings.rules]
+    channels = [tell.name for tell in settings.tells]
     if json:
         print_json(
             {
-                "rules": told,
+                "rules": told_rules,
                 "channels": channels,
                 "unset_variables": unset_variables(settings),
                 "unpriced_models": unpriced_models(settings),
@@ -181,8 +181,8 @@ def rules(
         )
         return
     say(f"{file} is right.")
-    for one in told:
-        say(f"\n{one['rule']}\n  {one['bar']}\n  {one['promise']}\n  {one['delay']}")
+    for row in told_rules:
+        say(f"\n{row['rule']}\n  {row['bar']}\n  {row['promise']}\n  {row['delay']}")
     say(f"\nTold by: {', '.join(channels) or 'nobody; the screens show alarms'}.")
     for fault in (*closed_judges(settings), *lacking(settings)):
         say(f"\nWarning: ragstone monitor serve does not start here with this file. {fault}")
@@ -210,7 +210,7 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     where = f" where {rule.slice.replace('=', ' is ')}" if rule.value else ""
     where = f" for each {rule.facet}" if rule.facet and not rule.value else where
     of_each = ", the mean of each conversation," if rule.of == "sessions" else ""
-    made = {
+    origin = {
         "rule": "",
         "run": f", from {settings.baseline.run} ({number(bar.limit or 0)} and the margin)",
         "slice_of_run": "",
@@ -218,9 +218,9 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
         f"{number(bar.mean or 0)}" if bar.n else "",
     }[bar.source]  # fmt: skip
     if promise.false_alarms is None:
-        kept = f"false alarms lie {promise.answers:,} {judged_of(rule)} apart on average, or more"
+        words = f"false alarms lie {promise.answers:,} {judged_of(rule)} apart on average, or more"
     else:
-        kept = (
+        words = (
             f"no false alarm within {promise.answers:,} {judged_of(rule)}, with a probability of "
             f"{100 * (1 - promise.false_alarms):g} %"
         )
@@ -228,8 +228,8 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     with_others = f", for {together} rules together" if together > 1 else ""
     return {
         "rule": rule.name,
-        "bar": f"{rule.metric}{of_each}{where} {side} {number(bar.value)}{made}",
-        "promise": f"{kept}{with_others}{slices_in_words(rule)}",
+        "bar": f"{rule.metric}{of_each}{where} {side} {number(bar.value)}{origin}",
+        "promise": f"{words}{with_others}{slices_in_words(rule)}",
         "delay": in_words(delay, fall, 0, of=judged_of(rule)),
         "median": delay.median,
         "p90": delay.p90,

@@ -3,10 +3,9 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 LENGTHS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
 
 
-def standing(found: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
+def standing(status: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
     """Each fact with its name.
 
     Args:
@@ -34,27 +33,27 @@ def standing(found: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
     yield (
         "last 24 hours",
         (
-            f"{found.received:,} came, {found.kept:,} kept, {found.malformed:,} malformed; "
-            f"{found.answers:,} answers, {found.assessed:,} checked, {found.judged:,} judged"
+            f"{status.received:,} came, {status.kept:,} kept, {status.malformed:,} malformed; "
+            f"{status.answers:,} answers, {status.assessed:,} checked, {status.judged:,} judged"
         ),
     )
-    if found.shed or found.set_aside:
-        yield "given up", f"{found.shed:,} waited too long, {found.set_aside:,} failed every time"
-    yield "last hour", f"{found.judged_last_hour:,} judged, {found.due_last_hour:,} came due"
+    if status.shed or status.set_aside:
+        yield "given up", f"{status.shed:,} waited too long, {status.set_aside:,} failed every time"
+    yield "last hour", f"{status.judged_last_hour:,} judged, {status.due_last_hour:,} came due"
     waiting = (
-        f"{found.waiting_to_fold:,} parts to put together, {found.waiting_to_assess:,} answers to "
-        f"check, {found.waiting_to_be_judged:,} to judge"
+        f"{status.waiting_to_fold:,} parts to put together, {status.waiting_to_assess:,} answers "
+        f"to check, {status.waiting_to_be_judged:,} to judge"
     )
-    yield "waiting", waiting + (f"; the first for {length(found.lag)}" if found.lag else "")
-    yield "worker", _worker(found, now)
-    yield "last trace", _last_trace(found, now)
-    there = found.content
-    if there and (there["ids_only"] or there["none"]):
-        some = f"{there['there']:.0%} of traces have texts, {there['ids_only']:.0%} only ids of"
-        yield "content", f"{some} passages, {there['none']:.0%} none"
-    if found.set_variable:
-        yield "", f"Set {found.set_variable} where the answers come from."
-    for name, n in found.answers_together.items():
+    yield "waiting", waiting + (f"; the first for {length(status.lag)}" if status.lag else "")
+    yield "worker", _worker(status, now)
+    yield "last trace", _last_trace(status, now)
+    content = status.content
+    if content and (content["ids_only"] or content["none"]):
+        some = f"{content['there']:.0%} of traces have texts, {content['ids_only']:.0%} only ids of"
+        yield "content", f"{some} passages, {content['none']:.0%} none"
+    if status.set_variable:
+        yield "", f"Set {status.set_variable} where the answers come from."
+    for name, n in status.answers_together.items():
         yield (
             "rule",
             (
@@ -63,7 +62,7 @@ def standing(found: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
                 'Write of = "sessions" in the rule.'
             ),
         )
-    yield "alarms", f"{found.alarms:,} firing" if found.alarms else "none firing"
+    yield "alarms", f"{status.alarms:,} firing" if status.alarms else "none firing"
 
 
 def length(seconds: float) -> str:
@@ -72,28 +71,26 @@ def length(seconds: float) -> str:
     >>> length(42.4), length(7_300), length(90), length(0.03), length(0)
     ('42 s', '2 h', '1.5 min', '30 ms', '0 s')
     """
-    for one, unit in (*LENGTHS, (1.0, "s")):
-        if seconds >= one:
+    for seconds_each, unit in (*LENGTHS, (1.0, "s")):
+        if seconds >= seconds_each:
             places = 0 if unit == "s" else 1
-            return f"{seconds / one:.{places}f}".removesuffix(".0") + f" {unit}"
+            return f"{seconds / seconds_each:.{places}f}".removesuffix(".0") + f" {unit}"
     return f"{1_000 * seconds:.0f} ms" if seconds > 0 else "0 s"
 
 
-def _worker(found: "MonitorStatus", now: float) -> str:
-    if found.worker_at is None:
+def _worker(status: "MonitorStatus", now: float) -> str:
+    if status.worker_at is None:
         return "never ran; ragstone monitor serve starts it"
-    seen = f"last seen {length(now - found.worker_at)} ago"
-    return f"{found.worker}, {seen}"
+    seen = f"last seen {length(now - status.worker_at)} ago"
+    return f"{status.worker}, {seen}"
 
 
-def _last_trace(found: "MonitorStatus", now: float) -> str:
-    if found.last_trace_at is None:
+def _last_trace(status: "MonitorStatus", now: float) -> str:
+    if status.last_trace_at is None:
         return "none yet"
-    usual = "" if found.usual_gap is None else f"; usually one every {length(found.usual_gap)}"
-    return f"{length(now - found.last_trace_at)} ago{usual}"
+    usual = "" if status.usual_gap is None else f"; usually one every {length(status.usual_gap)}"
+    return f"{length(now - status.last_trace_at)} ago{usual}"
 
-
-State = Literal["right", "look", "wrong"]
 
 ADDRESS = "http://127.0.0.1:8431"
 PATIENCE = 5.0
@@ -113,19 +110,11 @@ LATE = 60.0
 """Seconds that a part or an answer may wait for the worker; it takes some ten."""
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorFinding:
-    """What was looked at, what was found, and what to do.
-
-    Attributes:
-        what: In a word or two.
-        state: ``right``, ``look`` where it may be meant so, or ``wrong``.
-        words: What was found.
-        then: The next step; empty if there is none.
-    """
+class Finding(NamedTuple):
+    """A thing that was looked at, with its state and the next step, if there is one."""
 
     what: str
-    state: State
+    state: Literal["right", "look", "wrong"]
     words: str
     then: str = ""
 
@@ -153,30 +142,30 @@ def doctor(
     """
     address = url.partition("?")[0].rstrip("/").removesuffix("/monitor")
     server, may_be = _at(address)
-    found = [*_installed(), server]
+    findings = [*_installed(), server]
     if server.state == "right":
-        found.append(_takes(address, send_token))
-    found += [*environment(os.environ, address if may_be else None), *_last_day(store)]
+        findings.append(_takes(address, send_token))
+    findings += [*environment(os.environ, address if may_be else None), *_last_day(store)]
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([finding._asdict() for finding in findings])
     else:
-        for one in found:
-            mark = {"right": "ok  ", "look": "look", "wrong": "DO  "}[one.state]
-            say(f"{mark} {one.what}: {one.words}")
-            if one.then:
-                say(f"       {one.then}")
-    raise typer.Exit(int(any(one.state == "wrong" for one in found)))
+        for finding in findings:
+            mark = {"right": "ok  ", "look": "look", "wrong": "DO  "}[finding.state]
+            say(f"{mark} {finding.what}: {finding.words}")
+            if finding.then:
+                say(f"       {finding.then}")
+    raise typer.Exit(int(any(finding.state == "wrong" for finding in findings)))
 
 
-def _installed() -> Iterator[MonitorFinding]:
+def _installed() -> Iterator[Finding]:
     missing = [name for name in NEEDED if not _is_there(name)]
     if missing:
-        yield MonitorFinding(
+        yield Finding(
             "installed", "wrong", f"{', '.join(missing)} not installed",
             "pip install 'ragstone[ui]'",
         )  # fmt: skip
     else:
-        yield MonitorFinding("installed", "right", "all that the monitor needs")
+        yield Finding("installed", "right", "all that the monitor needs")
 
 
 def _is_there(name: str) -> bool:
@@ -186,29 +175,26 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _at(address: str) -> tuple[MonitorFinding, bool]:
-    """What answers at an address, and whether it may be a monitor's."""
+def _at(address: str) -> tuple[Finding, bool]:
     if not _is_address(address):
-        return MonitorFinding("server", "wrong", f"{address} is no address", f"write {ADDRESS}"), (
-            False
-        )
-    status, said = asked(f"{address}/ready")
+        return Finding("server", "wrong", f"{address} is no address", f"write {ADDRESS}"), (False)
+    status, words = asked(f"{address}/ready")
     if status == 0:
-        return MonitorFinding(
-            "server", "wrong", f"nothing answers at {address} ({said})",
+        return Finding(
+            "server", "wrong", f"nothing answers at {address} ({words})",
             "ragstone monitor serve starts it; --url names another address",
         ), True  # fmt: skip
     if status == 503:
-        return MonitorFinding(
-            "server", "wrong", f"{address} answers that it cannot take anything now: {said}",
+        return Finding(
+            "server", "wrong", f"{address} answers that it cannot take anything now: {words}",
             "see the page Log, and whether the disk is full",
         ), True  # fmt: skip
     if status != 200:
-        return MonitorFinding(
+        return Finding(
             "server", "wrong", f"{address} is not the server of a monitor (it answered {status})",
             "ragstone monitor serve prints its address",
         ), False  # fmt: skip
-    return MonitorFinding("server", "right", f"{address} is ready"), True
+    return Finding("server", "right", f"{address} is ready"), True
 
 
 def _is_address(text: str) -> bool:
@@ -220,22 +206,19 @@ def _is_address(text: str) -> bool:
     return right and text.isascii() and text.isprintable() and " " not in text
 
 
-def _takes(address: str, token: str) -> MonitorFinding:
-    """Whether a server takes an empty trace."""
+def _takes(address: str, token: str) -> Finding:
     headers = {"content-type": "application/json"}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
-    status, said = asked(f"{address}/v1/traces", b'{"resourceSpans": []}', headers)
+    status, words = asked(f"{address}/v1/traces", b'{"resourceSpans": []}', headers)
     if status == 200:
-        return MonitorFinding("traces", "right", "an empty one was taken, and nothing kept of it")
+        return Finding("traces", "right", "an empty one was taken, and nothing kept of it")
     if status == 401:
-        return MonitorFinding(
+        return Finding(
             "traces", "wrong", "refused: the token is missing or wrong",
             'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
             "token of the app; give it here as --send-token",
         )  # fmt: skip
-    return MonitorFinding(
-        "traces", "wrong", f"refused with {status}: {said[:200]}", "see the page Log"
-    )
+    return Finding("traces", "wrong", f"refused with {status}: {words[:200]}", "see the page Log")
 
 
 def asked(
@@ -251,8 +234,8 @@ def asked(
         return 0, str(getattr(error, "reason", error))
 
 
-def environment(variables: Mapping[str, str], address: str | None) -> Iterator[MonitorFinding]:
-    """What the variables of an environment say of traces that would be sent from it.
+def environment(variables: Mapping[str, str], address: str | None) -> Iterator[Finding]:
+    """Say what the variables of an environment do to traces that would be sent from it.
 
     Args:
         variables: By name.
@@ -266,51 +249,50 @@ def environment(variables: Mapping[str, str], address: str | None) -> Iterator[M
             if address is None
             else f"where the app runs: export {ENDPOINT}={address}"
         )
-        yield MonitorFinding("endpoint", "look", f"{ENDPOINT} is not set in this environment", then)
+        yield Finding("endpoint", "look", f"{ENDPOINT} is not set in this environment", then)
     elif address is None:
-        yield MonitorFinding(
+        yield Finding(
             "endpoint", "look", f"{ENDPOINT} is {endpoint}",
             "whether a monitor is there is seen once --url names its server",
         )  # fmt: skip
     elif endpoint.rstrip("/") != address:
-        yield MonitorFinding(
+        yield Finding(
             "endpoint", "look", f"{ENDPOINT} is {endpoint}, and not {address}",
             "meant so if a collector stands between; else set it",
         )  # fmt: skip
     else:
-        yield MonitorFinding("endpoint", "right", f"{ENDPOINT} leads to the server")
+        yield Finding("endpoint", "right", f"{ENDPOINT} leads to the server")
     if endpoint and variables.get(PROTOCOL, "") == "grpc":
-        yield MonitorFinding(
+        yield Finding(
             "protocol", "wrong", f"{PROTOCOL} is grpc, which the monitor does not speak",
             f"export {PROTOCOL}=http/protobuf",
         )  # fmt: skip
     yield _content(variables.get(CONTENT, "").strip())
     opted = variables.get(STABILITY, "")
     if variables.get(CONTENT, "").strip().upper() in SENT and "gen_ai_latest" not in opted:
-        yield MonitorFinding(
+        yield Finding(
             "conventions", "look", f"{STABILITY} does not opt into the newest conventions",
             f"OpenTelemetry's own instrumentations send no texts without "
             f"export {STABILITY}=gen_ai_latest_experimental; others do not ask for it",
         )  # fmt: skip
 
 
-def _content(value: str) -> MonitorFinding:
-    """What the variable says of the texts of questions, passages and answers."""
+def _content(value: str) -> Finding:
     then = f"where the app runs: export {CONTENT}=SPAN_AND_EVENT"
     if value.upper() in SENT:
-        return MonitorFinding("texts", "right", f"{CONTENT} is {value}: texts are sent")
+        return Finding("texts", "right", f"{CONTENT} is {value}: texts are sent")
     if not value:
-        return MonitorFinding(
+        return Finding(
             "texts", "look", f"{CONTENT} is not set here: most instrumentations send no texts", then
         )
     if value.lower() in ("true", "1"):
-        return MonitorFinding(
+        return Finding(
             "texts", "wrong", f"{CONTENT} is {value}, the old value, which means none now", then
         )
-    return MonitorFinding("texts", "wrong", f"{CONTENT} is {value}: no texts are sent", then)
+    return Finding("texts", "wrong", f"{CONTENT} is {value}: no texts are sent", then)
 
 
-def _last_day(store: str) -> Iterator[MonitorFinding]:
+def _last_day(store: str) -> Iterator[Finding]:
     from ragstone.monitor import open_store
     from ragstone.monitor.duties.worker_status import monitor_status
 
@@ -318,101 +300,100 @@ def _last_day(store: str) -> Iterator[MonitorFinding]:
     try:
         opened = open_store(store, make=False)
         with opened.database.reading() as run:
-            found = monitor_status(run, now)
+            status = monitor_status(run, now)
         opened.close()
     except RagstoneError as error:
-        yield MonitorFinding("store", "wrong", error.text.splitlines()[0], "--store names another")
+        yield Finding("store", "wrong", error.text.splitlines()[0], "--store names another")
         return
-    yield from said_of(found, now)
+    yield from said_of(status, now)
 
 
-def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
-    """What the last day of a store says."""
-    if found.last_trace_at is None:
-        yield MonitorFinding(
+def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
+    """Say what came in the last day, and what became of it."""
+    if status.last_trace_at is None:
+        yield Finding(
             "traffic", "wrong", "nothing ever came",
             "the first screen says how to send the first trace",
         )  # fmt: skip
         return
-    ago = length(now - found.last_trace_at)
-    if found.received:
-        yield MonitorFinding(
+    ago = length(now - status.last_trace_at)
+    if status.received:
+        yield Finding(
             "traffic", "right",
-            f"{found.received:,} came in 24 hours, the last {ago} ago; "
-            f"{found.answers:,} answers",
+            f"{status.received:,} came in 24 hours, the last {ago} ago; "
+            f"{status.answers:,} answers",
         )  # fmt: skip
     else:
-        yield MonitorFinding(
+        yield Finding(
             "traffic", "wrong", f"nothing came in 24 hours, the last {ago} ago",
             "see whether the app runs, and where its exporter sends to",
         )  # fmt: skip
-    if found.received and not found.answers and not found.waiting_to_fold:
-        yield MonitorFinding(
+    if status.received and not status.answers and not status.waiting_to_fold:
+        yield Finding(
             "answers", "wrong", "no answer was found in what came",
             "its spans have neither questions nor answers; docs/watch.md says which attributes "
             "are read",
         )  # fmt: skip
-    if found.malformed:
-        yield MonitorFinding(
-            "malformed", "look", f"{found.malformed:,} could not be read",
+    if status.malformed:
+        yield Finding(
+            "malformed", "look", f"{status.malformed:,} could not be read",
             "the page Malformed shows why",
         )  # fmt: skip
-    if found.content:
-        there = found.content.get("there", 0.0)
-        ids = found.content.get("ids_only", 0.0)
-        words = f"{there:.0%} of traces came with their texts"
-        if found.set_variable:
-            yield MonitorFinding("content", "wrong", words, f"set {found.set_variable}")
+    if status.content:
+        with_texts = status.content.get("there", 0.0)
+        ids = status.content.get("ids_only", 0.0)
+        words = f"{with_texts:.0%} of traces came with their texts"
+        if status.set_variable:
+            yield Finding("content", "wrong", words, f"set {status.set_variable}")
         elif ids >= MOSTLY:
-            yield MonitorFinding(
+            yield Finding(
                 "content", "wrong", f"{ids:.0%} of traces name their passages by ids alone",
                 'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"',
             )  # fmt: skip
-        elif there < 1:
-            yield MonitorFinding(
+        elif with_texts < 1:
+            yield Finding(
                 "content", "look", words, "docs/traces.md says where answers are looked for"
             )
         else:
-            yield MonitorFinding("content", "right", words)
-    if found.worker == "alive":
-        yield MonitorFinding("worker", "right", "it is alive")
-    elif found.worker == "silent":
-        yield MonitorFinding(
+            yield Finding("content", "right", words)
+    if status.worker == "alive":
+        yield Finding("worker", "right", "it is alive")
+    elif status.worker == "silent":
+        yield Finding(
             "worker", "look", "it is silent: no sign of life for a minute",
             "a machine that is busy may hold it up; the page Log says if it died",
         )  # fmt: skip
     else:
-        never = found.worker == "not_begun"
-        yield MonitorFinding(
+        never = status.worker == "not_begun"
+        yield Finding(
             "worker", "wrong",
             "it has not begun" if never else "it is dead: no sign of life for five minutes",
             "ragstone monitor serve starts it; the page Log says why it ended",
         )  # fmt: skip
-    yield _waiting(found)
-    yield _judging(found)
+    yield _waiting(status)
+    yield _judging(status)
 
 
-def _waiting(found: "MonitorStatus") -> MonitorFinding:
-    """What is not put together or checked yet, and for how long."""
-    if found.lag < LATE:
-        return MonitorFinding("waiting", "right", "what came is put together and checked")
-    return MonitorFinding(
+def _waiting(status: "MonitorStatus") -> Finding:
+    if status.lag < LATE:
+        return Finding("waiting", "right", "what came is put together and checked")
+    return Finding(
         "waiting", "wrong",
-        f"{found.waiting_to_fold:,} parts to put together and {found.waiting_to_assess:,} answers "
-        f"to check; the first for {length(found.lag)}",
+        f"{status.waiting_to_fold:,} parts to put together and {status.waiting_to_assess:,} "
+        f"answers to check; the first for {length(status.lag)}",
         "see whether the disk is full, and what the page Log says of the worker",
     )  # fmt: skip
 
 
-def _judging(found: "MonitorStatus") -> MonitorFinding:
-    judged, due = found.judged_last_hour, found.due_last_hour
+def _judging(status: "MonitorStatus") -> Finding:
+    judged, due = status.judged_last_hour, status.due_last_hour
     words = f"{judged:,} judged of {due:,} that came due in the last hour"
-    if found.waiting_to_be_judged:
-        words += f"; {found.waiting_to_be_judged:,} wait"
-    if not judged and (due or found.waiting_to_be_judged):
-        return MonitorFinding("judging", "wrong", words, "the page Log says what keeps the judge")
-    if not due and found.lag >= LATE:
-        return MonitorFinding(
+    if status.waiting_to_be_judged:
+        words += f"; {status.waiting_to_be_judged:,} wait"
+    if not judged and (due or status.waiting_to_be_judged):
+        return Finding("judging", "wrong", words, "the page Log says what keeps the judge")
+    if not due and status.lag >= LATE:
+        return Finding(
             "judging", "look", words, "nothing comes due before it is put together and checked"
         )
-    return MonitorFinding("judging", "right", words)
+    return Finding("judging", "right", words)

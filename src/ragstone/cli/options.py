@@ -105,9 +105,9 @@ def described(
         panels: Headings in the help, each with the names of its options.
         rare: Names of options that only ``--help-all`` lists.
     """
-    own = command.__doc__ or ""
+    docstring = command.__doc__ or ""
     shared = getattr(sys.modules[command.__module__], "SHARED", "")
-    entries = _of_request() | _entries(SHARED) | _entries(shared) | _entries(own)
+    entries = _of_request() | _entries(SHARED) | _entries(shared) | _entries(docstring)
     headings = {name: title for title, names in (panels or {}).items() for name in names.split()}
     before = signature(command)
     parameters = []
@@ -126,14 +126,14 @@ def described(
         parameters.append(parameter.replace(annotation=Annotated[kind, info]))
     if rare:
         parameters.append(HELP_ALL)
-    command.__doc__ = cleandoc(own).partition("\n\nArgs:\n")[0]
+    command.__doc__ = cleandoc(docstring).partition("\n\nArgs:\n")[0]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = before.replace(parameters=parameters)  # type: ignore[attr-defined]
     return command
 
 
-def _help_all(context: typer.Context, wanted: bool) -> None:
-    if wanted:
+def _help_all(context: typer.Context, is_asked: bool) -> None:
+    if is_asked:
         for parameter in context.command.params:
             parameter.hidden = False  # type: ignore[attr-defined]
         typer.echo(context.get_help())
@@ -184,8 +184,8 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
 
     before = signature(command)
     kind = Annotated[list[str] | None, {"hidden": "help_all" in before.parameters}]
-    own = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-    run.__signature__ = before.replace(parameters=[*before.parameters.values(), own])  # type: ignore[attr-defined]
+    added = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    run.__signature__ = before.replace(parameters=[*before.parameters.values(), added])  # type: ignore[attr-defined]
     return described(run)
 
 
@@ -219,14 +219,14 @@ def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None
             at = ServerAddress(**{name: options.pop(name) for name in SERVER})
             command(*args, at=at, **options)
 
-        own = [
+        added = [
             Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
             for name, kind in SERVER.items()
         ]
         before = signature(command)
         run.__annotations__ = {k: v for k, v in command.__annotations__.items() if k != "at"}
-        shown = [one for one in before.parameters.values() if one.name != "at"]
-        run.__signature__ = before.replace(parameters=[*shown, *own])  # type: ignore[attr-defined]
+        others = [parameter for parameter in before.parameters.values() if parameter.name != "at"]
+        run.__signature__ = before.replace(parameters=[*others, *added])  # type: ignore[attr-defined]
         return run
 
     return decorate
@@ -288,12 +288,12 @@ def run_folder(run: Path | None) -> Path | None:
     return latest_run() if run == LATEST and not run.exists() else run
 
 
-def read_place(given: str) -> Path:
+def read_place(text: str) -> Path:
     """The folder at a path; of a run at a URL, which a path would take a slash out of, a copy."""
     from ragstone.core.remote_files import is_url
     from ragstone.run.folder.remote_folder import mirrored
 
-    return guarded(mirrored)(given) if is_url(given) else Path(given)
+    return guarded(mirrored)(text) if is_url(text) else Path(text)
 
 
 RUN_PARSER = {"callback": run_folder, "parser": read_place}

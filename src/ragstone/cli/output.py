@@ -43,8 +43,8 @@ def print_json(value: object) -> None:
     """Print one JSON value; NaN is not allowed."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     ascii_only = not encoding.startswith("utf")
-    shown = throughout(value, in_shell)
-    text = json.dumps(shown, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    content = throughout(value, in_shell)
+    text = json.dumps(content, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
     typer.echo(json_text(text))
 
 
@@ -107,10 +107,10 @@ def guarded(command: Callable[Given, Result]) -> Callable[Given, Result]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         except OSError as error:
-            said = error.strerror or str(error)
+            reason = error.strerror or str(error)
             if error.filename:
-                said = f"{error.filename}: {said}. Name another one, or change its permissions."
-            fail(said, BAD_INPUT)
+                reason = f"{error.filename}: {reason}. Name another one, or change its permissions."
+            fail(reason, BAD_INPUT)
         except (typer.Exit, typer.BadParameter):
             raise
         except Exception as error:
@@ -130,10 +130,10 @@ def fail(words: str, status: int) -> NoReturn:
 def bug(error: Exception) -> str:
     """One line for what should not happen: what, where, and how to see more."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).name}:{last.lineno}"
+    where = f"{Path(last.filename).name}:{last.lineno}"
     message = " ".join(str(error).split())
     return (
-        f"This is a bug in Ragstone, please report it: {type(error).__name__} in {place}"
+        f"This is a bug in Ragstone, please report it: {type(error).__name__} in {where}"
         f"{f': {message}' if message else ''}  (RAGSTONE_DEBUG=1 shows the traceback)"
     )
 
@@ -164,8 +164,8 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=terminal(sys.stderr), transient=True) as shown:
-        task = shown.add_task("reading", total=None, examples=0, more="")
+    with Bar(*columns, console=terminal(sys.stderr), transient=True) as progress_bar:
+        task = progress_bar.add_task("reading", total=None, examples=0, more="")
 
         stage = "reading"
 
@@ -173,8 +173,8 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
             nonlocal stage
             if progress.stage != stage:
                 stage = progress.stage
-                shown.reset(task)
-            shown.update(
+                progress_bar.reset(task)
+            progress_bar.update(
                 task,
                 description=progress.stage,
                 examples=progress.examples,
@@ -187,12 +187,10 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
 
 
 def _workers(workers: int | None) -> str:
-    """How many workers of a cluster are at work."""
     return "" if workers is None else f", {workers:,} worker{'' if workers == 1 else 's'}"
 
 
 def _calls(counts: "Counts | None") -> str:
-    """The progress of requests to models."""
     if counts is None:
         return ""
     parts = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]
@@ -208,7 +206,7 @@ def _calls(counts: "Counts | None") -> str:
 
 
 def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
-    """Whether to go on: it was said before, or somebody says so now.
+    """Return whether to go on: ``--yes`` said so, or somebody says so now.
 
     Who reads JSON is not asked, and where nobody answers nothing is agreed to.
 
@@ -266,6 +264,15 @@ class Grouped(TyperGroup):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
+
+
+def group(kind: type[Grouped], help: str = "", **options: Any) -> typer.Typer:
+    """Return an empty group of commands, with the help in plain text."""
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    return typer.Typer(
+        cls=kind, help=help or None, rich_markup_mode=None, no_args_is_help=True,
+        context_settings=settings, **options,
+    )  # fmt: skip
 
 
 class Start(Grouped):

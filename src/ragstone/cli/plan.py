@@ -3,23 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from . import options
 from .options import column_names, load_user_metrics, names_of, scale_ends, with_kinds
-from .output import Grouped, guarded, print_page
+from .output import Grouped, group, guarded, print_page
 
 if TYPE_CHECKING:
     from ragstone.analysis.scored_run import Scored
     from ragstone.annotation.label_table import LabelTable
 
-plan = typer.Typer(
-    cls=Grouped,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Plan how much to run, compare or label for a number that holds.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+plan = group(Grouped, "Plan how much to run, compare or label for a number that holds.")
 
 
 SHARED = """
@@ -53,8 +45,8 @@ def rate(
     from ragstone.analysis.sample_sizes.question_sizes import rate_size
     from ragstone.report.pages.sample_sizes_page import rate_page
 
-    found = rate_size(value, half_width, level=level)
-    print_page(rate_page(found), json=json)
+    size = rate_size(value, half_width, level=level)
+    print_page(rate_page(size), json=json)
 
 
 @plan.command()
@@ -83,8 +75,8 @@ def mean(
 
     load_user_metrics(metrics_from or ())
     scored = _scored(run, cluster)
-    found = mean_sizes(scored, names_of(metric), half_width, systems=system or (), level=level)
-    print_page(mean_page(str(run), found, cluster=scored.cluster), json=json)
+    sizes = mean_sizes(scored, names_of(metric), half_width, systems=system or (), level=level)
+    print_page(mean_page(str(run), sizes, cluster=scored.cluster), json=json)
 
 
 @plan.command()
@@ -126,7 +118,7 @@ def paired(
     from ragstone.report.pages.sample_sizes_page import paired_page
 
     load_user_metrics(metrics_from or ())
-    found = paired_sizes(
+    sizes = paired_sizes(
         _scored(run, cluster),
         names_of(metric),
         difference=difference,
@@ -136,7 +128,7 @@ def paired(
         level=level,
         single=single,
     )
-    print_page(paired_page(str(run), found), json=json)
+    print_page(paired_page(str(run), sizes), json=json)
 
 
 @plan.command()
@@ -201,9 +193,9 @@ def labels(
     load_user_metrics(metrics_from or ())
     if run is None:
         with_run = {"--metric": metric, "--labels": labels, "--system": system}
-        given = [name for name, value in with_run.items() if value]
-        if given:
-            raise InputError(f"{', '.join(given)} can only be used with a RUN.")
+        needless = [name for name, value in with_run.items() if value]
+        if needless:
+            raise InputError(f"{', '.join(needless)} can only be used with a RUN.")
         if judged is None:
             raise InputError(
                 "Give the number of rows the judge has judged, --judged N, or name a RUN."
@@ -225,10 +217,10 @@ def labels(
         )
         if judged is not None:
             known = replace(known, judged=judged)
-    found = label_size(
+    size = label_size(
         known, half_width, level=level, assurance=assurance, metric=metric, system=system
     )
-    print_page(labels_page(found), json=json)
+    print_page(labels_page(size), json=json)
 
 
 def _scored(run: Path, cluster: str | None) -> "Scored":

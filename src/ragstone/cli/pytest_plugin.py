@@ -27,10 +27,10 @@ SHOWN = 3
 
 
 class Ragstone:
-    """What the fixture ``ragstone`` is."""
+    """The value of the fixture ``ragstone``."""
 
     def evaluate(self, data: Any, **options: Any) -> "Run":
-        """As ``ragstone.evaluate``, with the same options."""
+        """Evaluate with the options of ``ragstone.evaluate``."""
         from ragstone.run.evaluate import evaluate
 
         return evaluate(data, **options)
@@ -93,10 +93,10 @@ class Ragstone:
             from ragstone.report.worst_examples import failing
 
             page = gate_page(result.run, result, failing(result.run, result, limit=worst))
-            said = f"{page.said}\n{as_text(page)}"
+            words = f"{page.said}\n{as_text(page)}"
             if result.decision == "cannot_tell" and cannot_tell == "skip":
-                pytest.skip(said)
-            pytest.fail(said, pytrace=False)
+                pytest.skip(words)
+            pytest.fail(words, pytrace=False)
         return result
 
     def check(

@@ -90,8 +90,8 @@ def show(
     load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
     if example is not None:
-        found = report.dossier(opened, example)
-        print_page(report.example_page(found, prompts=prompts), json=json)
+        whole = report.dossier(opened, example)
+        print_page(report.example_page(whole, prompts=prompts), json=json)
         return
     if (by or stage) and not failures:
         raise typer.BadParameter("--by and --stage go with --failures.")
@@ -118,8 +118,8 @@ def show(
     if full:
         print_run(opened, notes, full=True, json=json)
         return
-    scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
-    chosen = [metric_among(one, scored, "metric of this run", run=run) for one in metric or ()]
+    scored = list(dict.fromkeys(estimate.metric for estimate in opened.estimate_list))
+    chosen = [metric_among(name, scored, "metric of this run", run=run) for name in metric or ()]
     page = report.worst_page(opened, metrics=chosen, limit=limit)
     print_page(replace(page, notes=notes), json=json)
 
@@ -156,13 +156,13 @@ def view(
         from ragstone.web.static_site import write_static
 
         with bar("pages") as step:
-            made = write_static(
+            site = write_static(
                 folder,
                 static,
                 progress=step and (lambda n, of: step(Progress("writing", n, n / of))),
             )
-        say(f"Wrote {made.pages:,} pages ({made.size / 1e6:,.1f} MB). Open {made.start}")
-        for line in made.left_out:
+        say(f"Wrote {site.pages:,} pages ({site.size / 1e6:,.1f} MB). Open {site.start}")
+        for line in site.left_out:
             say(line)
         return
     from ragstone.web import entry_points
@@ -218,11 +218,11 @@ def report(
             return
     from ragstone.web.entry_points import write_report
 
-    made = write_report(
+    written = write_report(
         opened, out or Path(f"{run.resolve().name}.html"), second, baseline=baseline, margin=margin
     )
-    say(f"Wrote {made.path} ({made.size / 1000:,.0f} kB).")
-    for line in made.left_out:
+    say(f"Wrote {written.path} ({written.size / 1000:,.0f} kB).")
+    for line in written.left_out:
         say(line)
 
 
@@ -287,7 +287,7 @@ def export(
         print_notes([f"written to {out}."])
 
 
-def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = ()) -> None:
+def write_as(run: "Run", suite: str, out: Path | None, repeated: Collection[str] = ()) -> None:
     """Write the run as the report of a tool; print its first file if ``out`` is None.
 
     Notes in ``told`` are not repeated.
@@ -295,7 +295,7 @@ def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = (
     from ragstone.report.layouts import report_as, write_report
 
     report = report_as(run, suite)
-    notes = [note for note in report.notes if note not in told]
+    notes = [note for note in report.notes if note not in repeated]
     if out is None:
         _print(report.files[0].content)
         print_notes(notes)
@@ -370,5 +370,5 @@ def without_query(word: str) -> str:
     ('https://host/rows.jsonl?…', 'http://host/v1#m?top_p=1')
     """
     scheme, url, rest = word.partition("://")
-    place, query, _ = rest.partition("?")
-    return f"{scheme}{url}{place}?…" if query and "#" not in place else word
+    path, query, _ = rest.partition("?")
+    return f"{scheme}{url}{path}?…" if query and "#" not in path else word
