@@ -18,8 +18,8 @@ from .annotate_queue import (
     serve_queue,
 )
 from .labels import LayoutOption, labels
-from .options import load_user_metrics, with_kinds
-from .output import SourceFirst, group, guarded, print_json, print_page, say
+from .options import load_user_metrics
+from .output import SourceFirst, group, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
@@ -49,9 +49,7 @@ Order = Literal["random", "risk"]
 Route = Literal["random", "doubt"]
 
 
-@annotate.command("new")
-@guarded
-@with_kinds
+@options.in_group(annotate, "new")
 @options.with_server(8421)
 def new(
     source: str,
@@ -163,14 +161,8 @@ def new(
     serve_queue(queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new)
 
 
-@annotate.command("list")
-@guarded
-@options.described
-def list_queues(
-    *,
-    store: str = "",
-    json: bool = False,
-) -> None:
+@options.in_group(annotate, "list")
+def list_queues(*, store: str = "", json: bool = False) -> None:
     """List the queues and how far they are.
 
     Exit status: 0 done, 2 invalid input.
@@ -184,15 +176,8 @@ def list_queues(
     print_page(queues_page(database.name, works), json=json)
 
 
-@annotate.command()
-@guarded
-@options.described
-def progress(
-    queue: str,
-    *,
-    store: str = "",
-    json: bool = False,
-) -> None:
+@options.in_group(annotate)
+def progress(queue: str, *, store: str = "", json: bool = False) -> None:
     """Show who has labelled how much of QUEUE, and what changed in it.
 
     Exit status: 0 done, 2 invalid input.
@@ -200,9 +185,7 @@ def progress(
     _print_progress(*named_queue(queue, store), json=json)
 
 
-@annotate.command()
-@guarded
-@with_kinds
+@options.in_group(annotate)
 def extend(
     queue: str,
     source: Path | None = None,
@@ -250,9 +233,7 @@ def extend(
     _print_progress(queue, store, links, json=json)
 
 
-@annotate.command()
-@guarded
-@options.described
+@options.in_group(annotate)
 def revoke(
     queue: str,
     person: str,
@@ -273,9 +254,7 @@ def revoke(
     _print_progress(queue, store, json=json)
 
 
-@annotate.command()
-@guarded
-@options.described
+@options.in_group(annotate)
 @options.with_server(8421)
 def adjudicate(
     queue: str,
@@ -307,9 +286,7 @@ def adjudicate(
           start=f"/annotate/{opened.name}/adjudicate")  # fmt: skip
 
 
-@annotate.command("import")
-@guarded
-@options.described
+@options.in_group(annotate, "import")
 def take_labels(
     queue: str,
     files: list[options.LabelSource],
@@ -343,9 +320,7 @@ def take_labels(
     say(f"Took over {imported}{left}.")
 
 
-@annotate.command()
-@guarded
-@options.described
+@options.in_group(annotate)
 def export(
     queue: str,
     *,

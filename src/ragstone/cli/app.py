@@ -19,11 +19,11 @@ from .annotate import annotate
 from .decide import compare, correct, gate, weights
 from .doctor import doctor
 from .evaluate import evaluate, score
-from .guard import calibrate_file, check_file, guard
+from .guard import guard
 from .labels import agreement, calibrate, labels, sample
 from .lookup import formats, judges, metrics, models
 from .monitor import monitor
-from .options import described, with_kinds
+from .options import with_kinds
 from .output import Paneled, Start, group, guarded
 from .plan import plan
 from .runs import batches, export, report, runs, show, view
@@ -41,8 +41,6 @@ for panel, commands in PANELS.items():
         app.command(cls=Paneled, rich_help_panel=panel)(guarded(with_kinds(command)))
 app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
-guard.command("calibrate")(guarded(described(calibrate_file)))
-guard.command("check")(guarded(described(check_file)))
 app.add_typer(guard, name="guard", rich_help_panel="Decide")
 app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
 

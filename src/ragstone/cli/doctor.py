@@ -47,10 +47,7 @@ KEYS = (
 """Of the environment, by which judges are asked; told are their names alone."""
 
 
-def doctor(
-    *,
-    json: bool = False,
-) -> None:
+def doctor(*, json: bool = False) -> None:
     """Show what is installed, and whether runs can be written here."""
     from ragstone.report.page import Facts, Note, Page, section
 
@@ -72,10 +69,8 @@ def _rows(examined: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "own metrics", ", ".join(examined["own_metrics"]) or "none installed"
     yield "terminal", f"{screen['width']} columns, {screen['encoding']}, {colours}"
     yield "folder", f"{folder['path']}, {'writable' if folder['writable'] else 'NOT writable'}"
-    yield (
-        "network",
-        f"{examined['network']}, but to fetch a model and to ask judges and encoders behind a server",
-    )
+    needed_for = "to fetch a model and to ask judges and encoders behind a server"
+    yield "network", f"{examined['network']}, but {needed_for}"
 
 
 def examination() -> dict[str, Any]:

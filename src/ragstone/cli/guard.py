@@ -9,7 +9,7 @@ import typer
 
 from . import options
 from .options import column_names
-from .output import SourceFirst, bar, group, guarded, print_page
+from .output import SourceFirst, bar, group, print_page
 
 if TYPE_CHECKING:
     from ragstone.guard import Guard
@@ -60,9 +60,7 @@ def named_guard(
     )
 
 
-@guard.command("assess")
-@guarded
-@options.described
+@options.in_group(guard, "assess")
 def assess_file(
     data: str,
     *,
@@ -135,27 +133,28 @@ def assess_file(
     columns = column_names(map or ())
     examples = read(data, columns=columns, skip_bad=skip_bad, limit=limit, keep_thoughts=True)
     rows: list[dict[str, Any]] = []
-    found = AssessedData()
+    sums = AssessedData()
     writing = nullcontext(_not_written) if out is None else result_lines(out)
     with bar("answers") as progress, writing as write:
         for assessment in assess_data(examples, checker):
-            found.add(assessment)
+            sums.add(assessment)
             row = row_of(assessment)
             write(plain_json.dumps(row, ensure_ascii=False))
             if json:
                 rows.append(row)
             if progress is not None:
                 read_so_far, total = examples.progress() or (0, 0)
-                progress(Progress("assessing", found.n, read_so_far / total if total else None))
+                progress(Progress("assessing", sums.n, read_so_far / total if total else None))
     void = checker.gate.void if isinstance(checker.gate, Gate) else ()
-    print_page(guard_page(data, found, rows, void), json=json)
-    if not found.ok[True] or found.ok[False] or found.ok[None]:
-        raise typer.Exit(1 if found.ok[False] else 3)
+    print_page(guard_page(data, sums, rows, void), json=json)
+    if not sums.ok[True] or sums.ok[False] or sums.ok[None]:
+        raise typer.Exit(1 if sums.ok[False] else 3)
 
 
 def _not_written(_: str) -> None: ...
 
 
+@options.in_group(guard, "calibrate")
 def calibrate_file(
     labelled: Path,
     *,
@@ -212,6 +211,7 @@ def calibrate_file(
     print_page(gate_calibration_page(calibrated, str(labelled), out), json=json)
 
 
+@options.in_group(guard, "check")
 def check_file(
     gate: Path,
     labelled: Path,

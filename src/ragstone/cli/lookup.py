@@ -52,11 +52,7 @@ CROSS_ENCODER = "a cross-encoder of your choice, docs/judges.md"
 CHAT = "a chat model of your choice, docs/judge-models.md; commas between several make a panel"
 
 
-def judges(
-    kind: str | None = None,
-    *,
-    json: bool = False,
-) -> None:
+def judges(kind: str | None = None, *, json: bool = False) -> None:
     """List the judges and what they judge, or explain one KIND.
 
     Args:
@@ -144,10 +140,7 @@ def _known() -> list[dict[str, Any]]:
     ]
 
 
-def formats(
-    *,
-    json: bool = False,
-) -> None:
+def formats(*, json: bool = False) -> None:
     """List the formats that can be read, each with an example."""
     from ragstone import data
     from ragstone.report.page import Page, Section, Verbatim, quiet, strong
@@ -184,12 +177,7 @@ def _facts(model: "Stored") -> dict[str, Any]:
 Action = Literal["list", "pull", "verify", "clear"]
 
 
-def models(
-    action: Action = "list",
-    name: str | None = None,
-    *,
-    json: bool = False,
-) -> None:
+def models(action: Action = "list", name: str | None = None, *, json: bool = False) -> None:
     """List, download or verify models, or clear cached embeddings.
 
     pull downloads builtin:minilm unless NAME is given. verify reads every byte and

@@ -1,6 +1,7 @@
 """Monitor commands: serve, backfill, erase, status and export for a system in production."""
 
 import time
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -109,8 +110,7 @@ def backfill(
     now = time.time()
     begin = read_moment(since, "since", now)
     end = now if until is None else read_moment(until, "until", now)
-    opened = open_store(store, make=False, writes=True)
-    try:
+    with closing(open_store(store, make=False, writes=True)) as opened:
         plan = plan_backfill(opened, judging, begin, end, sample)
         if not json:
             say(
@@ -119,8 +119,6 @@ def backfill(
             )
         begins = not plan.to_judge or agreed("Begin?", yes=yes, json=json)
         due = begin_backfill(opened, plan) if begins and plan.to_judge else 0
-    finally:
-        opened.close()
     if json:
         print_json({**plan.to_dict(), "due": due})
     elif begins:
@@ -156,13 +154,10 @@ def erase(
     names = (("session", session), ("user", user))
     what = " and of ".join(f"{name} {single_line(id)}" for name, id in names if id)
     question = f"Everything of {what} goes, and cannot be brought back. Go on?"
-    opened = open_store(store, make=False, writes=True)
-    try:
+    with closing(open_store(store, make=False, writes=True)) as opened:
         if not agreed(question, yes=yes, json=json):
             raise typer.Exit(1)
         gone = erase(opened, session=session or None, user=user or None)
-    finally:
-        opened.close()
     if json:
         print_json(asdict(gone))
         return
@@ -181,28 +176,7 @@ def _price(calls: int, usd: float | None) -> str:
     return f"with about {calls:,} calls of models, {cost}"
 
 
-monitor = group(Grouped, "Watch a system in production, and hear when it gets worse.")
-DAY = 86_400
-
-monitor.command("serve")(guarded(options.described(serve)))
-monitor.command("doctor")(guarded(options.described(doctor)))
-monitor.command("alarms")(guarded(options.described(alarms)))
-monitor.command("resolve")(guarded(options.described(resolve)))
-monitor.command("silence")(guarded(options.described(silence)))
-monitor.command("rules")(guarded(options.described(rules)))
-monitor.command("backfill")(guarded(options.described(backfill)))
-monitor.command("erase")(guarded(options.described(erase)))
-
-
-@monitor.command("token")
-@guarded
-@options.described
-def token(
-    file: Path,
-    app: str = "",
-    *,
-    revoke: bool = False,
-) -> None:
+def token(file: Path, app: str = "", *, revoke: bool = False) -> None:
     """Make a token with which an app may send traces, and do nothing else; or take it back.
 
     The token is printed, once: the file has its hash. An app that has one gets another in its
@@ -226,14 +200,7 @@ def token(
         say(send_tokens.new_send_token(file, app))
 
 
-@monitor.command("status")
-@guarded
-@options.described
-def status(
-    *,
-    store: str = "monitor",
-    json: bool = False,
-) -> None:
+def status(*, store: str = "monitor", json: bool = False) -> None:
     """Show whether everything follows from what came: what was kept, checked, judged, and is late.
 
     Exit status: 0 shown, 2 no such store.
@@ -242,11 +209,9 @@ def status(
 
     from .monitor_doctor import standing
 
-    opened = open_store(store, make=False)
     now = time.time()
-    with opened.database.reading() as run:
+    with closing(open_store(store, make=False)) as opened, opened.database.reading() as run:
         figures = monitor_status(run, now)
-    opened.close()
     if json:
         print_json(figures.to_dict())
         return
@@ -254,9 +219,6 @@ def status(
         say(f"{name:<14}{words}")
 
 
-@monitor.command("export")
-@guarded
-@options.described
 def export(
     *,
     out: Path,
@@ -281,10 +243,16 @@ def export(
     now = time.time()
     begin = 0.0 if since is None else read_moment(since, "since", now)
     end = now if until is None else read_moment(until, "until", now)
-    opened = open_store(store, make=False)
-    n = write(opened, out, since=begin, until=end)
-    opened.close()
+    with closing(open_store(store, make=False)) as opened:
+        n = write(opened, out, since=begin, until=end)
     if json:
         print_json({"file": str(out), "examples": n})
         return
     say(f"Wrote {n:,} answers to {out}. Next: ragstone evaluate {out}")
+
+
+monitor = group(Grouped, "Watch a system in production, and hear when it gets worse.")
+for command in (
+    serve, doctor, alarms, resolve, silence, rules, backfill, erase, token, status, export,
+):  # fmt: skip
+    monitor.command(command.__name__)(guarded(options.described(command)))

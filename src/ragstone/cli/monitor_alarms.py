@@ -2,6 +2,7 @@
 
 import getpass
 import time
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,7 @@ Args:
 """What several commands of this file take."""
 
 
-def alarms(
-    *,
-    store: str = "monitor",
-    json: bool = False,
-) -> None:
+def alarms(*, store: str = "monitor", json: bool = False) -> None:
     """Show the alarms, those that are firing first, and whether they could be told.
 
     Exit status: 0 shown, 2 no such store.
@@ -40,13 +37,11 @@ def alarms(
         silenced_until,
     )
 
-    opened = _opened(store)
     now = time.time()
-    with opened.database.reading() as run:
+    with closing(_opened(store)) as opened, opened.database.reading() as run:
         raised = raised_alarms(run, SHOWN)
         silenced = silenced_until(run, now)
         channels = channel_standings(run)
-    opened.close()
     if json:
         print_json(
             {
@@ -72,12 +67,7 @@ def alarms(
             say(f"channel {channel.channel}: {waiting}: {channel.error}")
 
 
-def resolve(
-    number: int,
-    *,
-    store: str = "monitor",
-    by: str = "",
-) -> None:
+def resolve(number: int, *, store: str = "monitor", by: str = "") -> None:
     """Call an alarm over. Its rule goes on watching: another fall is another alarm.
 
     Exit status: 0 done, 2 no such alarm or store.
@@ -87,21 +77,12 @@ def resolve(
     """
     from ragstone.monitor.alarms.lifecycle import resolve_alarm
 
-    opened = _opened(store, writes=True)
-    try:
+    with closing(_opened(store, writes=True)) as opened:
         alarm = resolve_alarm(opened, number, by or getpass.getuser(), time.time())
-    finally:
-        opened.close()
     say(_words(alarm))
 
 
-def silence(
-    rule: str,
-    *,
-    length: str,
-    store: str = "monitor",
-    by: str = "",
-) -> None:
+def silence(rule: str, *, length: str, store: str = "monitor", by: str = "") -> None:
     """Tell nobody of a rule for a while. Its alarms are raised and shown all the same.
 
     One that still fires when the silence is over is told then.
@@ -126,19 +107,12 @@ def silence(
             "the settings of ragstone monitor serve."
         )
     until = time.time() + seconds
-    opened = _opened(store, writes=True)
-    try:
+    with closing(_opened(store, writes=True)) as opened:
         silence_rule(opened, rule, until, by or getpass.getuser())
-    finally:
-        opened.close()
     say(f"{rule} is told again." if not seconds else f"{rule} is silenced until {_clock(until)}.")
 
 
-def rules(
-    file: Path,
-    *,
-    json: bool = False,
-) -> None:
+def rules(file: Path, *, json: bool = False) -> None:
     """Check a file of settings, and say what each rule promises and how late it notices a fall.
 
     The delays are simulated for the rule's own bar and promise.

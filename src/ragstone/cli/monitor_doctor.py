@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from http.client import HTTPException
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -298,10 +299,8 @@ def _last_day(store: str) -> Iterator[Finding]:
 
     now = time.time()
     try:
-        opened = open_store(store, make=False)
-        with opened.database.reading() as run:
+        with closing(open_store(store, make=False)) as opened, opened.database.reading() as run:
             status = monitor_status(run, now)
-        opened.close()
     except RagstoneError as error:
         yield Finding("store", "wrong", error.text.splitlines()[0], "--store names another")
         return

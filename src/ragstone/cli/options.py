@@ -189,6 +189,17 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
     return described(run)
 
 
+def in_group(
+    group: typer.Typer, name: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command of a group, by its own name or by another."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        return group.command(name)(guarded(with_kinds(command)))
+
+    return add
+
+
 SERVER: dict[str, Any] = {
     "host": str,
     "port": int,

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import options
-from .options import column_names, load_user_metrics, names_of, scale_ends, with_kinds
-from .output import Grouped, group, guarded, print_page
+from .options import column_names, load_user_metrics, names_of, scale_ends
+from .output import Grouped, group, print_page
 
 if TYPE_CHECKING:
     from ragstone.analysis.scored_run import Scored
@@ -24,16 +24,8 @@ Args:
 """What several commands of this file take."""
 
 
-@plan.command()
-@guarded
-@with_kinds
-def rate(
-    *,
-    value: float,
-    half_width: float,
-    level: float = 0.95,
-    json: bool = False,
-) -> None:
+@options.in_group(plan)
+def rate(*, value: float, half_width: float, level: float = 0.95, json: bool = False) -> None:
     """Number of rows needed to estimate a rate, with one row per question.
 
     Solves Wilson's interval for n, which is accurate for rare events too.
@@ -49,9 +41,7 @@ def rate(
     print_page(rate_page(size), json=json)
 
 
-@plan.command()
-@guarded
-@with_kinds
+@options.in_group(plan)
 def mean(
     run: options.RunFolder,
     *,
@@ -79,9 +69,7 @@ def mean(
     print_page(mean_page(str(run), sizes, cluster=scored.cluster), json=json)
 
 
-@plan.command()
-@guarded
-@with_kinds
+@options.in_group(plan)
 def paired(
     run: options.RunFolder,
     *,
@@ -131,9 +119,7 @@ def paired(
     print_page(paired_page(str(run), sizes), json=json)
 
 
-@plan.command()
-@guarded
-@with_kinds
+@options.in_group(plan)
 def labels(
     run: options.OtherRun = None,
     *,

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from ragstone.web.security import ServerAddress
 
 
-def runs(
-    folder: Path = Path("runs"),
-    *,
-    json: bool = False,
-) -> None:
+def runs(folder: Path = Path("runs"), *, json: bool = False) -> None:
     """List the runs in DIR, the newest first.
 
     Every command that takes a RUN also takes the word latest: the newest finished run
