@@ -252,19 +252,23 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
     """The first of NAME, NAME-2, … that is not a run of other data or settings."""
     from ragstone.core.errors import RunConflict
 
-    name, taken = folder.name, list[str]()
+    name, conflicts = folder.name, list[str]()
     while True:
         try:
             run = evaluated(folder)
         except RunConflict as conflict:
             if not folder.exists():
                 raise
-            taken.append(_why_taken(folder, conflict))
-            folder = folder.with_name(f"{name}-{len(taken) + 1}")
+            conflicts.append(_why_taken(folder, conflict))
+            folder = folder.with_name(f"{name}-{len(conflicts) + 1}")
         else:
-            if taken:
-                more = [f"and {len(taken) - SHOWN_RUNS} more"] if len(taken) > SHOWN_RUNS else []
-                others = "; ".join([*taken[-SHOWN_RUNS:], *more])
+            if conflicts:
+                more = (
+                    [f"and {len(conflicts) - SHOWN_RUNS} more"]
+                    if len(conflicts) > SHOWN_RUNS
+                    else []
+                )
+                others = "; ".join([*conflicts[-SHOWN_RUNS:], *more])
                 print_notes([f"This run is in {folder}, for {others}. `ragstone runs` lists them."])
             return run
 
@@ -280,20 +284,20 @@ def _why_taken(folder: Path, conflict: "RunConflict") -> str:
     return f"{folder} has other {', '.join(words)}"
 
 
-def _sides(there: object, here: object) -> str:
+def _sides(stored: object, new: object) -> str:
     """Say how a setting differs; of lists, what only one of them has.
 
     >>> _sides(["mrr"], []), _sides(5, None), _sides({}, {"answer": "mine"})
     ('only there: mrr', 'there 5, here none', 'only here: answer=mine')
     """
-    if isinstance(there, dict) and isinstance(here, dict):
-        there, here = ([f"{name}={of}" for name, of in one.items()] for one in (there, here))
-    if isinstance(there, list) and isinstance(here, list):
-        sides = {"there": there, "here": here}
-        return ", ".join(f"only {side}: {_few(some)}" for side, some in sides.items() if some)
+    if isinstance(stored, dict) and isinstance(new, dict):
+        pairs = ([f"{name}={of}" for name, of in value.items()] for value in (stored, new))
+        stored, new = pairs
+    values = {"there": stored, "here": new}
+    if isinstance(stored, list) and isinstance(new, list):
+        return ", ".join(f"only {name}: {_few(some)}" for name, some in values.items() if some)
     return ", ".join(
-        f"{side} {'none' if value is None else value}"
-        for side, value in (("there", there), ("here", here))
+        f"{name} {'none' if value is None else value}" for name, value in values.items()
     )
 
 

@@ -174,7 +174,10 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with ``--kinds``, which is heeded before the command does anything."""
 
     @functools.wraps(described(command))
-    def run(*args: Any, kinds: list[str] | None = None, **options: Any) -> None:
+    def run(
+        *args: Any, kinds: list[str] | None = None, help_all: bool = False, **options: Any
+    ) -> None:
+        del help_all  # Typer hands it over; its callback has done what it means.
         if kinds:
             from ragstone.judgements import load_kinds
 
