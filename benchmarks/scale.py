@@ -44,33 +44,10 @@ KEPT_OUT = ("run.json", ".lock", "journal.sqlite")
 """What may differ between runs of the same data."""
 
 
-WORDS = [
-    "harbour",
-    "cliff",
-    "engine",
-    "copper",
-    "lantern",
-    "chapel",
-    "moor",
-    "granite",
-    "tide",
-    "ferry",
-    "saint",
-    "heath",
-    "tin",
-    "shaft",
-    "beacon",
-    "gorse",
-    "quay",
-    "pilchard",
-    "bridge",
-    "estuary",
-    "causeway",
-    "hermit",
-    "wreck",
-    "cove",
-    "lighthouse",
-]
+WORDS = (
+    "harbour cliff engine copper lantern chapel moor granite tide ferry saint heath tin shaft "
+    "beacon gorse quay pilchard bridge estuary causeway hermit wreck cove lighthouse"
+).split()
 
 
 def write_rows(path: Path, rows: int, contexts: int = 5) -> None:

@@ -263,11 +263,8 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
             folder = folder.with_name(f"{name}-{len(conflicts) + 1}")
         else:
             if conflicts:
-                more = (
-                    [f"and {len(conflicts) - SHOWN_RUNS} more"]
-                    if len(conflicts) > SHOWN_RUNS
-                    else []
-                )
+                n = len(conflicts) - SHOWN_RUNS
+                more = [f"and {n} more"] if n > 0 else []
                 others = "; ".join([*conflicts[-SHOWN_RUNS:], *more])
                 print_notes([f"This run is in {folder}, for {others}. `ragstone runs` lists them."])
             return run

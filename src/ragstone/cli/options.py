@@ -88,7 +88,7 @@ def _of_request() -> dict[str, tuple[str, str]]:
         ("settings", "Instructions"),
         ("request", "Request"),
     ):
-        code = (pkgutil.get_data("ragstone.run", f"{file}.py") or b"").decode()
+        code = (pkgutil.get_data("ragstone", f"run/{file}.py") or b"").decode()
         docstring = re.search(rf'^class {name}:\n    """(.*?)"""', code, re.DOTALL | re.MULTILINE)
         for field, (_, words) in _entries(docstring[1] if docstring else "").items():
             text = IN_PYTHON.sub("", words.replace("``", ""))
