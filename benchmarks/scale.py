@@ -44,10 +44,10 @@ KEPT_OUT = ("run.json", ".lock", "journal.sqlite")
 """What may differ between runs of the same data."""
 
 
-WORDS = (
+SENTENCE = (
     "harbour cliff engine copper lantern chapel moor granite tide ferry saint heath tin shaft "
     "beacon gorse quay pilchard bridge estuary causeway hermit wreck cove lighthouse"
-).split()
+)
 
 
 def write_rows(path: Path, rows: int, contexts: int = 5) -> None:
@@ -93,7 +93,7 @@ def write_rows(path: Path, rows: int, contexts: int = 5) -> None:
 
 
 def _sentence(draw: random.Random, words: int) -> str:
-    return " ".join(draw.choices(WORDS, k=words)).capitalize() + "."
+    return " ".join(draw.choices(SENTENCE.split(), k=words)).capitalize() + "."
 
 
 @dataclass(frozen=True, slots=True)

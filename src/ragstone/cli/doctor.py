@@ -26,24 +26,14 @@ EXTRAS = {
     "s3": ("fsspec", "s3fs"),
     "torch": ("sentence-transformers", "torch"),
     "ui": (
-        "jinja2",
-        "markdown-it-py",
-        "markupsafe",
-        "opentelemetry-proto",
-        "opentelemetry-sdk",
-        "protobuf",
-        "python-multipart",
-        "starlette",
-        "uvicorn",
+        "jinja2", "markdown-it-py", "markupsafe", "opentelemetry-proto", "opentelemetry-sdk",
+        "protobuf", "python-multipart", "starlette", "uvicorn",
     ),
-}
+}  # fmt: skip
 KEYS = (
-    "OPENAI_API_KEY",
-    "AZURE_OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
+    "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
-)
+)  # fmt: skip
 """Of the environment, by which judges are asked; told are their names alone."""
 
 

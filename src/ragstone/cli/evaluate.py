@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ragstone.core.messages import in_shell
 
@@ -298,7 +298,7 @@ def _sides(stored: object, new: object) -> str:
     )
 
 
-def _few(some: list[object]) -> str:
+def _few(some: Any) -> str:
     return ", ".join(map(str, some[:3])) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
 
 

@@ -102,8 +102,6 @@ def assess_file(
         deadline (S): Seconds for one answer.
         gate (GATE.json): Pass, ask or block by this confidence gate, which `ragstone guard
             calibrate` made.
-        map (FIELD=COLUMN): Column to read a field from if it is not recognised, such as
-            answer=my_column; repeatable.
         skip_bad: Skip rows that cannot be read.
         limit (N): Assess only the first N rows.
         out (FILE.jsonl): Write a row for every assessment.

@@ -200,7 +200,8 @@ def models(action: Action = "list", name: str | None = None, *, json: bool = Fal
         _clear(json)
         return
     print_page(page, json=json)
-    if action == "verify" and any(model["faults"] for model in page.record()):
+    record: Any = page.record()
+    if action == "verify" and any(model["faults"] for model in record):
         raise typer.Exit(BAD_INPUT)
 
 

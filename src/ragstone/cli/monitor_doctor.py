@@ -120,6 +120,18 @@ class Finding(NamedTuple):
     then: str = ""
 
 
+def _right(what: str, words: str) -> Finding:
+    return Finding(what, "right", words)
+
+
+def _look(what: str, words: str, then: str) -> Finding:
+    return Finding(what, "look", words, then)
+
+
+def _wrong(what: str, words: str, then: str) -> Finding:
+    return Finding(what, "wrong", words, then)
+
+
 def doctor(
     *,
     store: str = "monitor",
@@ -161,12 +173,11 @@ def doctor(
 def _installed() -> Iterator[Finding]:
     missing = [name for name in NEEDED if not _is_there(name)]
     if missing:
-        yield Finding(
-            "installed", "wrong", f"{', '.join(missing)} not installed",
-            "pip install 'ragstone[ui]'",
-        )  # fmt: skip
+        yield _wrong(
+            "installed", f"{', '.join(missing)} not installed", "pip install 'ragstone[ui]'"
+        )
     else:
-        yield Finding("installed", "right", "all that the monitor needs")
+        yield _right("installed", "all that the monitor needs")
 
 
 def _is_there(name: str) -> bool:
@@ -178,24 +189,27 @@ def _is_there(name: str) -> bool:
 
 def _at(address: str) -> tuple[Finding, bool]:
     if not _is_address(address):
-        return Finding("server", "wrong", f"{address} is no address", f"write {ADDRESS}"), (False)
+        return _wrong("server", f"{address} is no address", f"write {ADDRESS}"), (False)
     status, words = asked(f"{address}/ready")
     if status == 0:
-        return Finding(
-            "server", "wrong", f"nothing answers at {address} ({words})",
+        return _wrong(
+            "server",
+            f"nothing answers at {address} ({words})",
             "ragstone monitor serve starts it; --url names another address",
-        ), True  # fmt: skip
+        ), True
     if status == 503:
-        return Finding(
-            "server", "wrong", f"{address} answers that it cannot take anything now: {words}",
+        return _wrong(
+            "server",
+            f"{address} answers that it cannot take anything now: {words}",
             "see the page Log, and whether the disk is full",
-        ), True  # fmt: skip
+        ), True
     if status != 200:
-        return Finding(
-            "server", "wrong", f"{address} is not the server of a monitor (it answered {status})",
+        return _wrong(
+            "server",
+            f"{address} is not the server of a monitor (it answered {status})",
             "ragstone monitor serve prints its address",
-        ), False  # fmt: skip
-    return Finding("server", "right", f"{address} is ready"), True
+        ), False
+    return _right("server", f"{address} is ready"), True
 
 
 def _is_address(text: str) -> bool:
@@ -212,14 +226,15 @@ def _takes(address: str, token: str) -> Finding:
     headers |= {"authorization": f"Bearer {token}"} if token else {}
     status, words = asked(f"{address}/v1/traces", b'{"resourceSpans": []}', headers)
     if status == 200:
-        return Finding("traces", "right", "an empty one was taken, and nothing kept of it")
+        return _right("traces", "an empty one was taken, and nothing kept of it")
     if status == 401:
-        return Finding(
-            "traces", "wrong", "refused: the token is missing or wrong",
+        return _wrong(
+            "traces",
+            "refused: the token is missing or wrong",
             'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
             "token of the app; give it here as --send-token",
-        )  # fmt: skip
-    return Finding("traces", "wrong", f"refused with {status}: {words[:200]}", "see the page Log")
+        )
+    return _wrong("traces", f"refused with {status}: {words[:200]}", "see the page Log")
 
 
 def asked(
@@ -250,47 +265,49 @@ def environment(variables: Mapping[str, str], address: str | None) -> Iterator[F
             if address is None
             else f"where the app runs: export {ENDPOINT}={address}"
         )
-        yield Finding("endpoint", "look", f"{ENDPOINT} is not set in this environment", then)
+        yield _look("endpoint", f"{ENDPOINT} is not set in this environment", then)
     elif address is None:
-        yield Finding(
-            "endpoint", "look", f"{ENDPOINT} is {endpoint}",
+        yield _look(
+            "endpoint",
+            f"{ENDPOINT} is {endpoint}",
             "whether a monitor is there is seen once --url names its server",
-        )  # fmt: skip
+        )
     elif endpoint.rstrip("/") != address:
-        yield Finding(
-            "endpoint", "look", f"{ENDPOINT} is {endpoint}, and not {address}",
+        yield _look(
+            "endpoint",
+            f"{ENDPOINT} is {endpoint}, and not {address}",
             "meant so if a collector stands between; else set it",
-        )  # fmt: skip
+        )
     else:
-        yield Finding("endpoint", "right", f"{ENDPOINT} leads to the server")
+        yield _right("endpoint", f"{ENDPOINT} leads to the server")
     if endpoint and variables.get(PROTOCOL, "") == "grpc":
-        yield Finding(
-            "protocol", "wrong", f"{PROTOCOL} is grpc, which the monitor does not speak",
+        yield _wrong(
+            "protocol",
+            f"{PROTOCOL} is grpc, which the monitor does not speak",
             f"export {PROTOCOL}=http/protobuf",
-        )  # fmt: skip
+        )
     yield _content(variables.get(CONTENT, "").strip())
     opted = variables.get(STABILITY, "")
     if variables.get(CONTENT, "").strip().upper() in SENT and "gen_ai_latest" not in opted:
-        yield Finding(
-            "conventions", "look", f"{STABILITY} does not opt into the newest conventions",
+        yield _look(
+            "conventions",
+            f"{STABILITY} does not opt into the newest conventions",
             f"OpenTelemetry's own instrumentations send no texts without "
             f"export {STABILITY}=gen_ai_latest_experimental; others do not ask for it",
-        )  # fmt: skip
+        )
 
 
 def _content(value: str) -> Finding:
     then = f"where the app runs: export {CONTENT}=SPAN_AND_EVENT"
     if value.upper() in SENT:
-        return Finding("texts", "right", f"{CONTENT} is {value}: texts are sent")
+        return _right("texts", f"{CONTENT} is {value}: texts are sent")
     if not value:
-        return Finding(
-            "texts", "look", f"{CONTENT} is not set here: most instrumentations send no texts", then
+        return _look(
+            "texts", f"{CONTENT} is not set here: most instrumentations send no texts", then
         )
     if value.lower() in ("true", "1"):
-        return Finding(
-            "texts", "wrong", f"{CONTENT} is {value}, the old value, which means none now", then
-        )
-    return Finding("texts", "wrong", f"{CONTENT} is {value}: no texts are sent", then)
+        return _wrong("texts", f"{CONTENT} is {value}, the old value, which means none now", then)
+    return _wrong("texts", f"{CONTENT} is {value}: no texts are sent", then)
 
 
 def _last_day(store: str) -> Iterator[Finding]:
@@ -302,7 +319,7 @@ def _last_day(store: str) -> Iterator[Finding]:
         with closing(open_store(store, make=False)) as opened, opened.database.reading() as run:
             status = monitor_status(run, now)
     except RagstoneError as error:
-        yield Finding("store", "wrong", error.text.splitlines()[0], "--store names another")
+        yield _wrong("store", error.text.splitlines()[0], "--store names another")
         return
     yield from said_of(status, now)
 
@@ -310,78 +327,77 @@ def _last_day(store: str) -> Iterator[Finding]:
 def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
     """Say what came in the last day, and what became of it."""
     if status.last_trace_at is None:
-        yield Finding(
-            "traffic", "wrong", "nothing ever came",
-            "the first screen says how to send the first trace",
-        )  # fmt: skip
+        yield _wrong(
+            "traffic", "nothing ever came", "the first screen says how to send the first trace"
+        )
         return
     ago = length(now - status.last_trace_at)
     if status.received:
-        yield Finding(
-            "traffic", "right",
-            f"{status.received:,} came in 24 hours, the last {ago} ago; "
-            f"{status.answers:,} answers",
-        )  # fmt: skip
+        yield _right(
+            "traffic",
+            f"{status.received:,} came in 24 hours, the last {ago} ago; {status.answers:,} answers",
+        )
     else:
-        yield Finding(
-            "traffic", "wrong", f"nothing came in 24 hours, the last {ago} ago",
+        yield _wrong(
+            "traffic",
+            f"nothing came in 24 hours, the last {ago} ago",
             "see whether the app runs, and where its exporter sends to",
-        )  # fmt: skip
+        )
     if status.received and not status.answers and not status.waiting_to_fold:
-        yield Finding(
-            "answers", "wrong", "no answer was found in what came",
+        yield _wrong(
+            "answers",
+            "no answer was found in what came",
             "its spans have neither questions nor answers; docs/watch.md says which attributes "
             "are read",
-        )  # fmt: skip
+        )
     if status.malformed:
-        yield Finding(
-            "malformed", "look", f"{status.malformed:,} could not be read",
-            "the page Malformed shows why",
-        )  # fmt: skip
+        yield _look(
+            "malformed", f"{status.malformed:,} could not be read", "the page Malformed shows why"
+        )
     if status.content:
         with_texts = status.content.get("there", 0.0)
         ids = status.content.get("ids_only", 0.0)
         words = f"{with_texts:.0%} of traces came with their texts"
         if status.set_variable:
-            yield Finding("content", "wrong", words, f"set {status.set_variable}")
+            yield _wrong("content", words, f"set {status.set_variable}")
         elif ids >= MOSTLY:
-            yield Finding(
-                "content", "wrong", f"{ids:.0%} of traces name their passages by ids alone",
+            yield _wrong(
+                "content",
+                f"{ids:.0%} of traces name their passages by ids alone",
                 'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"',
-            )  # fmt: skip
-        elif with_texts < 1:
-            yield Finding(
-                "content", "look", words, "docs/traces.md says where answers are looked for"
             )
+        elif with_texts < 1:
+            yield _look("content", words, "docs/traces.md says where answers are looked for")
         else:
-            yield Finding("content", "right", words)
+            yield _right("content", words)
     if status.worker == "alive":
-        yield Finding("worker", "right", "it is alive")
+        yield _right("worker", "it is alive")
     elif status.worker == "silent":
-        yield Finding(
-            "worker", "look", "it is silent: no sign of life for a minute",
+        yield _look(
+            "worker",
+            "it is silent: no sign of life for a minute",
             "a machine that is busy may hold it up; the page Log says if it died",
-        )  # fmt: skip
+        )
     else:
         never = status.worker == "not_begun"
-        yield Finding(
-            "worker", "wrong",
+        yield _wrong(
+            "worker",
             "it has not begun" if never else "it is dead: no sign of life for five minutes",
             "ragstone monitor serve starts it; the page Log says why it ended",
-        )  # fmt: skip
+        )
     yield _waiting(status)
     yield _judging(status)
 
 
 def _waiting(status: "MonitorStatus") -> Finding:
     if status.lag < LATE:
-        return Finding("waiting", "right", "what came is put together and checked")
-    return Finding(
-        "waiting", "wrong",
+        return _right("waiting", "what came is put together and checked")
+    return _wrong(
+        "waiting",
         f"{status.waiting_to_fold:,} parts to put together and {status.waiting_to_assess:,} "
         f"answers to check; the first for {length(status.lag)}",
         "see whether the disk is full, and what the page Log says of the worker",
-    )  # fmt: skip
+    )
 
 
 def _judging(status: "MonitorStatus") -> Finding:
@@ -390,9 +406,7 @@ def _judging(status: "MonitorStatus") -> Finding:
     if status.waiting_to_be_judged:
         words += f"; {status.waiting_to_be_judged:,} wait"
     if not judged and (due or status.waiting_to_be_judged):
-        return Finding("judging", "wrong", words, "the page Log says what keeps the judge")
+        return _wrong("judging", words, "the page Log says what keeps the judge")
     if not due and status.lag >= LATE:
-        return Finding(
-            "judging", "look", words, "nothing comes due before it is put together and checked"
-        )
-    return Finding("judging", "right", words)
+        return _look("judging", words, "nothing comes due before it is put together and checked")
+    return _right("judging", words)
