@@ -13,7 +13,9 @@ class AnswerGuard:
     """Takes ``llm.replies`` and ``retriever.documents``, and replaces replies that do not pass."""
 
     @component.output_types(replies=list[str])
-    def run(self, query: str, replies: list[str], documents: list[Document]) -> dict[str, list[str]]:
+    def run(
+        self, query: str, replies: list[str], documents: list[Document]
+    ) -> dict[str, list[str]]:
         """Judge each reply; nothing is raised."""
         contexts = [{"id": d.id, "text": d.content, "score": d.score} for d in documents]
         verdicts = [GUARD.assess(query, reply, contexts) for reply in replies]

@@ -319,8 +319,8 @@ def main() -> None:
     sent = 0
     way = Way(given.encoding, given.content, given.logs_first, given.split)
     for sent in emit(asked, given.to, n=given.n, ways=[way], token=given.token):
-        print(f"\r{sent:,} of {given.n:,} sent", end="", flush=True)  # noqa: T201
-    print(f"\r{sent:,} answers sent to {given.to}")  # noqa: T201
+        print(f"\r{sent:,} of {given.n:,} sent", end="", flush=True)
+    print(f"\r{sent:,} answers sent to {given.to}")
 
 
 if __name__ == "__main__":

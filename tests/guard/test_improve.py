@@ -210,9 +210,7 @@ def test_what_cancels_the_request_cancels_the_model() -> None:
         asyncio.run(cancelled())
 
 
-def test_an_improvement_is_printed_with_all_that_was_tried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_improvement_is_printed_with_all_that_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     shown = str(improve(QUESTION, BAD, [PIER], generate=scripted(WORSE, GOOD), max_passes=2))
     assert shown.index(GOOD) < shown.index(BAD)

@@ -19,15 +19,7 @@ from ragstone.judges.local.local_judge import LocalJudge
 
 from . import answer_checks
 from .answer_checks import ClaimsJudge, Grounded
-from .assessment import (
-    WAYS_OUT,
-    Assessment,
-    CheckResult,
-    CheckStatus,
-    JudgedClaim,
-    WayOut,
-    tell,
-)
+from .assessment import WAYS_OUT, Assessment, CheckResult, CheckStatus, JudgedClaim, WayOut, tell
 from .confidence_gate.confidence_gate import Gate
 from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts

@@ -17,8 +17,7 @@ QUESTION = "How long is the pier?"
 @cache
 def recipe(name: str) -> Any:
     path = ROOT / "examples" / "guarded_frameworks" / f"in_{name}.py"
-    spec = importlib.util.spec_from_file_location(f"in_{name}", path)
-    assert spec is not None and spec.loader is not None
+    spec: Any = importlib.util.spec_from_file_location(f"in_{name}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

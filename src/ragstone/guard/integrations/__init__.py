@@ -2,11 +2,10 @@
 
 asgi             a middleware for any ASGI app: JSON, server-sent events, chat completions
 decorator        any function that answers, plain or async, at once or piece by piece; retrieval
-request_guard    what all stand on: never raises, keeps a policy, counts, tells OpenTelemetry
+request_guard    what both stand on: never raises, keeps a policy, counts, tells OpenTelemetry
 request_reading  finds question, contexts and answers in requests and replies
 guarded_replies  what a client gets of a judged answer; event_replies the same as events, read by
                  event_reader; event_places and chat_events know where text stands in them
-langchain, llama_index, haystack   the same in these frameworks, each with its extra
 """
 
 from .asgi import GuardMiddleware

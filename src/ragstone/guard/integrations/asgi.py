@@ -1,6 +1,6 @@
 """ASGI middleware: judges the answers of a web app before they leave, whole or streamed."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -55,8 +55,11 @@ LINES = (
 """Kinds of replies that are lines of JSON."""
 
 
+Header = tuple[bytes, bytes]
+
+
 class GuardedReply:
-    """Takes an app's messages in place of the server, and sends on what may be given."""
+    """Takes an app's messages in place of the server, and sends on what may leave."""
 
     def __init__(
         self,
@@ -80,7 +83,7 @@ class GuardedReply:
         self._refused = False
 
     async def send(self, message: Message) -> None:
-        """A message of the app's."""
+        """Take a message of the app's."""
         if self._refused:
             return
         if self._events is not None and message["type"] == "http.response.body":
@@ -97,12 +100,12 @@ class GuardedReply:
             await self.send(message)
 
     async def close(self) -> None:
-        """The app is done; it may have left its reply unfinished."""
+        """Take the end of the app, which may have left its reply unfinished."""
         if self._start is not None and not self._sent:
             await self._unseen(reason("reply_not_complete"), more=True)
 
     def leave(self) -> None:
-        """The app failed, or nobody waits for its reply any more."""
+        """Conclude where the app failed or nobody waits for its reply any more."""
         if self._events is not None:
             self._events.leave()
 
@@ -126,10 +129,10 @@ class GuardedReply:
 
     async def _begin_events(self, start: Message, *, lines: bool) -> None:
         value = stream_header(self._streams.release.policy, self._request.run_id)
-        headers = [one for one in start["headers"] if one[0].lower() != b"content-length"]
+        headers = _without(start["headers"], {b"content-length"})
         self._sent = True
         self._events = EventReply(
-            self._streams, self._request, self._told, self._give_events, lines=lines
+            self._streams, self._request, self._told, self._send_events, lines=lines
         )
         await self._send({**start, "headers": [*headers, (self._header, value)]})
 
@@ -139,7 +142,7 @@ class GuardedReply:
             await events.close()
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _give_events(self, body: bytes) -> None:
+    async def _send_events(self, body: bytes) -> None:
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def _more(self, message: Message) -> None:
@@ -157,7 +160,6 @@ class GuardedReply:
             )
 
     async def _unseen(self, why: str, *, more: bool) -> None:
-        """The reply holds no answer that can be judged; ``more`` of it is still to come."""
         await self._give(self._replies.unseen(why, self._request, self._told.exchange), more=more)
 
     async def _give(self, reply: JudgedReply, *, more: bool = False) -> None:
@@ -166,10 +168,10 @@ class GuardedReply:
         headers = list(start["headers"])
         if reply.body is not None:
             body, more = reply.body, False
-            headers = [one for one in headers if one[0].lower() not in OF_THE_BODY]
+            headers = _without(headers, OF_THE_BODY)
             headers.append((b"content-length", b"%d" % len(body)))
         if reply.status is not None:
-            headers = [one for one in headers if one[0].lower() != b"content-type"]
+            headers = _without(headers, {b"content-type"})
             headers.append((b"content-type", b"application/json"))
             start |= {"status": reply.status, "trailers": False}
         headers.append((self._header, header_value(reply.rulings, reply.action)))
@@ -183,8 +185,12 @@ def _has_answer(status: int) -> bool:
     return 200 <= status < 300 and status not in (204, 205)
 
 
+def _without(headers: Iterable[Header], names: Collection[bytes]) -> list[Header]:
+    return [header for header in headers if header[0].lower() not in names]
+
+
 def _value(message: Message, name: bytes) -> str:
-    """The value of a header; those of several are one list, as a client reads them."""
+    """Return the value of a header; those of several are one list, as a client reads them."""
     values = [value for key, value in message.get("headers", ()) if key.lower() == name]
     return b", ".join(values).decode("latin-1")
 
@@ -219,7 +225,7 @@ class GuardMiddleware:
     JSON paths have ``.key``, ``['any key']``, ``[0]``, ``[-1]`` and ``[*]``.
 
     Attributes:
-        guard: The guard with its counts.
+        guard: A ``RequestGuard``, which has counts.
     """
 
     def __init__(
@@ -250,8 +256,8 @@ class GuardMiddleware:
 
         Args:
             app: The app.
-            guard: What judges; None: ``Guard()``.
-            paths: Which paths are guarded, those that answer questions; ``*`` stands for any text.
+            guard: Judges the answers; None: ``Guard()``.
+            paths: The paths that answer questions, which are guarded; ``*`` stands for any text.
             extract: From the request and its JSON to (question, contexts), instead of ``question``
                 and ``contexts``; may be async, and either may be None.
             question: JSON path of the question in the request.
@@ -331,7 +337,7 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return
         request = BufferedRequest(scope, self._most_bytes)
-        headers = [one for one in scope["headers"] if one[0].lower() not in NOT_FOR_THE_APP]
+        headers = _without(scope["headers"], NOT_FOR_THE_APP)
         with listening() as told:
             reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
             try:
@@ -345,8 +351,8 @@ class GuardMiddleware:
             return False
         path = scope["path"]
         # Behind a proxy, or mounted, an app has its own path below this one.
-        own = path.removeprefix(scope.get("root_path", "").rstrip("/"))
-        return any(fnmatchcase(name, one) for name in (path, own) for one in self._paths)
+        below = path.removeprefix(scope.get("root_path", "").rstrip("/"))
+        return any(fnmatchcase(p, pattern) for p in (path, below) for pattern in self._paths)
 
 
 def _path(text: str | None) -> JsonPath | None:

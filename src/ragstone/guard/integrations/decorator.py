@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import logging
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -49,8 +48,8 @@ class GuardedCall:
     """One call of a guarded function.
 
     Attributes:
-        arguments: What it was given, by the names of its parameters, defaults too.
-        returned: What it returned.
+        arguments: By the names of its parameters, defaults too.
+        returned: The value that it returned.
     """
 
     arguments: Mapping[str, Any]
@@ -92,8 +91,8 @@ def guarded(
     ``tell_guard`` before the first piece.
 
     Args:
-        guard: What judges; None: ``Guard()``.
-        question: Where the question is: the name of a parameter or, if the function has none of
+        guard: Judges the answers; None: ``Guard()``.
+        question: The place of the question: the name of a parameter or, if the function has none of
             that name, of a key or an attribute of what it returns; the number of an element of a
             returned tuple; or a function of a ``GuardedCall``.
         contexts: The same for the contexts. The function can also call ``tell_guard``.
@@ -131,11 +130,11 @@ def guarded(
         circuit=circuit,
         on_ruling=on_ruling,
     )
-    places = _Places(question, contexts, answer, retrieval_scores)
     release = release_of(judge, on_fail, policy, stop_early=stop_early)
 
     def decorate(function: F) -> F:
-        inside = _Guarded(function, judge, places, on_fail, release)
+        places = (question, contexts, answer, retrieval_scores)
+        inside = _Guarded(function, inspect.signature(function), judge, *places, on_fail, release)
 
         @wraps(function)
         def plain(*args: Any, **kwargs: Any) -> Any:
@@ -151,35 +150,104 @@ def guarded(
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _Guarded:
+    """A function with its guard, and with the places of what it is judged by."""
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    judge: RequestGuard
     question: Place
     contexts: Place
     answer: Place
     retrieval_scores: Place | None
+    on_fail: str | Callable[[Ruling], Any] | None
+    release: ReleasePolicy
 
-    def answer_of(self, call: GuardedCall) -> str | None:
-        """The answer; None if there is no text."""
-        if isinstance(call.returned, str):
-            return call.returned
-        found = _at(self.answer, GuardedCall({}, call.returned))
-        return found if isinstance(found, str) else None
+    def call(self, args: Any, kwargs: Any) -> Any:
+        """Return what its caller gets; an awaitable of that, if the function gives one."""
+        with listening() as told:
+            returned = self.function(*args, **kwargs)
+        if inspect.isawaitable(returned):
+            return self._awaited(returned, args, kwargs, told)
+        if (stream := self._stream(returned, args, kwargs, told)) is not None:
+            return stream
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self.judge.not_judged(why, by))
+        return self._given(returned, self.judge.ruling(answer, by))
 
-    def exchange(self, call: GuardedCall, told: Exchange) -> Exchange:
-        """What the answer is judged by."""
+    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
+        with listening(told):
+            returned = await returning
+        if (stream := self._stream(returned, args, kwargs, told)) is not None:
+            return stream
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self.judge.not_judged(why, by))
+        return self._given(returned, await self.judge.aruling(answer, by))
+
+    def _stream(self, returned: Any, args: Any, kwargs: Any, told: Told) -> Any:
+        """Guard the pieces of what was returned; None if it is no iterator."""
+        begin = partial(self._begun, args, kwargs, told)
+        if isinstance(returned, AsyncIterator):
+            return athrough(returned, begin, self._at_the_end, told)
+        if isinstance(returned, Iterator):
+            return through(returned, begin, self._at_the_end, told)
+        return None
+
+    def _begun(self, args: Any, kwargs: Any, told: Told) -> GuardedPieces:
+        _, by, why = self._known(args, kwargs, "", told)
+        return GuardedPieces(self.judge, self.release, by, why)
+
+    def _at_the_end(self, pieces: GuardedPieces) -> Iterator[Any]:
+        if pieces.action == "replaced" and callable(self.on_fail):
+            last = self.on_fail(pieces.ruling)
+            if last is not None:
+                yield last
+
+    def _known(
+        self, args: Any, kwargs: Any, returned: Any, told: Told
+    ) -> tuple[str, Exchange, str | None]:
+        """Return the answer, what it is judged by, and why it cannot be judged."""
+        by = told.exchange
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            by = self._exchange(GuardedCall(bound.arguments, returned), by)
+            answer = returned
+            if not isinstance(returned, str):
+                answer = _at(self.answer, GuardedCall({}, returned))
+        except Exception as error:
+            log_error("extract failed", error, by.run_id)
+            return "", by, reason("extract_failed", error=type(error).__name__)
+        if isinstance(answer, str):
+            return answer, by, None
+        return "", by, reason("no_text")
+
+    def _exchange(self, call: GuardedCall, told: Exchange) -> Exchange:
         scores = None if self.retrieval_scores is None else _at(self.retrieval_scores, call)
         question = told.question if told.question is not None else _at(self.question, call)
         contexts = told.contexts if told.contexts is not None else _at(self.contexts, call)
         return told.over(Exchange(question, contexts, scores))
 
-    def replaced(self, returned: Any, text: str) -> Any:
-        """What was returned, with another answer."""
+    def _given(self, returned: Any, ruling: Ruling) -> Any:
+        if not ruling.held or self.on_fail is None:
+            return returned
+        if callable(self.on_fail):
+            return self.on_fail(ruling)
+        try:
+            return self._replaced(returned, self.on_fail)
+        except Exception as error:
+            log_error("answer not replaced", error, ruling.assessment.run_id)
+            return self.on_fail
+
+    def _replaced(self, returned: Any, text: str) -> Any:
         if isinstance(returned, str):
             return text
         if isinstance(self.answer, int):
             parts = [*returned]
             parts[self.answer] = text
-            made = getattr(returned, "_make", type(returned))
-            return made(parts)
+            return getattr(returned, "_make", type(returned))(parts)
         if isinstance(returned, MutableMapping):
             mapping = copy.copy(returned)
             mapping[self.answer] = text
@@ -192,100 +260,7 @@ class _Places:
         return other
 
 
-class _Guarded:
-    """A function with its guard."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        judge: RequestGuard,
-        places: _Places,
-        on_fail: str | Callable[[Ruling], Any] | None,
-        release: ReleasePolicy,
-    ) -> None:
-        self._release = release
-        self._function = function
-        self._signature = inspect.signature(function)
-        self._judge = judge
-        self._places = places
-        self._on_fail = on_fail
-
-    def call(self, args: Any, kwargs: Any) -> Any:
-        """What its caller gets; an awaitable of that, if the function gives one."""
-        with listening() as told:
-            returned = self._function(*args, **kwargs)
-        if inspect.isawaitable(returned):
-            return self._awaited(returned, args, kwargs, told)
-        if isinstance(returned, AsyncIterator):
-            return self._astream(returned, args, kwargs, told)
-        if isinstance(returned, Iterator):
-            return self._stream(returned, args, kwargs, told)
-        answer, by, why = self._known(args, kwargs, returned, told)
-        if why is not None:
-            return self._given(returned, self._judge.not_judged(why, by))
-        return self._given(returned, self._judge.ruling(answer, by))
-
-    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
-        with listening(told):
-            returned = await returning
-        if isinstance(returned, AsyncIterator):
-            return self._astream(returned, args, kwargs, told)
-        if isinstance(returned, Iterator):
-            return self._stream(returned, args, kwargs, told)
-        answer, by, why = self._known(args, kwargs, returned, told)
-        if why is not None:
-            return self._given(returned, self._judge.not_judged(why, by))
-        return self._given(returned, await self._judge.aruling(answer, by))
-
-    def _stream(self, source: Iterator[Any], args: Any, kwargs: Any, told: Told) -> Iterator[Any]:
-        return through(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
-
-    def _astream(
-        self, source: AsyncIterator[Any], args: Any, kwargs: Any, told: Told
-    ) -> AsyncIterator[Any]:
-        return athrough(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
-
-    def _begun(self, args: Any, kwargs: Any, told: Told) -> GuardedPieces:
-        _, by, why = self._known(args, kwargs, "", told)
-        return GuardedPieces(self._judge, self._release, by, why)
-
-    def _at_the_end(self, pieces: GuardedPieces) -> Iterator[Any]:
-        """What a function of the user's gives for a stream of which something was held."""
-        if pieces.action == "replaced" and callable(self._on_fail):
-            last = self._on_fail(pieces.ruling)
-            if last is not None:
-                yield last
-
-    def _known(
-        self, args: Any, kwargs: Any, returned: Any, told: Told
-    ) -> tuple[str, Exchange, str | None]:
-        """The answer, what it is judged by, and why it cannot be judged."""
-        by = told.exchange
-        try:
-            bound = self._signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            call = GuardedCall(bound.arguments, returned)
-            by = self._places.exchange(call, by)
-            answer = self._places.answer_of(call)
-        except Exception as error:
-            log_error("extract failed", error, by.run_id)
-            return "", by, reason("extract_failed", error=type(error).__name__)
-        return answer or "", by, reason("no_text") if answer is None else None
-
-    def _given(self, returned: Any, ruling: Ruling) -> Any:
-        if not ruling.held or self._on_fail is None:
-            return returned
-        if callable(self._on_fail):
-            return self._on_fail(ruling)
-        try:
-            return self._places.replaced(returned, self._on_fail)
-        except Exception as error:
-            log_error("answer not replaced", error, ruling.assessment.run_id)
-            return self._on_fail
-
-
 def _at(place: Place, call: GuardedCall) -> Any:
-    """What stands at a place; None if nothing does."""
     if callable(place):
         return place(call)
     if isinstance(place, int):
@@ -298,8 +273,6 @@ def _at(place: Place, call: GuardedCall) -> Any:
         return call.returned.get(place)
     return getattr(call.returned, place, None)
 
-
-LOGGER = logging.getLogger("ragstone.guard")
 
 READING = 1.0
 """Seconds until contexts count as not read."""
@@ -325,14 +298,14 @@ def assess_retrieval(
         run_id: Your name for the request.
         checks: The least mean; None: ``Checks()``.
     """
-    switched = Checks() if checks is None else checks
+    checks = Checks() if checks is None else checks
     deadline = Deadline(READING)
-    one = Answered.of(
-        question, "", contexts, retrieval_scores, switched, deadline, abstain_ok=False
+    answered = Answered.of(
+        question, "", contexts, retrieval_scores, checks, deadline, abstain_ok=False
     )
-    results = [answer_checks.of_contexts(one)]
-    if switched.least_retrieval_score is not None:
-        results.append(answer_checks.of_retrieval_scores(one))
+    results = [answer_checks.of_contexts(answered)]
+    if checks.least_retrieval_score is not None:
+        results.append(answer_checks.of_retrieval_scores(answered))
     ok = not any(result.status == "failed" for result in results)
     issues = tuple(issue for result in results for issue in result.issues)
     return Assessment(

@@ -5,7 +5,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from .event_reader import ServerEvent
 from .request_reading import JsonPath, json_value
@@ -26,7 +26,7 @@ Written = Callable[[str, str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class EventParts:
-    """What an event holds.
+    """The contents of an event.
 
     Attributes:
         value: Its JSON; None if it has none.
@@ -51,32 +51,6 @@ class EventParts:
     beside: frozenset[str] = frozenset()
 
 
-class EventPlaces(Protocol):
-    """Where the text of answers stands in the events of one reply."""
-
-    def parts(self, event: ServerEvent) -> EventParts:
-        """What an event holds."""
-
-    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        """An event with this text of an answer, like one of the app's."""
-
-    def end(
-        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
-    ) -> bytes:
-        """What is sent behind an answer that is through.
-
-        Args:
-            like: The event that ends the answer, or any of its events.
-            answer: Which one.
-            key: Of the note.
-            note: What came of the answer.
-            held: Whether not all of it was given.
-        """
-
-    def repeated(self, event: ServerEvent) -> bytes:
-        """An event that repeats answers, with what left of them."""
-
-
 _TEXT: AnswerKey = ("text", 0, 0)
 
 
@@ -91,63 +65,76 @@ class EventText:
     written: Written
 
     def parts(self, event: ServerEvent) -> EventParts:
-        """What an event holds."""
-        if event.data is None or event.strange:
-            return EventParts(rest=event.raw, unread=event.strange)
-        if event.data.strip() == DONE:
-            return EventParts(rest=event.raw, done=True)
-        value = json_of(event.data)
+        """Return the contents of an event."""
+        if (parts := plain_parts(event)) is not None:
+            return parts
+        value = json_of(event)
         if self.path is None:
             if event.name not in ("", "message"):
                 return EventParts(value, rest=event.raw, unread=is_unread(event, value))
-            return EventParts(value, {_TEXT: event.data})
-        found = [one for one in self.path.values(value) or [] if one]
-        texts = [one for one in found if isinstance(one, str)]
-        if len(texts) < len(found) or not texts:
-            unread = bool(found) or is_unread(event, value)
+            return EventParts(value, {_TEXT: event.data or ""})
+        values = [part for part in self.path.values(value) or [] if part]
+        texts = [part for part in values if isinstance(part, str)]
+        if len(texts) < len(values) or not texts:
+            unread = bool(values) or is_unread(event, value)
             return EventParts(value, rest=event.raw, unread=unread)
         return EventParts(value, {_TEXT: "".join(texts)})
 
     def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        """An event with this text, of the same type and with the same other fields."""
+        """Write an event with this text of an answer, and all else as in one of the app's."""
         if self.path is None:
             return self.written(text, like.name)
-        value = self.path.changed(json_of(like.data or ""), lambda _: text)
+        value = self.path.changed(json_of(like), lambda _: text)
         return self.written(json_text(value), like.name)
 
     def end(
         self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
     ) -> bytes:
-        """An event of its own with the note."""
+        """Write the event behind an answer that is through, with the note of what came of it.
+
+        Args:
+            like: The event that ends the answer, or any of its events.
+            answer: The answer.
+            key: Of the note, where it stands in an event of the app's form.
+            note: What came of the answer.
+            held: Whether not all of it was given.
+        """
         return self.written(json_text(note), NOTE_EVENT)
 
     def repeated(self, event: ServerEvent) -> bytes:
-        """The event as it is: none is known to repeat an answer."""
+        """Write an event that repeats answers, with what left of them."""
         return event.raw
 
     def __str__(self) -> str:
         return "data" if self.path is None else str(self.path)
 
 
+def plain_parts(event: ServerEvent) -> EventParts | None:
+    """Return the contents of an event that has no data to look into; None if it has."""
+    if event.data is None or event.strange:
+        return EventParts(rest=event.raw, unread=event.strange)
+    return EventParts(rest=event.raw, done=True) if event.data.strip() == DONE else None
+
+
 def index_of(value: Any, name: str) -> int:
-    """The number under a key; 0 if there is none."""
+    """Return the number under a key; 0 if there is none."""
     number = value.get(name, 0) if isinstance(value, Mapping) else 0
     return number if isinstance(number, int) else 0
 
 
 def is_unread(event: ServerEvent, value: Any) -> bool:
-    """Whether data is no object or list of JSON, and so may be text."""
+    """Tell whether data is no object or list of JSON, and so may be text."""
     return not isinstance(value, Mapping | list) and bool((event.data or "").strip())
 
 
-def json_of(text: str) -> Any:
-    """The value of a JSON text; None if it is none."""
+def json_of(event: ServerEvent) -> Any:
+    """Return the JSON of an event; None if it has none."""
     try:
-        return json_value(text)
+        return json_value(event.data or "")
     except (ValueError, RecursionError):
         return None
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON, without spaces."""
+    """Write a value as JSON, without spaces."""
     return json.dumps(value, separators=(",", ":"))

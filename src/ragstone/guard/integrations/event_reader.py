@@ -1,5 +1,6 @@
 """Event reader: server-sent events and lines of JSON, read wherever they are cut, and written."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ class EventReader:
         self._held = 0
 
     def feed(self, more: bytes) -> Iterator[ServerEvent]:
-        """The events that are complete with these bytes.
+        """Yield the events that are complete with these bytes.
 
         Raises:
             EventTooLarge: An event has more than ``MOST_BYTES``.
@@ -62,7 +63,7 @@ class EventReader:
             raise EventTooLarge
 
     def close(self) -> Iterator[ServerEvent]:
-        """What is left when no more bytes come; an event may lack its blank line."""
+        """Yield what is left when no more bytes come; an event may lack its blank line."""
         if self._rest:
             self._lines += [line for line in _lines(self._rest) if line]
             self._rest = b""
@@ -70,7 +71,7 @@ class EventReader:
             yield self._event()
 
     def held(self) -> bytes:
-        """The bytes of an event that is not complete."""
+        """Return the bytes of an event that is not complete."""
         return b"".join(self._lines) + self._rest
 
     def _is_end(self, line: bytes) -> bool:
@@ -95,18 +96,14 @@ class EventReader:
 
 
 def written_event(data: str, name: str = "") -> bytes:
-    """The bytes of an event; ``data`` may have several lines."""
+    """Write an event; ``data`` may have several lines."""
     lines = [f"event: {name}"] if name else []
-    lines += [f"data: {line}" for line in _text_lines(data)]
+    lines += [f"data: {line}" for line in re.split("\r\n?|\n", data)]
     return ("\n".join(lines) + "\n\n").encode()
 
 
-def _text_lines(text: str) -> list[str]:
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
 def _lines(text: bytes) -> list[bytes]:
-    """Its lines with their ends; the last one is what has no end, maybe nothing."""
+    """Split into lines with their ends; the last one is what has no end, maybe nothing."""
     lines = text.splitlines(keepends=True)
     if not lines or lines[-1].endswith((b"\n", b"\r")):
         lines.append(b"")
@@ -126,5 +123,5 @@ class LineReader(EventReader):
 
 
 def written_line(data: str, name: str = "") -> bytes:
-    """A line of JSON; its name, if it has one, is the key of it all."""
+    """Write a line of JSON; its name, if it has one, is the key of it all."""
     return (f'{{"{name}":{data}}}\n' if name else f"{data}\n").encode()

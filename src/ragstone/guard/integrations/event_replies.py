@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from ragstone.core.messages import reason
 from ragstone.guard.stream import ReleasePolicy
 
-from .event_places import NOTE_EVENT, AnswerKey, EventParts, EventPlaces, Written
+from .chat_events import EventPlaces
+from .event_places import NOTE_EVENT, AnswerKey, EventParts, Written
 from .event_reader import (
     MOST_BYTES,
     EventReader,
@@ -21,19 +22,16 @@ from .event_reader import (
     written_line,
 )
 from .guarded_replies import GuardedPieces, note_of
-from .request_guard import Exchange, RequestGuard, Told, log_error
+from .request_guard import Exchange, RequestGuard, Told
 from .request_reading import BufferedRequest, Extraction, NotFound
 
 
 @dataclass(frozen=True, slots=True)
 class EventReplies:
-    """Judges replies that are streams of server-sent events.
+    """Settings by which replies that are streams of server-sent events are judged.
 
     Attributes:
-        guard: What judges.
-        extraction: Where question and contexts are found.
         places: Where the text stands; made anew for each reply.
-        release: What leaves, and when.
         key: Of the note of each answer.
         reads_lines: Whether lines of JSON are read too: where the text in them is known.
     """
@@ -47,36 +45,35 @@ class EventReplies:
 
 
 class EventReply:
-    """One reply. Its bytes are given as they come; what may leave is sent on."""
+    """One reply. Its bytes are given as they come; what may leave is sent on.
+
+    Args:
+        settings: How it is judged.
+        request: The request that it answers.
+        told: The facts given to ``tell_guard``.
+        send: Sends bytes to the client.
+        lines: Whether it is lines of JSON rather than server-sent events.
+    """
 
     def __init__(
         self,
-        replies: EventReplies,
+        settings: EventReplies,
         request: BufferedRequest,
         told: Told,
         send: Callable[[bytes], Awaitable[None]],
         *,
         lines: bool = False,
     ) -> None:
-        """Begin a reply.
-
-        Args:
-            replies: The settings.
-            request: What was asked.
-            told: By ``tell_guard``.
-            send: Sends bytes to the client.
-            lines: Whether it is lines of JSON rather than server-sent events.
-        """
-        self._with = replies
+        self.settings = settings
+        self.send = send
         self._request = request
         self._told = told
-        self._send = send
         self._reader: EventReader = LineReader() if lines else EventReader()
         self._written: Written = written_line if lines else written_event
-        self._places = replies.places(self._written)
+        self.places = settings.places(self._written)
         self._answers: dict[AnswerKey, _Answer] = {}
         self._reply: Any = None
-        self._beside: frozenset[str] = frozenset()
+        self.beside: frozenset[str] = frozenset()
         self._too_large = False
         self._unread_event = False
         # Events in which no text is known, before the first in which it is: it may never come.
@@ -84,7 +81,7 @@ class EventReply:
         self._unknown = bytearray()
 
     async def feed(self, body: bytes) -> None:
-        """Bytes of the app's."""
+        """Take bytes of the app's."""
         if self._too_large:
             await self._unread(body)
             return
@@ -94,139 +91,125 @@ class EventReply:
         except EventTooLarge:
             self._too_large = True
             await self._end_all()
-            self._with.guard.not_judged(reason("body_too_large", most=MOST_BYTES), self._known)
+            why = reason("body_too_large", most=MOST_BYTES)
+            self.settings.guard.not_judged(why, self._known)
             await self._unread(self._reader.held())
 
     async def close(self) -> None:
-        """The app has given all."""
-        if not self._too_large:
-            for event in self._reader.close():
-                await self._take(event)
-            await self._end_all()
-            if not self._answers:
-                why = reason("nothing_at", path=self._places, part="reply")
-                passes = not (self._unknown or self._unread_event)
-                ruling = self._with.guard.not_judged(why, self._known, passes=passes)
-                if ruling.held and not self._with.release.gives_unjudged:
-                    note = json.dumps(note_of(ruling, "replaced", self._beside))
-                    await self._send(self._written(note, NOTE_EVENT))
+        """Take the end of the app's reply."""
+        if self._too_large:
+            return
+        for event in self._reader.close():
+            await self._take(event)
+        await self._end_all()
+        if not self._answers:
+            why = reason("nothing_at", path=self.places, part="reply")
+            passes = not (self._unknown or self._unread_event)
+            ruling = self.settings.guard.not_judged(why, self._known, passes=passes)
+            if ruling.held and not self.settings.release.gives_unjudged:
+                note = json.dumps(note_of(ruling, "replaced", self.beside))
+                await self.send(self._written(note, NOTE_EVENT))
 
     def leave(self) -> None:
-        """Nobody waits for the rest: conclude what was begun."""
-        for one in self._answers.values():
-            one.leave()
+        """Conclude what was begun, where nobody waits for the rest."""
+        for answer in self._answers.values():
+            answer.leave()
 
     @property
     def _known(self) -> Exchange:
         return self._told.exchange.over(Exchange(run_id=self._request.run_id))
 
     async def _unread(self, body: bytes) -> None:
-        if self._with.release.gives_unjudged:
-            await self._send(body)
+        if self.settings.release.gives_unjudged:
+            await self.send(body)
 
     async def _take(self, event: ServerEvent) -> None:
-        parts = self._places.parts(event)
+        parts = self.places.parts(event)
         self._look_for_contexts(parts)
         if not self._is_known and not parts.unread:
             if not (parts.texts or parts.known or parts.done or event.data is None):
                 self._unknown += parts.rest
                 if len(self._unknown) > MOST_BYTES:
                     raise EventTooLarge
-                if not self._with.release.gives_unjudged:
+                if not self.settings.release.gives_unjudged:
                     return
             elif parts.texts or parts.known:
                 self._is_known = True
-                if not self._with.release.gives_unjudged:
-                    await self._send(bytes(self._unknown))
+                if not self.settings.release.gives_unjudged:
+                    await self.send(bytes(self._unknown))
                 self._unknown.clear()
         if parts.done:
             await self._end_all()
         if parts.unread:
             self._unread_event = True
-            self._beside |= {"unread"}
+            self.beside |= {"unread"}
             await self._unread(parts.rest)
         elif parts.rest:
-            await self._send(parts.rest)
-        self._beside |= parts.beside
-        for number in parts.texts.keys() | parts.ends:
-            if number not in self._answers:
-                self._answers[number] = await self._begun(number, event)
-            answer = self._answers[number]
+            await self.send(parts.rest)
+        self.beside |= parts.beside
+        for key in parts.texts.keys() | parts.ends:
+            if key not in self._answers:
+                self._answers[key] = _Answer(self, key, event, await self._begun())
+            answer = self._answers[key]
             answer.like = event
-            await answer.give(parts.texts.get(number, ""))
-            if number in parts.ends:
-                await answer.end(self._beside)
+            await answer.give(parts.texts.get(key, ""))
+            if key in parts.ends:
+                await answer.end()
         if parts.repeats:
-            await self._send(self._places.repeated(event))
+            await self.send(self.places.repeated(event))
 
     def _look_for_contexts(self, parts: EventParts) -> None:
-        path = self._with.extraction.reply_contexts
+        path = self.settings.extraction.reply_contexts
         if path is not None and self._reply is None and path.values(parts.value) is not None:
             self._reply = parts.value
 
     async def _end_all(self) -> None:
-        for one in self._answers.values():
-            await one.end(self._beside)
+        for answer in self._answers.values():
+            await answer.end()
 
-    async def _begun(self, number: AnswerKey, event: ServerEvent) -> "_Answer":
+    async def _begun(self) -> GuardedPieces:
         by, why = self._known, None
+        guard, extraction = self.settings.guard, self.settings.extraction
         try:
-            by = await self._with.extraction.exchange(
-                self._request, self._told.exchange, self._reply
-            )
+            by = await extraction.exchange(self._request, self._told.exchange, self._reply)
         except NotFound as error:
             why = error.why
         except Exception as error:
-            log_error("guard failed", error, by.run_id)
-            why = reason("guard_failed", error=type(error).__name__)
-        begin = partial(GuardedPieces, self._with.guard, self._with.release, by, why)
-        return _Answer(
-            self._with, self._places, self._send, number, event, await asyncio.to_thread(begin)
+            why = guard.failure(error, by)
+        return await asyncio.to_thread(
+            partial(GuardedPieces, guard, self.settings.release, by, why)
         )
 
 
+@dataclass(slots=True)
 class _Answer:
-    """One answer of a reply."""
+    """One answer of a reply; ``like`` is its last event."""
 
-    def __init__(
-        self,
-        replies: EventReplies,
-        places: EventPlaces,
-        send: Callable[[bytes], Awaitable[None]],
-        number: AnswerKey,
-        like: ServerEvent,
-        pieces: GuardedPieces,
-    ) -> None:
-        self.like = like
-        self._key = replies.key
-        self._places = places
-        self._send = send
-        self._number = number
-        self._pieces = pieces
-        self._ended = False
+    reply: EventReply
+    key: AnswerKey
+    like: ServerEvent
+    pieces: GuardedPieces
+    ended: bool = False
 
     async def give(self, text: str) -> None:
-        """A piece of it."""
-        if text and not self._ended:
-            await self._out(await asyncio.to_thread(self._pieces.feed, text))
+        if text and not self.ended:
+            await self._out(await asyncio.to_thread(self.pieces.feed, text))
 
-    async def end(self, beside: Collection[str]) -> None:
-        """All of it was given."""
-        if self._ended:
+    async def end(self) -> None:
+        if self.ended:
             return
-        self._ended = True
-        await self._out(await asyncio.to_thread(self._pieces.close))
-        action = self._pieces.action
-        note = note_of(self._pieces.ruling, action, beside)
-        end = self._places.end(self.like, self._number, self._key, note, held=action == "replaced")
-        await self._send(end)
+        self.ended = True
+        await self._out(await asyncio.to_thread(self.pieces.close))
+        reply, action = self.reply, self.pieces.action
+        note = note_of(self.pieces.ruling, action, reply.beside)
+        held = action == "replaced"
+        await reply.send(reply.places.end(self.like, self.key, reply.settings.key, note, held=held))
 
     def leave(self) -> None:
-        """Nobody waits for the rest."""
-        if not self._ended:
-            self._ended = True
-            self._pieces.close(ConnectionError())
+        if not self.ended:
+            self.ended = True
+            self.pieces.close(ConnectionError())
 
     async def _out(self, pieces: list[str]) -> None:
         if text := "".join(pieces):
-            await self._send(self._places.piece(self.like, self._number, text))
+            await self.reply.send(self.reply.places.piece(self.like, self.key, text))

@@ -21,10 +21,11 @@ from ragstone.core.messages import reason
 from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.release import Policy, parts_of
 
-from .request_guard import HELD, Exchange, OnFail, RequestGuard, Ruling, Told, listening, log_error
+from .request_guard import HELD, Exchange, OnFail, RequestGuard, Ruling, Told, listening
 from .request_reading import (
-    AnswerPlaces,
+    AtPath,
     BufferedRequest,
+    ChatCompletions,
     Extraction,
     NotFound,
     Undecodable,
@@ -34,78 +35,80 @@ from .request_reading import (
 
 
 def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
-    """The value of the header, a dictionary of structured fields (RFC 9651).
+    """Return the value of the header, a dictionary of structured fields (RFC 9651).
 
         ok=?0, decision=ask, action=replaced, id="7c1f", issues="unsupported_sentence"
 
     Args:
         rulings: One for each answer of the reply, at least one. Of several the worst counts.
-        action: What was done: ``passed``, ``marked``, ``replaced`` or ``refused``.
+        action: ``passed``, ``marked``, ``replaced`` or ``refused``.
     """
     worst = min(rulings, key=_order)
-    found = worst.assessment
-    codes = dict.fromkeys(issue.code for one in rulings for issue in one.assessment.issues)
-    fields = [] if found.ok is None else [f"ok=?{int(found.ok)}"]
-    fields += [f"decision={found.decision}", f"action={action}"]
-    if found.run_id:
-        fields.append(f'id="{_plain(found.run_id)}"')
+    assessment = worst.assessment
+    codes = dict.fromkeys(_codes(rulings))
+    fields = [] if assessment.ok is None else [f"ok=?{int(assessment.ok)}"]
+    fields += [f"decision={assessment.decision}", f"action={action}"]
+    if assessment.run_id:
+        fields.append(f'id="{_plain(assessment.run_id)}"')
     if codes:
         fields.append(f'issues="{" ".join(codes)}"')
     if worst.unjudged:
         fields.append(f"reason={worst.unjudged}")
-    if found.late:
+    if assessment.late:
         fields.append("late")
     return ", ".join(fields).encode("ascii")
 
 
 def stream_header(policy: str, run_id: str) -> bytes:
-    """The value of the header of a stream, whose answer is not known yet.
-
-    action=streamed, policy=hold_sentence, id="7c1f"
-    """
+    """Return the value of the header of a stream, whose answer is not known yet."""
     return f'action=streamed, policy={policy}, id="{_plain(run_id)}"'.encode("ascii")
 
 
 def _order(ruling: Ruling) -> tuple[bool, int, int]:
-    found = ruling.assessment
-    return (not ruling.held, ("block", "ask", "pass").index(found.decision), found.ok is not False)
+    assessment = ruling.assessment
+    order = ("block", "ask", "pass").index(assessment.decision)
+    return not ruling.held, order, assessment.ok is not False
+
+
+def _codes(rulings: Sequence[Ruling]) -> list[str]:
+    return [issue.code for ruling in rulings for issue in ruling.assessment.issues]
 
 
 def _plain(text: str) -> str:
-    """What a quoted string of a header may hold."""
-    return "".join(one if " " <= one <= "~" and one not in '"\\' else "_" for one in text)[:100]
+    """Replace what a quoted string of a header may not hold."""
+    return "".join(c if " " <= c <= "~" and c not in '"\\' else "_" for c in text)[:100]
 
 
 IN_FULL = ("passed", "marked")
 
 
 def note_of(ruling: Ruling, action: str, beside: Collection[str] = ()) -> dict[str, Any]:
-    """What came of an answer, as plain data.
+    """Say what came of an answer, as plain data.
 
     It quotes nothing: an answer that was held back must not get out by its note. Where the answer
     is given as it is, each issue has its places in it, as pairs of characters.
 
     Args:
         ruling: On the answer.
-        action: What was done: ``passed``, ``marked``, ``replaced`` or ``refused``.
+        action: ``passed``, ``marked``, ``replaced`` or ``refused``.
         beside: What the reply has beside the answer that is not judged.
     """
-    found = ruling.assessment
+    assessment = ruling.assessment
     issues = [
-        {"code": one.code, "check": one.check}
-        | ({"spans": [[s.start, s.end] for s in one.spans]} if action in IN_FULL else {})
-        for one in found.issues
+        {"code": issue.code, "check": issue.check}
+        | ({"spans": [[s.start, s.end] for s in issue.spans]} if action in IN_FULL else {})
+        for issue in assessment.issues
     ]
     return {
-        "ok": found.ok,
-        "decision": found.decision,
+        "ok": assessment.ok,
+        "decision": assessment.decision,
         "action": action,
-        "id": found.run_id,
+        "id": assessment.run_id,
         "issues": issues,
-        "checks": {one.check: one.status for one in found.checks},
-        "confidence": found.confidence,
-        "judge": found.judge,
-        "late": found.late,
+        "checks": {check.check: check.status for check in assessment.checks},
+        "confidence": assessment.confidence,
+        "judge": assessment.judge,
+        "late": assessment.late,
         "not_judged": ruling.unjudged or None,
         "beside": sorted(beside),
     }
@@ -116,7 +119,7 @@ UNAVAILABLE = 503
 
 @dataclass(frozen=True, slots=True)
 class JudgedReply:
-    """What is given.
+    """A reply as it is given.
 
     Attributes:
         rulings: One for each answer of the reply, or one for a reply without an answer.
@@ -136,9 +139,6 @@ class JsonReplies:
     """Judges JSON replies.
 
     Attributes:
-        guard: What judges.
-        extraction: Where question and contexts are found.
-        places: Where the answers stand.
         on_fail: What is given in place of an answer that is held back.
         body_key: Key under which a note of each answer is added.
         most_bytes: A longer reply is not judged.
@@ -146,7 +146,7 @@ class JsonReplies:
 
     guard: RequestGuard
     extraction: Extraction
-    places: AnswerPlaces
+    places: AtPath | ChatCompletions
     on_fail: OnFail
     body_key: str | None
     most_bytes: int
@@ -154,13 +154,13 @@ class JsonReplies:
     async def judged(
         self, body: bytes, encoding: str, request: BufferedRequest, told: Exchange
     ) -> JudgedReply:
-        """What is given in place of a body.
+        """Return what is given in place of a whole body.
 
         Args:
             body: All of it.
             encoding: The header ``content-encoding``.
-            request: What was asked.
-            told: By ``tell_guard``.
+            request: The request that it answers.
+            told: The facts given to ``tell_guard``.
         """
         try:
             value = json_value(decoded(body, encoding, self.most_bytes))
@@ -170,22 +170,15 @@ class JsonReplies:
                 return self.unseen(why, request, told)
             return self._given(value, await self._rulings(answers, value, request, told))
         except Undecodable as error:
-            return self.unseen(error.why, request, told)
+            why = error.why
         except (ValueError, RecursionError):
-            return self.unseen(reason("broken_json", part="reply"), request, told)
+            why = reason("broken_json", part="reply")
         except Exception as error:
-            log_error("guard failed", error, request.run_id)
-            why = reason("guard_failed", error=type(error).__name__)
-            return self.unseen(why, request, told)
+            why = self.guard.failure(error, Exchange(run_id=request.run_id))
+        return self.unseen(why, request, told)
 
     def unseen(self, why: str, request: BufferedRequest, told: Exchange) -> JudgedReply:
-        """What is given in place of a reply in which no answer can be seen.
-
-        Args:
-            why: The reason, as a code with its facts.
-            request: What was asked.
-            told: By ``tell_guard``.
-        """
+        """Return what is given in place of a reply in which no answer can be seen, and why."""
         ruling = self.guard.not_judged(why, told.over(Exchange(run_id=request.run_id)))
         if ruling.held and self.on_fail is not None:
             status = self.on_fail if isinstance(self.on_fail, int) else UNAVAILABLE
@@ -200,33 +193,32 @@ class JsonReplies:
             known = await self.extraction.exchange(request, told, reply)
         except NotFound as error:
             why = error.why
-        found = []
+        rulings = []
         for answer in answers:
             if answer is None:
-                found.append(self.guard.not_judged(reason("no_text"), known, passes=True))
+                rulings.append(self.guard.not_judged(reason("no_text"), known, passes=True))
             elif why is not None:
-                found.append(self.guard.not_judged(why, known))
+                rulings.append(self.guard.not_judged(why, known))
             else:
-                found.append(await self.guard.aruling(answer, known))
-        return found
+                rulings.append(await self.guard.aruling(answer, known))
+        return rulings
 
     def _given(self, value: Any, rulings: Sequence[Ruling]) -> JudgedReply:
-        held = any(one.held for one in rulings)
+        held = any(ruling.held for ruling in rulings)
         if held and isinstance(self.on_fail, int):
             return self._refused(rulings, self.on_fail)
         action, changed = "marked" if held else "passed", value
         if held and isinstance(self.on_fail, str):
-            texts = [self.on_fail if one.held else None for one in rulings]
+            texts = [self.on_fail if ruling.held else None for ruling in rulings]
             action, changed = "replaced", self.places.replaced(value, texts)
         if self.body_key is not None and isinstance(changed, dict):
             beside = self.places.beside(value)
-            told = [note_of(one, action if one.held else "passed", beside) for one in rulings]
-            changed = {**changed, self.body_key: told[0] if len(told) == 1 else told}
+            notes = [note_of(one, action if one.held else "passed", beside) for one in rulings]
+            changed = {**changed, self.body_key: notes[0] if len(notes) == 1 else notes}
         return JudgedReply(rulings, action, None if changed is value else _written(changed))
 
     def _refused(self, rulings: Sequence[Ruling], status: int) -> JudgedReply:
-        codes = [issue.code for one in rulings for issue in one.assessment.issues]
-        codes += [one.unjudged for one in rulings if one.unjudged]
+        codes = _codes(rulings) + [ruling.unjudged for ruling in rulings if ruling.unjudged]
         error = {
             "message": self.on_fail if isinstance(self.on_fail, str) else HELD,
             "type": "answer_held",
@@ -242,7 +234,7 @@ def _written(value: Any) -> bytes:
 def release_of(
     guard: RequestGuard, on_fail: object, policy: Policy, *, stop_early: bool
 ) -> ReleasePolicy:
-    """What leaves of a stream: all at once, where nothing is given in place of what is held.
+    """Return what leaves of a stream: all at once, where nothing takes the place of what is held.
 
     Raises:
         InputError: There is no such policy.
@@ -267,14 +259,7 @@ class GuardedPieces:
     def __init__(
         self, guard: RequestGuard, release: ReleasePolicy, by: Exchange, why: str | None = None
     ) -> None:
-        """Begin.
-
-        Args:
-            guard: What judges.
-            release: What leaves, and when.
-            by: What the answer is judged by.
-            why: Why it cannot be, as a code with its facts.
-        """
+        """Begin; ``why`` says why the answer cannot be judged ``by`` what is known."""
         self.action = "passed"
         self._guard = guard
         self._release = release
@@ -287,22 +272,21 @@ class GuardedPieces:
         self._stream: PushedStream | None = None
         if why is None:
             try:
-                found = guard.stream(by, release)
+                stream = guard.stream(by, release)
             except Exception as error:
                 self._broke(error)
             else:
-                if isinstance(found, str):
-                    self._why = found
+                if isinstance(stream, str):
+                    self._why = stream
                 else:
-                    self._stream = found
+                    self._stream = stream
 
     @property
-    def passes(self) -> bool:
-        """Whether what is not judged is given."""
+    def _passes(self) -> bool:
         return self._release.gives_unjudged
 
     def feed(self, piece: Any) -> list[Any]:
-        """What leaves with a piece: texts, and ``NotJudged`` for what is not part of the answer.
+        """Return what leaves with a piece: texts, and ``NotJudged`` for what is no answer.
 
         Args:
             piece: Text, UTF-8 bytes, a delta of a chat model or ``NotJudged``.
@@ -316,10 +300,10 @@ class GuardedPieces:
                 return [*stream.feed(piece)]
             except Exception as error:
                 return self._broke(error, stream)
-        return [piece] if self.passes else []
+        return [piece] if self._passes else []
 
     def close(self, error: Exception | None = None) -> list[Any]:
-        """What leaves when no more comes, or because the source failed."""
+        """Return what leaves when no more comes, or because the source failed."""
         if self._ruling is not None:
             return []
         left: list[Any] = []
@@ -329,14 +313,14 @@ class GuardedPieces:
                 left = [*stream.close(error)]
             except Exception as broken:
                 left = self._broke(broken, stream)
-        elif not self.passes and isinstance(instead, str) and self._fed:
+        elif not self._passes and isinstance(instead, str) and self._fed:
             left = [instead]
         self._ruling = self._ruled()
         return left
 
     @property
     def ruling(self) -> Ruling:
-        """What came of the answer; after ``close``."""
+        """The ruling on the answer; after ``close``."""
         assert self._ruling is not None
         return self._ruling
 
@@ -345,28 +329,28 @@ class GuardedPieces:
         if not self._fed or (stream is not None and not stream.units):
             return guard.not_judged(reason("no_text"), self._by, passes=True)
         if stream is None or stream.assessment is None:
-            passes = self.passes
-            self.action = "passed" if passes else "replaced"
-            return guard.not_judged(self._why or "", self._by, began=self._began, passes=passes)
-        found = stream.assessment
+            self.action = "passed" if self._passes else "replaced"
+            return guard.not_judged(
+                self._why or "", self._by, began=self._began, passes=self._passes
+            )
+        assessment = stream.assessment
         held = any(not unit.released for unit in stream.units)
-        marked = not found.ok and found.decision in guard.hold
+        marked = not assessment.ok and assessment.decision in guard.hold
         self.action = "replaced" if held else "marked" if marked else "passed"
-        return guard.streamed(found, held=held, began=self._began)
+        return guard.streamed(assessment, held=held, began=self._began)
 
     def _broke(self, error: Exception, stream: PushedStream | None = None) -> list[Any]:
         """Go on without the stream; what it still held is given where that is the policy."""
-        log_error("guard failed", error, self._by.run_id)
-        self._why = reason("guard_failed", error=type(error).__name__)
+        self._why = self._guard.failure(error, self._by)
         self._stream = None
-        given = "" if stream is None else stream.released
-        if self.passes and self._written.startswith(given):
-            return [self._written[len(given) :]]
+        released = "" if stream is None else stream.released
+        if self._passes and self._written.startswith(released):
+            return [self._written[len(released) :]]
         return []
 
 
 def _is_known(piece: Any) -> bool:
-    """Whether it is known what text the piece has; what is not known cannot be judged."""
+    """Tell whether the text of a piece is known; what is not known cannot be judged."""
     try:
         list(parts_of(piece))
     except InputError:
@@ -380,18 +364,16 @@ Begin = Callable[[], GuardedPieces]
 """Begins an answer; called with the first piece, when all is told that it is judged by."""
 
 Last = Callable[[GuardedPieces], Iterable[Any]]
-"""What is given behind an answer."""
+"""Gives what comes behind an answer."""
 
 
-def through(
-    source: Iterator[Any], begin: Begin, last: Last, told: Told | None = None
-) -> Generator[Any]:
-    """What leaves of a source. What it raises is raised, after what may leave has left.
+def through(source: Iterator[Any], begin: Begin, last: Last, told: Told) -> Generator[Any]:
+    """Yield what may leave of a source; what it raises is raised after that.
 
     Args:
         source: Of texts, UTF-8 bytes, deltas of chat models or ``NotJudged``.
         begin: Begins the answer.
-        last: What is given behind it.
+        last: Gives what comes behind it.
         told: Hears what the source tells the guard.
     """
     pieces: GuardedPieces | None = None
@@ -410,7 +392,8 @@ def through(
     except GeneratorExit:
         if isinstance(source, Generator):
             source.close()
-        _left(pieces)
+        if pieces is not None:
+            pieces.close(ConnectionError())
         raise
     if pieces is None:
         pieces = begin()
@@ -421,9 +404,9 @@ def through(
 
 
 async def athrough(
-    source: AsyncIterator[Any], begin: Begin, last: Last, told: Told | None = None
+    source: AsyncIterator[Any], begin: Begin, last: Last, told: Told
 ) -> AsyncGenerator[Any]:
-    """As ``through``, over an asynchronous source; judges in a thread."""
+    """Yield as ``through`` does, over an asynchronous source; judges in a thread."""
     pieces: GuardedPieces | None = None
     error: Exception | None = None
     try:
@@ -434,26 +417,21 @@ async def athrough(
                 pieces = await asyncio.to_thread(begin)
             if piece is _END:
                 break
-            for one in await asyncio.to_thread(pieces.feed, piece):
-                yield one
+            for part in await asyncio.to_thread(pieces.feed, piece):
+                yield part
     except Exception as raised:
         error = raised
     except (GeneratorExit, asyncio.CancelledError):
         if isinstance(source, AsyncGenerator):
             await source.aclose()
-        _left(pieces)
+        if pieces is not None:
+            pieces.close(ConnectionError())
         raise
     if pieces is None:
         pieces = await asyncio.to_thread(begin)
-    for one in await asyncio.to_thread(pieces.close, error):
-        yield one
+    for part in await asyncio.to_thread(pieces.close, error):
+        yield part
     if error is not None:
         raise error
-    for one in last(pieces):
-        yield one
-
-
-def _left(pieces: GuardedPieces | None) -> None:
-    """Nobody reads on."""
-    if pieces is not None:
-        pieces.close(ConnectionError())
+    for part in last(pieces):
+        yield part

@@ -5,6 +5,7 @@ Each assessment adds an event to the current span if OpenTelemetry is installed.
 
 import asyncio
 import logging
+import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,12 +32,11 @@ HOLD: tuple[WayOut, ...] = ("ask", "block")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Whether one answer is given, and why.
+    """The decision whether one answer is given.
 
     Attributes:
-        assessment: What is known of the answer. If nothing could be judged its only check is
-            ``guard``, with the reason.
-        held: Whether it is held back.
+        assessment: If nothing could be judged its only check is ``guard``, with the reason.
+        held: Whether the answer is held back.
         seconds: How long the guard took.
     """
 
@@ -53,15 +53,15 @@ class Ruling:
         return Reason.read(first.reason).code
 
 
-def is_held(found: Assessment, if_not_judged: IfNotJudged, hold: Collection[WayOut]) -> bool:
-    """Whether an answer is held back.
+def is_held(assessment: Assessment, if_not_judged: IfNotJudged, hold: Collection[WayOut]) -> bool:
+    """Tell whether an answer is held back.
 
     One of which nothing failed and not all could be judged is by ``if_not_judged``, unless the gate
     lets it pass or blocks it; any other if its way out is in ``hold``.
     """
-    if found.ok is None and found.decision == "ask":
+    if assessment.ok is None and assessment.decision == "ask":
         return if_not_judged == "closed"
-    return found.decision in hold
+    return assessment.decision in hold
 
 
 HELD = "I cannot answer that from the sources I have."
@@ -72,7 +72,7 @@ OnFail = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What an answer is judged by, as far as it is known.
+    """The facts that an answer is judged by, as far as they are known.
 
     Attributes:
         question: None: not known.
@@ -88,7 +88,7 @@ class Exchange:
     run_id: str | None = None
 
     def over(self, other: "Exchange") -> "Exchange":
-        """This one, with what it lacks taken from the other."""
+        """Return this exchange, with what it lacks taken from the other."""
         lacking = {
             name: getattr(other, name)
             for name in ("question", "contexts", "retrieval_scores", "run_id")
@@ -98,7 +98,7 @@ class Exchange:
 
 
 class Told:
-    """What was told in one request; shared by the tasks and threads that work on it."""
+    """The facts told in one request; shared by the tasks and threads that work on it."""
 
     def __init__(self) -> None:
         self.exchange = Exchange()
@@ -133,11 +133,7 @@ def tell_guard(
 
 @contextmanager
 def listening(told: Told | None = None) -> Iterator[Told]:
-    """Hear what ``tell_guard`` is told inside, also in tasks and threads begun there.
-
-    Args:
-        told: What was told so far; None: nothing.
-    """
+    """Hear what ``tell_guard`` is told inside, also in tasks and threads begun there."""
     told = Told() if told is None else told
     token = _TOLD.set(told)
     try:
@@ -156,20 +152,11 @@ def to_span(event: Mapping[str, Any]) -> None:
     ``Guard(listener=to_span)``. It does nothing where ``opentelemetry-api`` is not installed or no
     span is recorded. The name and the attributes ``gen_ai.evaluation.*`` are those of
     OpenTelemetry's semantic conventions for generative AI.
-
-    Args:
-        event: The structured event of an assessment.
     """
     trace = _trace()
-    if trace is not None:
-        span = trace.get_current_span()
-        if span.is_recording():
-            span.add_event(SPAN_EVENT, attributes(event))
-
-
-def attributes(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of the span's event; what is not known is left out."""
-    known = {
+    if trace is None or not (span := trace.get_current_span()).is_recording():
+        return
+    attributes = {
         "gen_ai.evaluation.name": "ragstone.guard",
         "gen_ai.evaluation.score.value": event["confidence"],
         "gen_ai.evaluation.score.label": event["decision"],
@@ -183,7 +170,8 @@ def attributes(event: Mapping[str, Any]) -> dict[str, Any]:
         "ragstone.guard.held": event.get("held"),
         "ragstone.guard.not_judged": event.get("not_judged"),
     }
-    return {name: value for name, value in known.items() if value is not None}
+    known = {name: value for name, value in attributes.items() if value is not None}
+    span.add_event(SPAN_EVENT, known)
 
 
 @cache
@@ -202,11 +190,11 @@ GRACE = 1.0
 
 
 class Assessing(Protocol):
-    """What judges an answer, such as ``ragstone.guard.Guard``."""
+    """A judge of answers, such as ``ragstone.guard.Guard``."""
 
     @property
     def deadline(self) -> float:
-        """Seconds it may take."""
+        """The seconds it may take."""
 
     def assess(
         self,
@@ -228,7 +216,7 @@ class Assessing(Protocol):
         retrieval_scores: Sequence[float | None] | None = None,
         run_id: str | None = None,
     ) -> Assessment:
-        """The same, beside other work of an event loop."""
+        """Judge an answer beside other work of an event loop."""
 
 
 @dataclass(eq=False)
@@ -239,7 +227,7 @@ class RequestGuard:
     its assessment; that is logged, without any text, and counted.
 
     Args:
-        guard: What judges.
+        guard: The judge of the answers.
         if_not_judged: Whether an answer that could not be judged is held back ("closed") or given
             ("open"), which is no barrier: whoever asks may bring it about.
         hold: The decisions by which an answer is held back.
@@ -288,43 +276,38 @@ class RequestGuard:
     def ruling(self, answer: str, by: Exchange) -> Ruling:
         """Judge an answer by what is known; waits as long as the guard takes."""
         began = monotonic()
-        why = self._in_the_way(by)
-        if why is not None:
+        if (why := self._in_the_way(by)) is not None:
             return self.not_judged(why, by, began=began)
         try:
-            found = self.guard.assess(
+            assessment = self.guard.assess(
                 by.question, answer, by.contexts,
                 retrieval_scores=by.retrieval_scores, run_id=by.run_id,
             )  # fmt: skip
         except Exception as error:
-            return self._failed(error, by, began)
-        return self._judged(found, began)
+            return self._failed(self.failure(error, by), by, began)
+        return self._judged(assessment, began)
 
     async def aruling(self, answer: str, by: Exchange) -> Ruling:
-        """The same beside other work of an event loop, and at most as long as its patience."""
+        """Judge beside other work of an event loop, and at most as long as its patience."""
         began = monotonic()
-        why = self._in_the_way(by)
-        if why is not None:
+        if (why := self._in_the_way(by)) is not None:
             return self.not_judged(why, by, began=began)
-        asked = self.guard.aassess(
+        assessing = self.guard.aassess(
             by.question, answer, by.contexts,
             retrieval_scores=by.retrieval_scores, run_id=by.run_id,
         )  # fmt: skip
         try:
-            found = await asyncio.wait_for(asked, self.patience)
+            assessment = await asyncio.wait_for(assessing, self.patience)
         except TimeoutError:
-            self._breaker.failed()
-            self._count("timed_out")
             why = reason("guard_timed_out", seconds=f"{self.patience:g}")
-            return self.not_judged(why, by, began=began)
+            return self._failed(why, by, began, "timed_out")
         except Exception as error:
-            return self._failed(error, by, began)
-        return self._judged(found, began)
+            return self._failed(self.failure(error, by), by, began)
+        return self._judged(assessment, began)
 
     def stream(self, by: Exchange, release: ReleasePolicy) -> PushedStream | str:
-        """A stream that is judged by what is known, its contexts read; or why it is not judged."""
-        why = self._in_the_way(by)
-        if why is not None:
+        """Begin a stream that is judged by what is known, or return why it is not judged."""
+        if (why := self._in_the_way(by)) is not None:
             return why
         if not isinstance(self.guard, Guard):
             return reason("guard_of_whole_answers")
@@ -333,33 +316,36 @@ class RequestGuard:
             retrieval_scores=by.retrieval_scores, run_id=by.run_id,
         )  # fmt: skip
 
-    def streamed(self, found: Assessment, *, held: bool, began: float) -> Ruling:
-        """The ruling on a stream that is through.
-
-        Args:
-            found: What is known of its answer.
-            held: Whether not all of it was given.
-            began: When it began, by ``monotonic``.
-        """
-        ruling = Ruling(found, held, monotonic() - began)
-        self._heard(ruling)
+    def streamed(self, assessment: Assessment, *, held: bool, began: float) -> Ruling:
+        """Rule on a stream that is through; ``held`` if not all of it was given."""
+        ruling = Ruling(assessment, held, monotonic() - began)
+        if ruling.unjudged:
+            self._breaker.failed()
+            self._count("failed")
+        else:
+            self._breaker.ok()
         return self._told(ruling)
 
     def not_judged(
         self, why: str, by: Exchange, *, began: float | None = None, passes: bool = False
     ) -> Ruling:
-        """The ruling on an answer of which nothing was judged.
+        """Rule on an answer of which nothing was judged.
 
         Args:
             why: A reason, as a code with its facts.
-            by: Whose run id it gets.
+            by: Has the run id.
             began: When the guard was asked, by ``monotonic``.
             passes: Whether it is given whatever the policy says, for it is no answer.
         """
-        found = unjudged(why, by.run_id)
+        assessment = unjudged(why, by.run_id)
         LOGGER.warning("not judged run_id=%s reason=%s", shown(by.run_id), why)
-        held = not passes and is_held(found, self.if_not_judged, self.hold)
-        return self._told(Ruling(found, held, 0.0 if began is None else monotonic() - began))
+        held = not passes and is_held(assessment, self.if_not_judged, self.hold)
+        return self._told(Ruling(assessment, held, 0.0 if began is None else monotonic() - began))
+
+    def failure(self, error: Exception, by: Exchange) -> str:
+        """Log that the guard failed, and return that as a reason."""
+        log_error("guard failed", error, by.run_id)
+        return reason("guard_failed", error=type(error).__name__)
 
     @property
     def _breaker(self) -> Circuit:
@@ -367,28 +353,17 @@ class RequestGuard:
         return self.circuit
 
     def _in_the_way(self, by: Exchange) -> str | None:
-        """Why the guard is not asked; None if it is."""
         if by.contexts is None:
             return reason("contexts_not_told")
         return None if self._breaker.allow() else self._breaker.reason
 
-    def _judged(self, found: Assessment, began: float) -> Ruling:
-        ruling = Ruling(found, is_held(found, self.if_not_judged, self.hold), monotonic() - began)
-        self._heard(ruling)
-        return self._told(ruling)
+    def _judged(self, assessment: Assessment, began: float) -> Ruling:
+        held = is_held(assessment, self.if_not_judged, self.hold)
+        return self.streamed(assessment, held=held, began=began)
 
-    def _heard(self, ruling: Ruling) -> None:
-        if ruling.unjudged:
-            self._breaker.failed()
-            self._count("failed")
-        else:
-            self._breaker.ok()
-
-    def _failed(self, error: Exception, by: Exchange, began: float) -> Ruling:
+    def _failed(self, why: str, by: Exchange, began: float, count: str = "failed") -> Ruling:
         self._breaker.failed()
-        self._count("failed")
-        log_error("guard failed", error, by.run_id)
-        why = reason("guard_failed", error=type(error).__name__)
+        self._count(count)
         return self.not_judged(why, by, began=began)
 
     def _told(self, ruling: Ruling) -> Ruling:
@@ -413,22 +388,14 @@ class RequestGuard:
             self._counts[what] += 1
 
 
-def request_guard(guard: Assessing | RequestGuard | None) -> RequestGuard:
-    """The guard of requests that an adapter was given; ``Guard()`` if none was."""
-    if isinstance(guard, RequestGuard):
-        return guard
-    return RequestGuard(Guard() if guard is None else guard)
-
-
 def log_error(what: str, error: Exception, run_id: str | None) -> None:
     """Log an error by its type and place alone, for its message may quote texts or keys."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    at = "" if place is None else f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+    at = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        at = f"{frame.f_code.co_filename}:{line}"
     LOGGER.error("%s run_id=%s error=%s at=%s", what, shown(run_id), type(error).__name__, at)
 
 
 def shown(run_id: str | None) -> str | None:
-    """A request's name as a log shows it."""
+    """Return a request's name as a log shows it."""
     return None if run_id is None else single_line(str(run_id))[:LONGEST_ID]

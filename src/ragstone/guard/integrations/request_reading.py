@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 from ragstone.core.errors import InputError
@@ -30,12 +30,7 @@ class Undecodable(ValueError):
 
 
 def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
-    """A body without its compression.
-
-    Args:
-        body: All of it.
-        encoding: The header ``content-encoding``.
-        most: Bytes that it may have.
+    """Return a whole body without its compression, which may have ``most`` bytes.
 
     Raises:
         Undecodable: The compression is not known, the body is damaged, or it is larger.
@@ -58,7 +53,7 @@ def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
 
 
 def json_value(text: str | bytes) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
 
     Raises:
         ValueError: It is none, or an object has a key twice: readers differ in which they take.
@@ -105,7 +100,7 @@ class BufferedRequest:
         self._whole = False
 
     def heard(self, receive: Receive) -> Receive:
-        """A ``receive`` for the app, which hears along."""
+        """Return a ``receive`` for the app, which hears along."""
 
         async def hear() -> Message:
             message = await receive()
@@ -122,7 +117,7 @@ class BufferedRequest:
         return hear
 
     def body(self) -> tuple[Any, str | None]:
-        """Its JSON, and why there is none; both None for an empty body."""
+        """Return its JSON, and why there is none; both None for an empty body."""
         if self._size > self._most:
             return None, reason("body_too_large", most=self._most)
         if not self._whole:
@@ -165,15 +160,13 @@ class JsonPath:
         steps: list[Step] = []
         at = 1
         while text.startswith("$") and at < len(text):
-            found = _STEP.match(text, at)
-            if found is None:
+            step = _STEP.match(text, at)
+            if step is None:
                 break
-            key, index, every, *quoted = found.groups()
-            steps.append(
-                None if every else int(index) if index
-                else next(one for one in (key, *quoted) if one is not None)
-            )  # fmt: skip
-            at = found.end()
+            key, index, every, *quoted = step.groups()
+            keys = (name for name in (key, *quoted) if name is not None)
+            steps.append(None if every else int(index) if index else next(keys))
+            at = step.end()
         if not text.startswith("$") or at < len(text):
             raise InputError(
                 f"{text!r} is not a JSON path. Write $.key, ['any key'], [0], [-1] or [*] one "
@@ -186,11 +179,11 @@ class JsonPath:
 
     @property
     def several(self) -> bool:
-        """Whether it has ``[*]``, and so names a list of places."""
+        """``True`` if it has ``[*]``, and so names a list of places."""
         return None in self.steps
 
     def values(self, value: Any) -> list[Any] | None:
-        """What stands there, in order; None where the way there is missing.
+        """Return the values there, in order; None where the way there is missing.
 
         An empty list where ``[*]`` meets one: nothing is there, which is not the same. With
         ``[*]``, elements without the rest of the way are left out.
@@ -198,7 +191,7 @@ class JsonPath:
         return _values(value, self.steps)
 
     def changed(self, value: Any, change: Callable[[Any], Any]) -> Any:
-        """A copy of the value in which what stands there is changed; the rest is shared."""
+        """Copy the value with what stands there changed; the rest is shared."""
         return _changed(value, self.steps, change)
 
 
@@ -207,8 +200,8 @@ def _values(value: Any, steps: Sequence[Step]) -> list[Any] | None:
         if step is None:
             if not isinstance(value, list):
                 return None
-            inside = [_values(one, steps[number + 1 :]) for one in value]
-            return [one for found in inside if found is not None for one in found]
+            inside = [_values(element, steps[number + 1 :]) for element in value]
+            return [part for parts in inside if parts is not None for part in parts]
         if not _has(value, step):
             return None
         value = value[step]
@@ -220,7 +213,9 @@ def _changed(value: Any, steps: Sequence[Step], change: Callable[[Any], Any]) ->
         return change(value)
     step, *rest = steps
     if step is None:
-        return [_changed(one, rest, change) for one in value] if isinstance(value, list) else value
+        if not isinstance(value, list):
+            return value
+        return [_changed(element, rest, change) for element in value]
     if not _has(value, step):
         return value
     copy = value.copy()
@@ -248,19 +243,6 @@ SPELLED = ("logprobs", "message", "text")
 """Keys of a streamed choice that spell its text out beside its delta."""
 
 
-class AnswerPlaces(Protocol):
-    """Where answers stand in the JSON of a reply."""
-
-    def answers(self, body: Any) -> list[str | None] | None:
-        """Each answer; None for one without text, such as a tool call, or if there is no place."""
-
-    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
-        """A copy of the body with other answers; None leaves one as it is."""
-
-    def beside(self, body: Any) -> frozenset[str]:
-        """What the reply has beside answers that is not judged."""
-
-
 @dataclass(frozen=True, slots=True)
 class AtPath:
     """The answers that stand at a JSON path."""
@@ -268,12 +250,12 @@ class AtPath:
     path: JsonPath
 
     def answers(self, body: Any) -> list[str | None] | None:
-        """Each answer; None for one that is empty, or if what stands there is no text."""
-        found = self.path.values(body)
-        return None if any(_is_mixed(one) for one in found or ()) else _texts(found)
+        """Return each answer, None for an empty one; None if what stands there is no text."""
+        values = self.path.values(body)
+        return None if any(map(_is_mixed, values or ())) else _texts(values)
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
-        """A copy of the body with other answers; None leaves one as it is."""
+        """Copy the body with other answers; None leaves one as it is."""
         left = iter(texts)
 
         def change(old: Any) -> Any:
@@ -283,7 +265,7 @@ class AtPath:
         return self.path.changed(body, change)
 
     def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
-        """Nothing is known of that."""
+        """Name nothing, for nothing is known of that."""
         return frozenset()
 
     def __str__(self) -> str:
@@ -299,14 +281,14 @@ class ChatCompletions:
     """
 
     def answers(self, body: Any) -> list[str | None] | None:
-        """The content of each choice's message; None for one that has none."""
+        """Return the content of each choice's message; None for one without, as a tool call."""
         choices = body.get("choices") if isinstance(body, Mapping) else None
         if not isinstance(choices, list):
             return None
-        return _texts([_content(one) for one in choices])
+        return _texts(list(map(_content, choices)))
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
-        """A copy of the body with other contents; None leaves one as it is."""
+        """Copy the body with other contents; None leaves one as it is."""
         choices = [
             choice if text is None else _held(choice, text)
             for choice, text in zip(body["choices"], texts, strict=True)
@@ -314,45 +296,48 @@ class ChatCompletions:
         return {**body, "choices": choices}
 
     def beside(self, body: Any) -> frozenset[str]:
-        """Whether a message calls tools or tells what the model reasoned."""
-        return beside(_message(one) for one in body["choices"])
+        """Name what messages have beside answers that is not judged."""
+        return beside(map(_message, body["choices"]))
 
     def __str__(self) -> str:
         return "$.choices[*].message.content"
 
 
 def beside(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """What messages of a chat model have beside their text."""
-    return frozenset(said for one in messages for key, said in BESIDE.items() if one.get(key))
+    """Name what messages of a chat model have beside their text."""
+    return frozenset(
+        name for message in messages for key, name in BESIDE.items() if message.get(key)
+    )
 
 
 def text_of(value: Any) -> str | None:
-    """The text of a content: itself, or that of its parts; None if it has none."""
+    """Return the text of a content: itself, or that of its parts; None if it has none."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        parts = [one for one in value if isinstance(one, str | Mapping)]
-        texts = [one if isinstance(one, str) else one.get("text") for one in parts]
-        said = [one for one in texts if isinstance(one, str)]
-        return "".join(said) if said else None
+        parts = [part for part in value if isinstance(part, str | Mapping)]
+        contents = [part if isinstance(part, str) else part.get("text") for part in parts]
+        texts = [text for text in contents if isinstance(text, str)]
+        return "".join(texts) if texts else None
     return None
 
 
-def _texts(found: Sequence[Any] | None) -> list[str | None] | None:
-    """The text of each value; None if one of them may say something, and is no text."""
-    texts = [(one, text_of(one)) for one in found or ()]
-    if found is None or any(one and text is None for one, text in texts):
+def _texts(values: Sequence[Any] | None) -> list[str | None] | None:
+    """Return the text of each value; None if one of them may say something, and is no text."""
+    texts = [text_of(value) for value in values or ()]
+    if values is None or any(
+        value and text is None for value, text in zip(values, texts, strict=True)
+    ):
         return None
-    return [text for _, text in texts]
+    return texts
 
 
 def _is_mixed(value: Any) -> bool:
-    """Whether it is a list of which not every part is known to be text."""
-    return isinstance(value, list) and any(text_of([one]) is None for one in value)
+    return isinstance(value, list) and any(text_of([part]) is None for part in value)
 
 
 def _content(choice: Any) -> Any:
-    """What a choice says, also of a completion in the older form, without messages."""
+    """Return what a choice says, also of a completion in the older form, without messages."""
     if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
         return _message(choice).get("content")
     if isinstance(choice, Mapping) and "text" in choice:
@@ -382,7 +367,7 @@ Extract = Callable[[BufferedRequest, Any], Extracted | Awaitable[Extracted]]
 
 
 class NotFound(Exception):
-    """What an answer is judged by cannot be found; ``why`` is the reason, as a code with facts."""
+    """The contexts of an answer cannot be found; ``why`` is the reason, as a code with facts."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -391,15 +376,10 @@ class NotFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Where the question and the contexts of an answer are found.
+    """Finds the question and the contexts of an answer.
 
-    What was told by ``tell_guard`` is taken first, then what ``extract`` gives, then the paths.
-
-    Attributes:
-        extract: A function of the user's.
-        question: Where it stands in the request.
-        contexts: Where they stand in the request.
-        reply_contexts: Where they stand in the reply.
+    What was told by ``tell_guard`` is taken first, then what ``extract`` gives, then the paths: of
+    question and contexts in the request, and of contexts in the reply.
     """
 
     extract: Extract | None
@@ -408,11 +388,11 @@ class Extraction:
     reply_contexts: JsonPath | None
 
     async def exchange(self, request: BufferedRequest, told: Exchange, reply: Any) -> Exchange:
-        """What an answer is judged by.
+        """Return the facts that an answer is judged by.
 
         Args:
             request: Read by the app.
-            told: By ``tell_guard``.
+            told: The facts given to ``tell_guard``.
             reply: The JSON of the reply, or of the events before the answer.
 
         Raises:
@@ -438,14 +418,15 @@ class Extraction:
     async def _extracted(
         self, request: BufferedRequest, known: Exchange
     ) -> tuple[Exchange, str | None]:
-        """What is known with the request, and why not all of it is."""
         body, why = request.body()
         if why is not None:
             return known, why
         if self.extract is not None:
             try:
-                found = self.extract(request, body)
-                question, contexts = await found if inspect.isawaitable(found) else found
+                extracted = self.extract(request, body)
+                if inspect.isawaitable(extracted):
+                    extracted = await extracted
+                question, contexts = extracted
             except Exception as error:
                 log_error("extract failed", error, known.run_id)
                 return known, reason("extract_failed", error=type(error).__name__)
@@ -464,8 +445,8 @@ class Extraction:
 
 
 def _at(path: JsonPath, value: Any) -> list[Any] | None:
-    """The contexts at a path; None if there is no such place."""
-    found = path.values(value)
-    if found is None or path.several:
-        return found
-    return found[0] if isinstance(found[0], list) else None if found[0] is None else found
+    """Return the contexts at a path; None if there is no such place."""
+    values = path.values(value)
+    if values is None or path.several:
+        return values
+    return values[0] if isinstance(values[0], list) else None if values[0] is None else values
