@@ -1,7 +1,7 @@
 """Reading: opens any data set, by path or from memory, and detects its format."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,7 +17,7 @@ from .formats.json_documents import JsonDocument, JsonLines
 from .formats.table_files import CsvTable, Parquet
 from .formats.trec import TrecRuns, looks_like_qrels, looks_like_run
 from .json_text import shown
-from .sources import FileSource, ReadOnce, Records, Source, on_disk, table_of
+from .sources import ReadOnce, Records, Source, on_disk, table_of
 from .text_files import binary_format, first_text
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
@@ -148,7 +148,7 @@ def _file(
 ) -> Source:
     if format not in FILE_FORMATS:
         format = "trec" if qrels is not None else _format_of(path, name, columns)
-    kinds: dict[str, type[FileSource]] = {
+    kinds: dict[str, Callable[[Path, str], Source]] = {
         "jsonl": JsonLines, "json": JsonDocument, "csv": CsvTable, "parquet": Parquet,
     }  # fmt: skip
     if format in kinds:
