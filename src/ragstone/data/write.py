@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +18,6 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.escape import cell
-from ragstone.core.messages import plain as as_plain
 from ragstone.core.parquet import write_parquet
 
 from .example import NOTHING, Context, Example, Turn
@@ -122,6 +122,7 @@ def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(dict(values), ensure_ascii=False) if values else "{}"
 
 
+FIELDS = tuple(each.name for each in fields(Example))
 CHUNK = 1 << 20
 DIGEST_SIZE = 16
 
@@ -183,7 +184,17 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
 
 def as_record(example: Example) -> dict[str, Any]:
     """Return the example as a JSON object in Ragstone's own field names."""
-    record: dict[str, Any] = as_plain(example)
+    record: dict[str, Any] = {name: getattr(example, name) for name in FIELDS}
+    record |= {name: list(record[name]) for name in ("reference", "evidence")}
+    record |= {name: dict(record[name]) for name in ("slices", "labels", "meta")}
+    record["history"] = [{"role": turn.role, "text": turn.text} for turn in example.history]
+    if example.contexts is not None:
+        record["contexts"] = [
+            {"id": context.id, "text": context.text, "rank": context.rank, "score": context.score}
+            for context in example.contexts
+        ]
+    if example.reference_contexts is not None:
+        record["reference_contexts"] = dict(example.reference_contexts)
     return record
 
 
