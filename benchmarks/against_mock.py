@@ -1,6 +1,6 @@
 """A run against the mock judge, measured from outside: by its counts, and by the child's own use.
 
-Not a script: judges.py and resume.py stand on it. The mock answers chats and embeddings on the
+Not a script: judges.py stands on it. The mock answers chats and embeddings on the
 loopback interface and counts what it is sent. What is measured runs as a child process, so that
 its processor seconds and its peak memory are the system's figures (``os.wait4``), start-up and
 imports in them. Linux only.

@@ -327,3 +327,21 @@ def test_help_is_drawn_without_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_usual_help_fits_a_screen_and_the_whole_one_has_all_options() -> None:
+    usual, whole = listed(80, "evaluate", "--help"), listed(80, "evaluate", "--help-all")
+    assert len(listed(80, "--help").splitlines()) <= 40
+    assert len(usual.splitlines()) <= 45
+    every = {option for option in re.findall(r"--[a-z-]+", whole)}
+    assert {"--judge", "--concurrency", "--batch-wait", "--kinds", "--no-cache"} <= every
+    assert "--concurrency" not in usual
+    for panel in ("Data", "Judge", "Metrics", "Cost", "Output"):
+        assert f"\n{panel}:\n" in usual
+
+
+def test_an_option_of_evaluate_is_described_as_in_python() -> None:
+    whole = " ".join(listed(80, "evaluate", "--help-all").split())
+    assert "Field that groups dependent rows: intervals treat rows with the same value" in whole
+    assert "In Python" not in whole
+    assert "``" not in whole
