@@ -333,7 +333,7 @@ def test_the_usual_help_fits_a_screen_and_the_whole_one_has_all_options() -> Non
     usual, whole = listed(80, "evaluate", "--help"), listed(80, "evaluate", "--help-all")
     assert len(listed(80, "--help").splitlines()) <= 40
     assert len(usual.splitlines()) <= 45
-    every = {option for option in re.findall(r"--[a-z-]+", whole)}
+    every = set(re.findall(r"--[a-z-]+", whole))
     assert {"--judge", "--concurrency", "--batch-wait", "--kinds", "--no-cache"} <= every
     assert "--concurrency" not in usual
     for panel in ("Data", "Judge", "Metrics", "Cost", "Output"):

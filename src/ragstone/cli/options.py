@@ -65,7 +65,7 @@ Args:
     keyfile (FILE): Key of the certificate, if it is in another file.
 """
 METAVARS = {
-    "by": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX", "engine": "ENGINE",
+    "by": "FIELD", "cluster": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX", "engine": "ENGINE",
     "bertscore": "SETTINGS", "plan": "PLAN", "prompts": "DIR", "budget": "USD", "batch_rest": "HOW",
     "batch_wait": "SECONDS", "timeout": "SECONDS", "cache": "DIR|URL",
 }  # fmt: skip
@@ -107,7 +107,10 @@ def described(
     """
     docstring = command.__doc__ or ""
     shared = getattr(sys.modules[command.__module__], "SHARED", "")
-    entries = _of_request() | _entries(SHARED) | _entries(shared) | _entries(docstring)
+    usual, request = _entries(SHARED), _of_request()
+    # Only ``evaluate`` has panels, and what ``Request`` says of a name is about it.
+    entries = (usual | request if panels else request | usual) | _entries(shared)
+    entries |= _entries(docstring)
     headings = {name: title for title, names in (panels or {}).items() for name in names.split()}
     before = signature(command)
     parameters = []
