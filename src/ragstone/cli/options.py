@@ -65,7 +65,8 @@ Args:
     keyfile (FILE): Key of the certificate, if it is in another file.
 """
 METAVARS = {
-    "by": "FIELD", "cluster": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX", "engine": "ENGINE",
+    "by": "FIELD", "cluster": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX",
+    "engine": "ENGINE",
     "bertscore": "SETTINGS", "plan": "PLAN", "prompts": "DIR", "budget": "USD", "batch_rest": "HOW",
     "batch_wait": "SECONDS", "timeout": "SECONDS", "cache": "DIR|URL",
 }  # fmt: skip
