@@ -9,7 +9,9 @@ Place = tuple[int, int]
 
 
 def addresses(text: str) -> Iterator[tuple[Place, str]]:
-    """The addresses of a text and what runs in a browser, each with a key: equal for the same."""
+    """Yield the addresses of a text and what runs in a browser, each with a key: equal for the
+    same.
+    """
     for written in _ADDRESS.finditer(text):
         address = written.group().rstrip(_BEHIND_ADDRESS)
         if key := address_key(address):
@@ -17,7 +19,7 @@ def addresses(text: str) -> Iterator[tuple[Place, str]]:
 
 
 def address_key(written: str) -> str:
-    """An address without what may be left out: its protocol, `www.`, a slash at its end."""
+    """Return an address without what may be left out: protocol, `www.`, a slash at its end."""
     plain = _BEFORE_ADDRESS.sub("", html.unescape(written))
     host, slash, path = _SAME_ADDRESS.sub("", plain).partition("/")
     return f"{host.casefold()}{slash}{path}".rstrip("/")

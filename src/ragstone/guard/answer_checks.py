@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import fsum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ragstone.core.messages import reason
 from ragstone.judges.judge import STRINGS
@@ -48,85 +48,89 @@ _LISTED = re.compile(
 )
 
 
-def of_answer(one: Answered) -> CheckResult:
+def of_answer(answered: Answered) -> CheckResult:
     """There is an answer: at least one letter or digit, and nothing beside text."""
-    if (strange := unreadable(one.written.text)) is not None:
+    if (strange := unreadable(answered.written.text)) is not None:
         character = f"U+{ord(strange):04X}"
         return result("answer", "not_judged", reason("characters_not_text", character=character))
-    if one.empty:
+    if answered.empty:
         return failed("answer", EMPTY_ANSWER, reason("answer_is_empty"))
     return result("answer", "passed", reason("answer_given"))
 
 
-def of_contexts(one: Answered) -> CheckResult:
+def of_contexts(answered: Answered) -> CheckResult:
     """There is a context that is not blank."""
-    n = len(one.grounds.contexts)
-    if one.grounds.fault is not None and not one.grounds.given:
-        return result("contexts", "not_judged", one.grounds.fault)
-    if not one.grounds.given:
+    n = len(answered.grounds.contexts)
+    if answered.grounds.fault is not None and not answered.grounds.given:
+        return result("contexts", "not_judged", answered.grounds.fault)
+    if not answered.grounds.given:
         return failed("contexts", NO_CONTEXT, reason("no_contexts_given"), value=0.0)
     return result("contexts", "passed", reason("contexts_given", n=n), value=float(n))
 
 
-def of_citations(one: Answered) -> CheckResult:
+def of_citations(answered: Answered) -> CheckResult:
     """It cites, if it has to; an answer that says nothing has nothing to cite."""
-    n = len(one.markers)
+    n = len(answered.markers)
     if n:
-        spans = tuple(dict.fromkeys(one.span(*at) for at in _places(one)))
+        spans = tuple(dict.fromkeys(answered.span(*at) for at in _places(answered)))
         return result("cites", "passed", reason("cites", n=n), value=float(n), spans=spans)
-    if (why := _says_nothing(one)) is not None:
+    if (why := _says_nothing(answered)) is not None:
         return result("cites", "not_applicable", why)
-    if not one.checks.citations:
+    if not answered.checks.citations:
         return result("cites", "not_applicable", reason("cites_nothing"))
     return failed("cites", MISSING_CITATIONS, reason("cites_nothing"), value=0.0)
 
 
-def of_cited_contexts(one: Answered) -> CheckResult:
+def of_cited_contexts(answered: Answered) -> CheckResult:
     """Every citation mark names a context."""
-    if not one.markers:
+    if not answered.markers:
         return result("cited_contexts", "not_applicable", reason("cites_nothing"))
-    lost = [at for at, marker in zip(_places(one), one.markers, strict=True) if not marker.context]
-    if lost and not one.grounds.whole:
-        return result("cited_contexts", "not_judged", one.grounds.fault or "")
-    if not lost and one.marks_cut:
+    lost = [
+        at
+        for at, marker in zip(_places(answered), answered.markers, strict=True)
+        if not marker.context
+    ]
+    if lost and not answered.grounds.whole:
+        return result("cited_contexts", "not_judged", answered.grounds.fault or "")
+    if not lost and answered.marks_cut:
         why = reason("marks_not_all_read", n=MOST_BRACKETS)
         return result("cited_contexts", "not_judged", why)
     if not lost:
         return result("cited_contexts", "passed", reason("all_cited_are_there"), value=0.0)
-    spans = tuple(dict.fromkeys(one.span(*at) for at in lost))
+    spans = tuple(dict.fromkeys(answered.span(*at) for at in lost))
     why = reason("cited_not_there", n=len(lost), marks=" ".join(span.text for span in spans[:5]))
     return failed("cited_contexts", DANGLING_CITATION, why, value=float(len(lost)), spans=spans)
 
 
-def of_failure_phrases(one: Answered) -> CheckResult:
+def of_failure_phrases(answered: Answered) -> CheckResult:
     """The whole answer is not just a failure message."""
-    if one.empty:
+    if answered.empty:
         return result("failure_phrases", "not_applicable", reason("answer_is_empty"))
-    if one.failure:
-        whole = (one.span(0, len(one.answer)),)
+    if answered.failure:
+        whole = (answered.span(0, len(answered.answer)),)
         return failed("failure_phrases", FALLBACK_PHRASE, reason("is_a_failure"), spans=whole)
     return result("failure_phrases", "passed", reason("no_failure_message"))
 
 
-def of_abstention(one: Answered) -> CheckResult:
+def of_abstention(answered: Answered) -> CheckResult:
     """It does not merely say that it does not know or will not tell."""
-    if one.empty or one.failure:
-        why = reason("answer_is_empty") if one.empty else reason("is_a_failure")
+    if answered.empty or answered.failure:
+        why = reason("answer_is_empty") if answered.empty else reason("is_a_failure")
         return result("abstention", "not_applicable", why)
-    kind, why = one.response
-    if not one.silent:
+    kind, why = answered.response
+    if not answered.silent:
         return result("abstention", "passed", reason("response_is", kind=kind, said=why))
-    if one.abstain_ok:
+    if answered.abstain_ok:
         return result("abstention", "not_applicable", reason("may_abstain", said=why))
     return failed("abstention", FALLBACK_PHRASE, reason("response_is", kind=kind, said=why))
 
 
-def of_retrieval_scores(one: Answered) -> CheckResult:
+def of_retrieval_scores(answered: Answered) -> CheckResult:
     """The mean retrieval score is high enough; scores on another scale say nothing."""
-    least, name = one.checks.least_retrieval_score, "retrieval_scores"
-    shares = [float(score) for score in one.scores or () if is_share(score)]
-    if least is None or not shares or len(shares) < len(one.scores or ()):
-        code = "no_retrieval_scores" if not one.scores else "scores_not_shares"
+    least, name = answered.checks.least_retrieval_score, "retrieval_scores"
+    shares = [float(score) for score in answered.scores or () if is_share(score)]
+    if least is None or not shares or len(shares) < len(answered.scores or ()):
+        code = "no_retrieval_scores" if not answered.scores else "scores_not_shares"
         return result(name, "not_applicable", reason(code), threshold=least)
     mean = fsum(shares) / len(shares)
     why = reason("mean_score", mean=f"{mean:.3g}", n=len(shares), least=f"{least:g}")
@@ -135,13 +139,13 @@ def of_retrieval_scores(one: Answered) -> CheckResult:
     return result(name, "passed", why, value=mean, threshold=least)
 
 
-def of_list_structure(one: Answered) -> CheckResult:
+def of_list_structure(answered: Answered) -> CheckResult:
     """A question for a list is answered with one: bullets, numbers, or rows of a table."""
-    if (why := _says_nothing(one)) is not None:
+    if (why := _says_nothing(answered)) is not None:
         return result("list_structure", "not_applicable", why)
-    if not asks_for_a_list(one.question, one.checks.languages):
+    if not asks_for_a_list(answered.question, answered.checks.languages):
         return result("list_structure", "not_applicable", reason("no_list_asked"))
-    lines = len(_LISTED.findall(one.answer))
+    lines = len(_LISTED.findall(answered.answer))
     if lines:
         why = reason("list_lines", n=lines)
         return result("list_structure", "passed", why, value=float(lines))
@@ -158,7 +162,7 @@ def result(
     spans: tuple[AnswerSpan, ...] = (),
     issues: tuple[Issue, ...] = (),
 ) -> CheckResult:
-    """What came of a check."""
+    """Return what came of a check."""
     return CheckResult(check, status, value, threshold, why, spans, issues)
 
 
@@ -171,25 +175,25 @@ def failed(
     threshold: float | None = None,
     spans: tuple[AnswerSpan, ...] = (),
 ) -> CheckResult:
-    """A check that failed for one reason."""
+    """Return what came of a check that failed for one reason."""
     issue = Issue(code, check, why, spans)
     return CheckResult(check, "failed", value, threshold, why, spans, (issue,))
 
 
-def _says_nothing(one: Answered) -> str | None:
-    """Why there is nothing to cite or to list."""
-    if one.empty:
+def _says_nothing(answered: Answered) -> str | None:
+    """Return why there is nothing to cite, to list or, but for a question back, to judge."""
+    if answered.empty:
         return reason("answer_is_empty")
-    if one.failure:
+    if answered.failure:
         return reason("is_a_failure")
-    kind, why = one.response
-    if one.silent or kind == "clarify":
+    kind, why = answered.response
+    if answered.silent or kind == "clarify":
         return reason("response_is", kind=kind, said=why)
     return None
 
 
-def _places(one: Answered) -> list[tuple[int, int]]:
-    return [(marker.place, marker.place + len(marker.text)) for marker in one.markers]
+def _places(answered: Answered) -> list[tuple[int, int]]:
+    return [(marker.place, marker.place + len(marker.text)) for marker in answered.markers]
 
 
 OF_MANY = 0.7
@@ -199,17 +203,8 @@ MOST_PLACES, MOST_COUNTED = 100, 1_000
 """New numbers, names or addresses that are shown where they stand, and that are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimVerdict:
-    """What a judge says to one claim.
-
-    Attributes:
-        verdict: ``supported``, ``contradicted`` or ``absent``; None if it could not say.
-        probability: That the contexts support it; None if the judge gives only verdicts.
-        reason: Why.
-        evidence: Ids of the contexts it rests on.
-        quote: A sentence of the first of them.
-    """
+class ClaimVerdict(NamedTuple):
+    """A judge's word on one claim; see ``JudgedClaim`` for what its fields mean."""
 
     verdict: str | None
     probability: float | None
@@ -223,29 +218,27 @@ class ClaimsJudge(Protocol):
 
     @property
     def name(self) -> str:
-        """Written to every claim that it judged."""
+        """The judge's name, which is written to every claim that it judged."""
 
     @property
     def parts(self) -> Sequence[str]:
         """Versions of what its numbers depend on."""
 
     def verdicts(
-        self, one: Answered, claims: Sequence[LocatedClaim]
+        self, answered: Answered, claims: Sequence[LocatedClaim]
     ) -> "Sequence[ClaimVerdict] | str":
-        """A verdict for each claim; or, as a reason, why there are none."""
+        """Return a verdict for each claim; or, as a reason, why there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """The claims of an answer, judged.
+    """The claims of an answer, judged, in its order.
 
     Attributes:
-        claims: In the order of the answer.
-        seen: For each what the local judge counted; None where it counted nothing.
+        seen: For each claim what the local judge counted; None where it counted nothing.
         fault: Why not all of the answer's are there or judged; None if they are.
         unseen: Why the local judge did not see all of them; None if it did.
         late: Why the judge that was wanted did not judge; None if it did, or none was wanted.
-        judge: Who judged.
     """
 
     claims: tuple[JudgedClaim, ...] = ()
@@ -263,54 +256,54 @@ class Grounded:
         return min(map(probability_of, self.claims), default=None)
 
 
-def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
+def ground(answered: Answered, judge: ClaimsJudge | None = None) -> Grounded:
     """Judge the claims of an answer until its deadline.
 
     The local judge goes first, for it takes milliseconds and answers in the place of another one
     that is too late or gone. An answer that says nothing makes no claims.
     """
-    if one.empty or one.failure or one.silent:
-        return Grounded()
-    if one.grounds.unread is not None or not one.grounds.given:
-        return Grounded(fault=one.grounds.unread, unseen=one.grounds.unread)
-    located, seen, unseen = _judged_in_time(one)
+    if (nothing := nothing_grounded(answered)) is not None:
+        return nothing
+    located, seen, unseen = _judged_in_time(answered)
     fault = unseen
-    verdicts, name, late = [told(verdict, one) for verdict in seen], STRINGS, None
+    verdicts, name, late = [local_verdict(verdict, answered) for verdict in seen], STRINGS, None
     if judge is not None and located:
-        answered = judge.verdicts(one, located)
-        if isinstance(answered, str):
-            late = answered
+        judged = judge.verdicts(answered, located)
+        if isinstance(judged, str):
+            late = judged
         else:
-            verdicts, name = list(answered), judge.name
-            lost = next((said.reason for said in verdicts if said.verdict is None), None)
+            verdicts, name = list(judged), judge.name
+            lost = next((word.reason for word in verdicts if word.verdict is None), None)
             fault = unseen if lost is None else reason("claims_left_open", said=lost)
     claims = tuple(
-        JudgedClaim(
-            one.span(claim.start, claim.end),
-            said.verdict,
-            said.probability,
-            said.reason,
-            said.evidence,
-            said.quote,
-            name,
-        )
-        for claim, said in zip(located, verdicts, strict=True)
+        JudgedClaim(answered.span(claim.start, claim.end), *word, name)
+        for claim, word in zip(located, verdicts, strict=True)
     )
     return Grounded(claims, tuple(seen), fault, unseen, late, name)
 
 
-def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
+def nothing_grounded(answered: Answered) -> Grounded | None:
+    """Return the judged claims of an answer that makes none or has nothing to be judged by."""
+    if answered.empty or answered.failure or answered.silent:
+        return Grounded()
+    grounds = answered.grounds
+    if grounds.unread is not None or not grounds.given:
+        return Grounded(fault=grounds.unread, unseen=grounds.unread)
+    return None
+
+
+def of_groundedness(answered: Answered, grounded: Grounded) -> CheckResult:
     """The contexts support the claims, with a mean probability that is high enough."""
-    name, least = "groundedness", one.checks.least_support
+    name, least = "groundedness", answered.checks.least_support
     assert least is not None
-    if (why := _nothing_to_ground(one, found)) is not None:
+    if (why := _nothing_to_ground(answered, grounded)) is not None:
         return result(name, "not_applicable", why, threshold=least)
-    if found.fault is not None:
-        return result(name, "not_judged", found.fault, threshold=least)
-    n = one.so_far.n_claims + len(found.claims)
-    mean = fsum((one.so_far.support, *map(probability_of, found.claims))) / n
+    if grounded.fault is not None:
+        return result(name, "not_judged", grounded.fault, threshold=least)
+    n = answered.so_far.n_claims + len(grounded.claims)
+    mean = fsum((answered.so_far.support, *map(probability_of, grounded.claims))) / n
     least *= OF_MANY + (1 - OF_MANY) / n
-    worst = min(found.claims, key=probability_of)
+    worst = min(grounded.claims, key=probability_of)
     why = reason("mean_support", n=n, mean=f"{mean:.3f}", least=f"{least:.3f}")
     passed = result(name, "passed", why, value=mean, threshold=least, spans=(worst.span,))
     if mean >= least:
@@ -319,51 +312,60 @@ def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
     return replace(passed, status="failed", issues=(Issue(code, name, why, passed.spans),))
 
 
-def of_numbers(one: Answered, found: Grounded) -> CheckResult:
+def of_numbers(answered: Answered, grounded: Grounded) -> CheckResult:
     """Every number of a claim or a heading stands in a context or in the question."""
-    known = one.grounds.unread is None
-    heads = new_numbers_of_headings(one.read.plain, one.sources) if known else ()
+    known = answered.grounds.unread is None
+    heads = new_numbers_of_headings(answered.read.plain, answered.sources) if known else ()
     return _of_new(
-        one, found, "numbers", NEW_NUMBER, lambda claim: new_numbers(claim, one.sources), heads
+        answered,
+        grounded,
+        "numbers",
+        NEW_NUMBER,
+        lambda claim: new_numbers(claim, answered.sources),
+        heads,
     )
 
 
-def of_names(one: Answered, found: Grounded) -> CheckResult:
+def of_names(answered: Answered, grounded: Grounded) -> CheckResult:
     """Every name of a claim stands in a context or in the question."""
-    small = one.so_far.small
+    small = answered.so_far.small
     return _of_new(
-        one, found, "names", NEW_NAME, lambda claim: new_names(claim, one.sources, small)
+        answered,
+        grounded,
+        "names",
+        NEW_NAME,
+        lambda claim: new_names(claim, answered.sources, small),
     )
 
 
-def of_links(one: Answered) -> CheckResult:
+def of_links(answered: Answered) -> CheckResult:
     """Every address stands in a context or in the question."""
-    if not one.read.addresses and not one.read.cut:
+    if not answered.read.addresses and not answered.read.cut:
         return result("links", "not_applicable", reason("no_links"))
     new = (
-        one.span(*place)
-        for place, key in one.read.addresses
-        if not any(source.has_address(key) for source in one.sources)
+        answered.span(*span)
+        for span, key in answered.read.addresses
+        if not any(source.has_address(key) for source in answered.sources)
     )
-    return _new("links", NEW_LINK, new, one, one.grounds.unread)
+    return _new("links", NEW_LINK, new, answered, answered.grounds.unread)
 
 
 def probability_of(claim: JudgedClaim) -> float:
-    """The probability of support; of a judge that gives only verdicts 1 or 0."""
+    """Return the probability of support; of a judge that gives only verdicts 1 or 0."""
     return float(claim.verdict == "supported") if claim.probability is None else claim.probability
 
 
 def _judged_in_time(
-    one: Answered,
+    answered: Answered,
 ) -> tuple[list[LocatedClaim], list[SupportVerdict | None], str | None]:
-    """The claims that could be judged before the deadline, and why these are not all."""
+    """Judge claims until the deadline, and say why these are not all."""
     located: list[LocatedClaim] = []
     seen: list[SupportVerdict | None] = []
     bare: list[tuple[LocatedClaim, SupportVerdict]] = []
     with_content = False
     fault = None
-    for number, claim in enumerate(one.each_claim()):
-        if one.deadline.passed:
+    for number, claim in enumerate(answered.each_claim()):
+        if answered.deadline.passed:
             return located, seen, reason("sentences_not_judged_in_time", n=number)
         if claim is None:
             continue
@@ -375,7 +377,7 @@ def _judged_in_time(
             located.append(claim)
             seen.append(None)
             continue
-        verdict = one.grounds.judge(claim.text, one.question or None)
+        verdict = answered.grounds.judge(claim.text, answered.question or None)
         if verdict.seen is None and not terms(claim.text):
             bare.append((claim, verdict))
             continue
@@ -387,71 +389,61 @@ def _judged_in_time(
     return located, seen, fault
 
 
-def told(verdict: SupportVerdict | None, one: Answered) -> ClaimVerdict:
-    """What the local judge says to a claim; None if it was not asked."""
+def local_verdict(verdict: SupportVerdict | None, answered: Answered) -> ClaimVerdict:
+    """Return the local judge's word on a claim, as one of any judge; None if it was not asked."""
     if verdict is None:
         return ClaimVerdict(None, None, reason("sentence_too_long", most=LONGEST_SENTENCE))
-    ids = tuple(one.grounds.contexts[place].id for place in verdict.evidence)
+    ids = tuple(answered.grounds.contexts[position].id for position in verdict.evidence)
     return ClaimVerdict(verdict.verdict, verdict.probability, verdict.reason, ids, verdict.quote)
 
 
-def _nothing_to_ground(one: Answered, found: Grounded) -> str | None:
-    if one.empty:
-        return reason("answer_is_empty")
-    if one.failure:
-        return reason("is_a_failure")
-    if one.silent:
-        kind, why = one.response
-        return reason("response_is", kind=kind, said=why)
-    if found.fault is not None or found.claims:
+def _nothing_to_ground(answered: Answered, grounded: Grounded) -> str | None:
+    if answered.empty or answered.failure or answered.silent:
+        return _says_nothing(answered)
+    if grounded.fault is not None or grounded.claims:
         return None
-    return reason("no_claims_made") if one.grounds.given else reason("no_contexts_given")
+    return reason("no_claims_made") if answered.grounds.given else reason("no_contexts_given")
 
 
 def _of_new(
-    one: Answered,
-    found: Grounded,
+    answered: Answered,
+    grounded: Grounded,
     name: str,
     code: str,
     new: Callable[[str], Iterable[Place]],
     beside: Iterable[Place] = (),
 ) -> CheckResult:
-    """What came of a check for new facts: of each claim, and ``beside`` them."""
-    why = _nothing_to_ground(one, found)
+    """Check each claim, and ``beside`` them, for new facts."""
+    why = _nothing_to_ground(answered, grounded)
     others = list(islice(beside, MOST_COUNTED)) if why in (None, reason("no_claims_made")) else []
     if why is not None and not others:
         return result(name, "not_applicable", why)
     claims = (
-        (one.written.place(claim.span.start), one.written.place(claim.span.end))
-        for claim, verdict in zip(found.claims, found.seen, strict=True)
+        (answered.written.place(claim.span.start), answered.written.place(claim.span.end))
+        for claim, verdict in zip(grounded.claims, grounded.seen, strict=True)
         if verdict is not None
     )
     in_claims = (
         (first + start, first + end)
         for first, last in claims
-        for start, end in new(one.read.plain[first:last])
+        for start, end in new(answered.read.plain[first:last])
     )
-    places = (one.span(*place) for place in chain(others, in_claims))
-    return _new(name, code, places, one, None, found.unseen)
+    places = (answered.span(*span) for span in chain(others, in_claims))
+    return _new(name, code, places, answered, None, grounded.unseen)
 
 
 def _new(
     name: str,
     code: str,
     new: Iterable[AnswerSpan],
-    one: Answered,
+    answered: Answered,
     unknown: str | None,
     unseen: str | None = None,
 ) -> CheckResult:
-    """What came of a check for new facts.
+    """Return what came of a check for new facts.
 
-    Args:
-        name: Of the check.
-        code: Of its issue.
-        new: Where what no source has stands.
-        one: What is checked.
-        unknown: Why what seems new may be known all the same; None: it is new.
-        unseen: Why not all of the answer was looked through; None if all was.
+    ``unknown`` is why what seems new may be known all the same, None if it is new; ``unseen`` why
+    not all of the answer was looked through, None if all was.
     """
     if spans := tuple(islice(new, MOST_COUNTED)):
         if unknown is not None:
@@ -459,7 +451,7 @@ def _new(
         words = ", ".join(span.text for span in spans[:5])
         why = reason("new_in_answer", what=name, n=len(spans), words=words)
         return failed(name, code, why, value=float(len(spans)), spans=spans[:MOST_PLACES])
-    if one.read.cut:
+    if answered.read.cut:
         unseen = unseen or reason("answer_too_long", most=LONGEST)
     if unseen is not None:
         return result(name, "not_judged", unseen)

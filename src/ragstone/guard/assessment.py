@@ -62,16 +62,16 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What came of one check.
+    """The result of one check.
 
     Attributes:
         check: Its name.
         status: ``passed``, ``failed``, ``not_applicable`` or ``not_judged``.
-        value: What was measured, None where nothing was.
+        value: The measured value, None where nothing was measured.
         threshold: The least value that passes, None where there is none.
         reason: Why, as a code with facts; ``ragstone.explain`` says it in words.
-        spans: Where in the answer.
-        issues: What failed; empty unless the status is ``failed``.
+        spans: The places in the answer.
+        issues: The faults; empty unless the status is ``failed``.
     """
 
     check: str
@@ -109,7 +109,7 @@ class JudgedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Assessment(Displayable):
-    """What is known of an answer before it is given.
+    """The result of all checks on an answer, before it is given.
 
     Attributes:
         ok: True if no check failed, False if one did, None if none failed and not all could be
@@ -145,51 +145,14 @@ class Assessment(Displayable):
         Raises:
             KeyError: There is no such check, or it is switched off.
         """
-        for one in self.checks:
-            if one.check == check:
-                return one
-        raise KeyError(check)
+        return {result.check: result for result in self.checks}[check]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON; what is not there is null."""
-        told: dict[str, Any] = asdict(self)
-        for check in told["checks"]:
+        """Return it as plain data, ready for JSON; what is not there is null."""
+        fields: dict[str, Any] = asdict(self)
+        for check in fields["checks"]:
             del check["issues"]
-        return told
-
-    @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> "Assessment":
-        """The assessment that ``to_dict`` told of."""
-        issues = tuple(
-            Issue(one["code"], one["check"], one["reason"], _spans(one["spans"]))
-            for one in told["issues"]
-        )
-        checks = tuple(
-            CheckResult(
-                **{**one, "spans": _spans(one["spans"])},
-                issues=tuple(issue for issue in issues if issue.check == one["check"]),
-            )
-            for one in told["checks"]
-        )
-        claims = tuple(
-            JudgedClaim(
-                **{**one, "span": AnswerSpan(**one["span"]), "evidence": tuple(one["evidence"])}
-            )
-            for one in told["judged"]
-        )
-        plain = {name: told[name] for name in ("ok", "decision", "confidence", "run_id", "judge")}
-        return cls(
-            **plain,
-            checks=checks,
-            issues=issues,
-            judged=claims,
-            late=told["late"],
-            notes=tuple(told["notes"]),
-        )
-
-
-def _spans(told: Any) -> tuple[AnswerSpan, ...]:
-    return tuple(AnswerSpan(**one) for one in told)
+        return fields
 
 
 LOGGER = getLogger("ragstone.guard")
@@ -199,34 +162,35 @@ LONGEST_ID = 200
 """Characters of a request's name that are told."""
 
 
-def event_of(found: Assessment, seconds: float) -> dict[str, Any]:
-    """The structured event of an assessment that took this long."""
+def event_of(assessment: Assessment, seconds: float) -> dict[str, Any]:
+    """Return the structured event of an assessment that took this long."""
+    run_id = assessment.run_id
     return {
         "event": NAME,
-        "run_id": None if found.run_id is None else single_line(str(found.run_id))[:LONGEST_ID],
-        "ok": found.ok,
-        "decision": found.decision,
-        "issues": [issue.code for issue in found.issues],
-        "checks": {check.check: check.status for check in found.checks},
-        "confidence": found.confidence,
-        "n_claims": len(found.judged),
-        "judge": found.judge,
-        "late": found.late,
+        "run_id": None if run_id is None else single_line(str(run_id))[:LONGEST_ID],
+        "ok": assessment.ok,
+        "decision": assessment.decision,
+        "issues": [issue.code for issue in assessment.issues],
+        "checks": {check.check: check.status for check in assessment.checks},
+        "confidence": assessment.confidence,
+        "n_claims": len(assessment.judged),
+        "judge": assessment.judge,
+        "late": assessment.late,
         "seconds": round(seconds, 6),
     }
 
 
 def tell(
-    found: Assessment, seconds: float, listener: Callable[[Mapping[str, Any]], object] | None
+    assessment: Assessment, seconds: float, listener: Callable[[Mapping[str, Any]], object] | None
 ) -> None:
     """Log an assessment, at WARNING unless it is ok, and tell the listener.
 
     The log record carries the event as ``record.assessment``. A listener that raises is logged.
     """
-    level = INFO if found.ok else WARNING
+    level = INFO if assessment.ok else WARNING
     if listener is None and not LOGGER.isEnabledFor(level):
         return
-    event = event_of(found, seconds)
+    event = event_of(assessment, seconds)
     LOGGER.log(
         level,
         "run_id=%s ok=%s decision=%s issues=%s confidence=%s judge=%s%s ms=%.1f",
@@ -234,9 +198,9 @@ def tell(
         event["ok"],
         event["decision"],
         ",".join(event["issues"]) or "none",
-        "none" if found.confidence is None else f"{found.confidence:.3f}",
-        found.judge or "none",
-        " late" if found.late else "",
+        "none" if assessment.confidence is None else f"{assessment.confidence:.3f}",
+        assessment.judge or "none",
+        " late" if assessment.late else "",
         1000 * seconds,
         extra={"assessment": event},
     )

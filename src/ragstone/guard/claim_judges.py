@@ -7,10 +7,13 @@ import asyncio
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from functools import partial
 from logging import getLogger
 from threading import TIMEOUT_MAX, Lock, Semaphore, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, reason
@@ -29,7 +32,7 @@ from ragstone.models.download import BUILTIN
 from ragstone.run.calls.attempt import QueuedQuestion, attempted, why
 from ragstone.run.judging.judge_blocks import resolve
 
-from .answer_checks import ClaimsJudge, ClaimVerdict, told
+from .answer_checks import ClaimsJudge, ClaimVerdict, local_verdict
 from .guard_input import Answered, Deadline
 
 if TYPE_CHECKING:
@@ -101,16 +104,16 @@ class Circuit:
 
     @property
     def state(self) -> CircuitState:
-        """The state; half-open only once a call was tried again."""
+        """The state, half-open only once a call was tried again."""
         return self._state
 
     @property
     def reason(self) -> str:
-        """Why no call is made, as a code with its facts."""
+        """The reason that no call is made, as a code with its facts."""
         return reason("circuit_open", judge=self.name, n=self._in_a_row, meanwhile=self.meanwhile)
 
     def allow(self) -> bool:
-        """Whether the judge may be called now; whoever is allowed says how it went."""
+        """Tell whether the judge may be called now; whoever is allowed says how it went."""
         with self._lock:
             if self._state == "closed":
                 return True
@@ -124,7 +127,7 @@ class Circuit:
             return True
 
     def ok(self) -> None:
-        """The call succeeded. That of a call from before it opened does not close it."""
+        """Note that a call succeeded. One from before it opened does not close it."""
         with self._lock:
             if self._state == "open":
                 return
@@ -133,7 +136,7 @@ class Circuit:
                 self._enter("closed")
 
     def failed(self) -> None:
-        """The call failed or timed out. Once it is open, that changes nothing."""
+        """Note that a call failed or timed out. Once it is open, that changes nothing."""
         with self._lock:
             if self._state == "open":
                 return
@@ -168,7 +171,7 @@ class InTime:
         self._free = Semaphore(most)
 
     def run(self, function: Callable[[], Result], seconds: float) -> Result:
-        """The result of a function.
+        """Return the result of a function.
 
         Raises:
             TimeoutError: It takes longer than this, or no thread becomes free in that time.
@@ -210,16 +213,16 @@ class EncoderJudge:
         self._aligner = Aligner(inner)
 
     def verdicts(
-        self, one: Answered, claims: Sequence[LocatedClaim]
+        self, answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """A verdict for each claim; or why there are none."""
-        if sum(map(len, one.grounds.texts)) > MOST_CHARACTERS:
+        """Return a verdict for each claim; or why there are none."""
+        grounds = answered.grounds
+        if sum(map(len, grounds.texts)) > MOST_CHARACTERS:
             return reason("too_much_for_encoder", most=MOST_CHARACTERS)
         texts = tuple(claim.text for claim in claims)
-        asked = AlignmentInput(one.grounds.texts, one.grounds.passages, texts)
-        [matches] = self._aligner.align([asked])
+        [matches] = self._aligner.align([AlignmentInput(grounds.texts, grounds.passages, texts)])
         return [
-            told(one.grounds.judge(text, one.question or None, match), one)
+            local_verdict(grounds.judge(text, answered.question or None, match), answered)
             for text, match in zip(texts, matches, strict=True)
         ]
 
@@ -243,47 +246,32 @@ class RowsJudge:
         self._judge = judge
 
     def verdicts(
-        self, one: Answered, claims: Sequence[LocatedClaim]
+        self, answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """A verdict for each claim; or why there are none."""
+        """Return a verdict for each claim; or why there are none."""
         example = Example(
-            "1",
-            "1",
-            "",
-            question=one.question or None,
-            answer=one.answer,
-            contexts=one.grounds.contexts,
-        )
-        judge = self._judge(one.deadline)
+            "1", "1", "", question=answered.question or None, answer=answered.answer,
+            contexts=answered.grounds.contexts,
+        )  # fmt: skip
+        judge = self._judge(answered.deadline)
         filled = judge.fill(SUPPORT, _block(example, claims), [0])
-        entry = next(
-            (row for row in filled.ledger.iter_rows(named=True) if row["judge"] == judge.name), None
-        )
+        by_judge = pl.col("judge") == judge.name
+        entry = next(filled.ledger.filter(by_judge).iter_rows(named=True), None)
         if entry is None or entry["status"] != "ok":
             return (entry and entry["reason"]) or reason("claims_left_open")
-        rows = {
-            row["index"]: row
-            for row in filled.rows.iter_rows(named=True)
-            if row["judge"] == judge.name
-        }
+        rows = {row["index"]: row for row in filled.rows.filter(by_judge).iter_rows(named=True)}
         return [_verdict(rows.get(index)) for index in range(len(claims))]
 
 
 def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
-    """The example with its claims as the local judge's rows."""
     [ask] = Claim.asks
     sheet = RowBuilder(ask.name, LOCAL_JUDGE.name)
     sheet.done(0, "1")
     for index, claim in enumerate(claims):
         sheet.add(
-            "1",
-            index=index,
-            text=claim.text,
-            sentence=claim.sentence,
-            factual=True,
-            start=claim.start,
-            end=claim.end,
-        )
+            "1", index=index, text=claim.text, sentence=claim.sentence, factual=True,
+            start=claim.start, end=claim.end,
+        )  # fmt: skip
     filled = sheet.filled()
     frame = to_frame([example])
     tables = resolve(Tables(frame), ask.name, filled.ledger, filled.rows, [LOCAL_JUDGE])
@@ -320,15 +308,14 @@ class RequestAsker:
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """Ask a question."""
         request = question.request()
-        asked = QueuedQuestion(
-            key(request, model.identity, question.vote), question, request, question.items, turn
-        )
+        name = key(request, model.identity, question.vote)
+        queued = QueuedQuestion(name, question, request, question.items, turn)
         outcome = Outcome("failed", reason=reason("too_late", of=model.name))
         for _ in range(TRIES):
             left = self._deadline.left
             if not left:
                 break
-            result = await attempted(model, asked, left)
+            result = await attempted(model, queued, left)
             if result.outcome is not None:
                 return result.outcome
             outcome = Outcome("failed", reason=why(model.name, result))
@@ -351,15 +338,15 @@ class RequestAsker:
 
 
 def model_judge(name: str, judge: "ChatJudge", pool: "Connections | None") -> RowsJudge:
-    """A chat model, or several that vote, as a judge of claims."""
+    """Return a chat model, or several that vote, as a judge of claims."""
     models = [model.identity for model in judge.judge.models]
     identity = fingerprint(models, judge.judge.prompts.versions())
-    found = RowsJudge(
+    rows_judge = RowsJudge(
         name, identity, lambda deadline: judge.able_to_ask(RequestAsker(deadline), [SUPPORT], {})
     )
     if pool is not None:
-        weakref.finalize(found, _close, pool)
-    return found
+        weakref.finalize(rows_judge, _close, pool)
+    return rows_judge
 
 
 _STARTING = Lock()
@@ -367,7 +354,6 @@ _running: list[asyncio.AbstractEventLoop] = []
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """The event loop in which all models are asked, in a thread of its own."""
     with _STARTING:
         if not _running:
             _running.append(asyncio.new_event_loop())
@@ -403,13 +389,14 @@ class TimedJudge:
         self._in_time = InTime(most)
 
     def verdicts(
-        self, one: Answered, claims: Sequence[LocatedClaim]
+        self, answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """A verdict for each claim; or why there are none."""
+        """Return a verdict for each claim; or why there are none."""
         if not self.circuit.allow():
             return self.circuit.reason
+        judging = partial(self._judge.verdicts, answered, claims)
         try:
-            said = self._in_time.run(lambda: self._judge.verdicts(one, claims), one.deadline.left)
+            verdicts = self._in_time.run(judging, answered.deadline.left)
         except TimeoutError:
             self.circuit.failed()
             return reason("judge_too_late", judge=self.name)
@@ -417,17 +404,17 @@ class TimedJudge:
             self.circuit.failed()
             LOGGER.error("judge=%s failed: %s", self.name, type(error).__name__)
             return reason("judge_failed", judge=self.name, error=type(error).__name__)
-        if not isinstance(said, str):
+        if not isinstance(verdicts, str):
             self.circuit.ok()
-        elif not said.startswith(TOO_MUCH):
+        elif not verdicts.startswith(TOO_MUCH):
             self.circuit.failed()
-        return said
+        return verdicts
 
 
 def open_claims_judge(
     judge: "Named | None", *, offline: bool = False, circuit: Circuit | None = None
 ) -> TimedJudge | None:
-    """The judge of this name; None for the local judge by strings, which is always there.
+    """Open the judge of this name; None for the local judge by strings, which is always there.
 
     Raises:
         InputError: There is no such judge, or it cannot judge inside a request.
@@ -436,10 +423,10 @@ def open_claims_judge(
     """
     if judge is None or judge == STRINGS:
         return None
-    found, most = _opened(judge, offline=offline)
-    if found is None:
+    opened, most = _opened(judge, offline=offline)
+    if opened is None:
         return None
-    return TimedJudge(found, circuit or Circuit(name=found.name), most)
+    return TimedJudge(opened, circuit or Circuit(name=opened.name), most)
 
 
 def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
@@ -451,8 +438,8 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
         first = parse_judges([judge], offline=offline).judges[0]
         identity = f"{first.name} {first.about}"
         return RowsJudge(judge, identity, lambda _: first), ON_THIS_MACHINE
-    named = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
-    if not named or isinstance(judge, bytes):
+    usable = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
+    if not usable or isinstance(judge, bytes):
         raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
     from ragstone.run import Instructions
     from ragstone.run.judging.run_models import chat_judges
@@ -469,7 +456,7 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
 
 
 def _encoder_judge(name: str, *, offline: bool) -> ClaimsJudge | None:
-    """The local judge with its encoder; as ``local`` without it where it is not stored."""
+    """Open the local judge with its encoder; as ``local`` without it where it is not stored."""
     from ragstone.models import open_encoder
     from ragstone.models.model_store import find
 

@@ -19,7 +19,7 @@ from ragstone.judges.local.local_judge import LocalJudge
 
 from . import answer_checks
 from .answer_checks import ClaimsJudge, Grounded
-from .assessment import WAYS_OUT, Assessment, CheckResult, CheckStatus, JudgedClaim, WayOut, tell
+from .assessment import WAYS_OUT, Assessment, CheckResult, CheckStatus, WayOut, tell
 from .confidence_gate.confidence_gate import Gate
 from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
@@ -99,7 +99,7 @@ class Guard:
 
     @property
     def scores_by(self) -> GateJudge:
-        """Who gives the confidence, with versions; a gate holds for this judge alone."""
+        """The judge that gives the confidence, with versions; a gate holds for it alone."""
         if self._judge is None:
             return GateJudge(STRINGS, tuple(LocalJudge().parts))
         return GateJudge(self._judge.name, tuple(self._judge.parts))
@@ -132,17 +132,19 @@ class Guard:
             What is known of it. Nothing is raised.
         """
         begun = time.monotonic()
-        run_id = named(run_id)
+        run_id = _text_or_type(run_id)
         try:
-            found = self._assessed(question, answer, contexts, retrieval_scores, run_id)
+            answered = self.answered(question, answer, contexts, retrieval_scores)
+            assessment = self.conclude(answered, self.ground(answered), run_id)
         except Exception as error:
             # Inside a user's request nothing may break; what broke is told, without any text.
+            bare = RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
             with suppress(Exception):
-                LOGGER.exception("guard failed run_id=%r", run_id, exc_info=_bare(error))
-            found = unjudged(reason("guard_failed", error=type(error).__name__), run_id)
+                LOGGER.exception("guard failed run_id=%r", run_id, exc_info=bare)
+            assessment = unjudged(reason("guard_failed", error=type(error).__name__), run_id)
         with suppress(Exception):  # A handler of the log that raises breaks no request either.
-            tell(found, time.monotonic() - begun, self.listener)
-        return found
+            tell(assessment, time.monotonic() - begun, self.listener)
+        return assessment
 
     async def aassess(
         self,
@@ -153,98 +155,78 @@ class Guard:
         retrieval_scores: Sequence[float | None] | None = None,
         run_id: str | None = None,
     ) -> Assessment:
-        """As ``assess``, in a thread of its own, so that other requests go on meanwhile."""
+        """Assess in a thread of its own, so that other requests go on meanwhile."""
         return await asyncio.to_thread(
-            self.assess,
-            question,
-            answer,
-            contexts,
-            retrieval_scores=retrieval_scores,
-            run_id=run_id,
-        )
+            self.assess, question, answer, contexts,
+            retrieval_scores=retrieval_scores, run_id=run_id,
+        )  # fmt: skip
 
     def answered(
         self, question: object, answer: object, contexts: object, scores: object = None
     ) -> Answered:
-        """What a request brings, to be judged by these settings from now until the deadline."""
+        """Take what a request brings, to be judged by these settings until the deadline."""
+        deadline = Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED))
         return Answered.of(
-            question,
-            answer,
-            contexts,
-            scores,
-            self.checks,
-            Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED)),
-            abstain_ok=self.abstain_ok,
+            question, answer, contexts, scores, self.checks, deadline, abstain_ok=self.abstain_ok
         )
 
-    def ground(self, one: Answered) -> Grounded:
+    def ground(self, answered: Answered) -> Grounded:
         """Judge the claims of an answer or of a part of one."""
-        return answer_checks.ground(one, self._judge)
+        return answer_checks.ground(answered, self._judge)
 
-    def conclude(self, one: Answered, found: Grounded, run_id: str | None) -> Assessment:
-        """The assessment of an answer whose claims are judged."""
-        return assessed(_checked(one, found), found, run_id, self.gate, thoughts=one.thoughts)
-
-    def _assessed(
-        self, question: object, answer: object, contexts: object, scores: object, run_id: str | None
-    ) -> Assessment:
-        one = self.answered(question, answer, contexts, scores)
-        return self.conclude(one, self.ground(one), run_id)
-
-
-def assessed(
-    checks: tuple[CheckResult, ...],
-    found: Grounded,
-    run_id: str | None,
-    gate: DecidesByConfidence | None = None,
-    *,
-    thoughts: bool = False,
-) -> Assessment:
-    """The assessment that follows from the checks and the judged claims."""
-    states = {check.status for check in checks}
-    n, against = len(found.claims), [one.verdict for one in found.claims].count("contradicted")
-    notes = [] if found.late is None else [found.late]
-    if thoughts:
-        notes.append(reason("thoughts_taken_off"))
-    if against:
-        notes.append(reason("contradicted_sentences", n=against, of_n=n))
-    ok = False if "failed" in states else None if "not_judged" in states else True
-    return Assessment(
-        ok,
-        _decision(ok, checks, found, gate),
-        checks,
-        tuple(issue for check in checks for issue in check.issues),
-        found.claims,
-        found.confidence,
-        run_id,
-        found.judge,
-        found.late is not None,
-        (*notes, *(gate.void if isinstance(gate, Gate) else ())),
-    )
+    def conclude(self, answered: Answered, grounded: Grounded, run_id: str | None) -> Assessment:
+        """Assess an answer whose claims are judged."""
+        checks = _checked(answered, grounded)
+        states = {check.status for check in checks}
+        n = len(grounded.claims)
+        against = [claim.verdict for claim in grounded.claims].count("contradicted")
+        notes = [] if grounded.late is None else [grounded.late]
+        if answered.thoughts:
+            notes.append(reason("thoughts_taken_off"))
+        if against:
+            notes.append(reason("contradicted_sentences", n=against, of_n=n))
+        ok = False if "failed" in states else None if "not_judged" in states else True
+        return Assessment(
+            ok,
+            _decision(ok, checks, grounded, self.gate),
+            checks,
+            tuple(issue for check in checks for issue in check.issues),
+            grounded.claims,
+            grounded.confidence,
+            run_id,
+            grounded.judge,
+            grounded.late is not None,
+            (*notes, *(self.gate.void if isinstance(self.gate, Gate) else ())),
+        )
 
 
-def unjudged(why: str, run_id: str | None, claims: tuple[JudgedClaim, ...] = ()) -> Assessment:
-    """The assessment of what could not be assessed at all."""
+def unjudged(why: str, run_id: str | None) -> Assessment:
+    """Return the assessment of what could not be assessed at all."""
     check = answer_checks.result("guard", "not_judged", why)
-    return Assessment(None, "ask", (check,), (), claims, None, run_id, "", False, ())
+    return Assessment(None, "ask", (check,), (), (), None, run_id, "")
 
 
-def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
-    """Every check that is switched on, what needs least work first."""
-    checks = one.checks
+def _checked(answered: Answered, grounded: Grounded) -> tuple[CheckResult, ...]:
+    checks = answered.checks
     switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
-        (True, lambda: answer_checks.of_answer(one)),
-        (True, lambda: answer_checks.of_contexts(one)),
-        (checks.citations is not False, lambda: answer_checks.of_citations(one)),
-        (True, lambda: answer_checks.of_cited_contexts(one)),
-        (True, lambda: answer_checks.of_failure_phrases(one)),
-        (True, lambda: answer_checks.of_abstention(one)),
-        (checks.least_retrieval_score is not None, lambda: answer_checks.of_retrieval_scores(one)),
-        (checks.lists, lambda: answer_checks.of_list_structure(one)),
-        (checks.least_support is not None, lambda: answer_checks.of_groundedness(one, found)),
-        (checks.numbers, lambda: answer_checks.of_numbers(one, found)),
-        (checks.names, lambda: answer_checks.of_names(one, found)),
-        (checks.links, lambda: answer_checks.of_links(one)),
+        (True, lambda: answer_checks.of_answer(answered)),
+        (True, lambda: answer_checks.of_contexts(answered)),
+        (checks.citations is not False, lambda: answer_checks.of_citations(answered)),
+        (True, lambda: answer_checks.of_cited_contexts(answered)),
+        (True, lambda: answer_checks.of_failure_phrases(answered)),
+        (True, lambda: answer_checks.of_abstention(answered)),
+        (
+            checks.least_retrieval_score is not None,
+            lambda: answer_checks.of_retrieval_scores(answered),
+        ),
+        (checks.lists, lambda: answer_checks.of_list_structure(answered)),
+        (
+            checks.least_support is not None,
+            lambda: answer_checks.of_groundedness(answered, grounded),
+        ),
+        (checks.numbers, lambda: answer_checks.of_numbers(answered, grounded)),
+        (checks.names, lambda: answer_checks.of_names(answered, grounded)),
+        (checks.links, lambda: answer_checks.of_links(answered)),
     )
     return tuple(check() for on, check in switched if on)
 
@@ -252,34 +234,28 @@ def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
 def _decision(
     ok: bool | None,
     checks: Sequence[CheckResult],
-    found: Grounded,
+    grounded: Grounded,
     gate: DecidesByConfidence | None,
 ) -> WayOut:
-    """The gate's word; but nothing passes of which another check failed."""
+    """Ask the gate; but nothing passes of which another check failed."""
     if gate is None:
         return "pass" if ok else "ask"
     # Another judge spoke in the place of a late one: nothing was promised of its confidence.
-    said = "ask" if found.late is not None else gate.decide(found.confidence)
-    if said not in WAYS_OUT:  # A gate of the user's own.
+    decision = "ask" if grounded.late is not None else gate.decide(grounded.confidence)
+    if decision not in WAYS_OUT:  # A gate of the user's own.
         return "ask"
-    others = any(one.status in ("failed", "not_judged") and one.check != "groundedness"
-                 for one in checks)  # fmt: skip
-    return "ask" if said == "pass" and others else said
+    others = any(check.status in ("failed", "not_judged") and check.check != "groundedness"
+                 for check in checks)  # fmt: skip
+    return "ask" if decision == "pass" and others else decision
 
 
-def named(run_id: object) -> str | None:
-    """A request's name as a text, whatever was given as one."""
+def _text_or_type(run_id: object) -> str | None:
     if run_id is None or isinstance(run_id, str):
         return run_id
     try:
         return str(run_id)
     except Exception:
         return type(run_id).__name__
-
-
-def _bare(error: Exception) -> Exception:
-    """The error without its message, which may quote the request."""
-    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
 
 
 def assess(
@@ -308,7 +284,10 @@ def assess(
     Raises:
         InputError: A setting that cannot be used. Nothing is raised for what is assessed.
     """
-    guard = guard_of(checks, abstain_ok, judge, gate, deadline, offline, listener)
+    guard = guard_of(
+        checks, abstain_ok=abstain_ok, judge=judge, gate=gate, deadline=deadline, offline=offline,
+        listener=listener,
+    )  # fmt: skip
     return guard.assess(
         question, answer, contexts, retrieval_scores=retrieval_scores, run_id=run_id
     )
@@ -323,49 +302,22 @@ async def aassess(
     run_id: str | None = None,
     **settings: Any,
 ) -> Assessment:
-    """As ``assess``, in a thread of its own, so that other requests go on meanwhile."""
-    import asyncio
-
+    """Assess in a thread of its own, so that other requests go on meanwhile."""
     return await asyncio.to_thread(
-        assess,
-        question,
-        answer,
-        contexts,
-        retrieval_scores=retrieval_scores,
-        run_id=run_id,
-        **settings,
-    )
+        assess, question, answer, contexts,
+        retrieval_scores=retrieval_scores, run_id=run_id, **settings,
+    )  # fmt: skip
 
 
-def guard_of(*settings: Any) -> Guard:
-    """The guard with these settings, in the order of those of ``assess``; made once and kept."""
+def guard_of(checks: Checks, **settings: Any) -> Guard:
+    """Return the guard with these settings, made once and kept."""
     try:
-        return _kept(*settings)
+        return _cached_guard(checks, **settings)
     except TypeError:  # A setting that cannot be hashed, such as a list of judges.
-        return _guard(*settings)
+        return Guard(checks, **settings)
 
 
-def _guard(
-    checks: Checks,
-    abstain_ok: bool,
-    judge: "Named | None",
-    gate: DecidesByConfidence | None,
-    deadline: float,
-    offline: bool,
-    listener: Listener | None,
-) -> Guard:
-    return Guard(
-        checks,
-        abstain_ok=abstain_ok,
-        judge=judge,
-        gate=gate,
-        deadline=deadline,
-        offline=offline,
-        listener=listener,
-    )
-
-
-_kept = lru_cache(maxsize=32)(_guard)
+_cached_guard = lru_cache(maxsize=32)(Guard)
 
 
 SHOWN = 20
@@ -393,28 +345,21 @@ def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedEx
     """
     guard = guard or Guard()
     for example in read(data, keep_thoughts=True):
-        found = guard.assess(
-            example.question,
-            example.answer,
-            example.contexts,
-            retrieval_scores=example.meta.get("retrieval_scores"),
-            run_id=example.id,
-        )
-        yield AssessedExample(example, found)
+        assessment = guard.assess(
+            example.question, example.answer, example.contexts,
+            retrieval_scores=example.meta.get("retrieval_scores"), run_id=example.id,
+        )  # fmt: skip
+        yield AssessedExample(example, assessment)
 
 
 @dataclass
 class AssessedData:
-    """What came of the answers of a data set; its size does not grow with theirs.
+    """Counts over the assessed answers of a data set; its size does not grow with theirs.
 
     Attributes:
         n: Answers.
-        ok: How many are ok, how many failed (False), how many are neither (None).
-        decisions: How many pass, are to be asked about, are blocked.
-        checks: How often each check came out how.
-        issues: How often each issue came up.
+        ok: Answers that are ok, that failed (False) and that are neither (None).
         late: Answers for which the local judge stood in for another.
-        judges: How many answers each judge judged.
     """
 
     n: int = 0
@@ -426,21 +371,21 @@ class AssessedData:
     judges: Counter[str] = field(default_factory=Counter)
     _worst: list[tuple[float, int, AssessedExample]] = field(default_factory=list, repr=False)
 
-    def add(self, one: AssessedExample) -> None:
+    def add(self, example: AssessedExample) -> None:
         """Count one more."""
-        found = one.assessment
+        assessment = example.assessment
         self.n += 1
-        self.ok[found.ok] += 1
-        self.decisions[found.decision] += 1
-        self.late += found.late
-        self.issues.update(issue.code for issue in found.issues)
-        if found.judge:
-            self.judges[found.judge] += 1
-        for check in found.checks:
+        self.ok[assessment.ok] += 1
+        self.decisions[assessment.decision] += 1
+        self.late += assessment.late
+        self.issues.update(issue.code for issue in assessment.issues)
+        if assessment.judge:
+            self.judges[assessment.judge] += 1
+        for check in assessment.checks:
             self.checks.setdefault(check.check, Counter())[check.status] += 1
-        if not found.ok:
-            confidence = 1.0 if found.confidence is None else found.confidence
-            entry = (len(found.issues) - confidence, -self.n, one)
+        if not assessment.ok:
+            confidence = 1.0 if assessment.confidence is None else assessment.confidence
+            entry = (len(assessment.issues) - confidence, -self.n, example)
             if len(self._worst) < SHOWN:
                 heappush(self._worst, entry)
             elif entry > self._worst[0]:
@@ -448,5 +393,5 @@ class AssessedData:
 
     @property
     def worst(self) -> list[AssessedExample]:
-        """Those that are not ok, most issues first, then least confidence."""
-        return [one for *_, one in sorted(self._worst, reverse=True)]
+        """The answers that are not ok, most issues first, then least confidence."""
+        return [example for *_, example in sorted(self._worst, reverse=True)]

@@ -52,13 +52,15 @@ _TABLES = tomllib.loads(files(__package__).joinpath(FILE).read_text(encoding="ut
 LANGUAGES: tuple[str, ...] = tuple(_TABLES)
 """The languages that are known, by their two letters."""
 _FAILURES = {
-    language: tuple(re.compile(rf"\A(?:{one})\Z") for one in table["failure"])
+    language: tuple(re.compile(rf"\A(?:{pattern})\Z") for pattern in table["failure"])
     for language, table in _TABLES.items()
 }
 _LISTS = {
     language: tuple(
-        re.compile(rf"\A(?:{one})".replace("NUMBER", f"(?:{table['number']}|{_DIGITS}){_NO_COUNT}"))
-        for one in table["list"]
+        re.compile(
+            rf"\A(?:{pattern})".replace("NUMBER", f"(?:{table['number']}|{_DIGITS}){_NO_COUNT}")
+        )
+        for pattern in table["list"]
     )
     for language, table in _TABLES.items()
 }
@@ -68,31 +70,33 @@ _LIST_FORMS = {
 
 
 def failure_message(
-    answer: str, languages: Sequence[str] | None = None, own: Sequence[str] = ()
+    answer: str, languages: Sequence[str] | None = None, phrases: Sequence[str] = ()
 ) -> bool:
-    """Whether the whole answer is nothing but a failure message.
+    """Tell whether the whole answer is nothing but a failure message.
 
     Each of its sentences must be one, as in `Sorry. Something went wrong. Please try again.`
 
     Args:
         answer: The answer; citation marks do not count.
         languages: Whose messages count; None: all there are.
-        own: Further regular expressions, which the whole answer must match.
+        phrases: Further regular expressions, which the whole answer must match.
     """
     text = _MARKED.sub("", _plain(answer[: 2 * LONGEST_MESSAGE])).strip()
     if not text or len(answer) > LONGEST_MESSAGE:
-        return any(re.fullmatch(one, answer.strip(), re.IGNORECASE | re.DOTALL) for one in own)
-    if any(re.fullmatch(one, text, re.IGNORECASE | re.DOTALL) for one in own):
+        return any(
+            re.fullmatch(phrase, answer.strip(), re.IGNORECASE | re.DOTALL) for phrase in phrases
+        )
+    if any(re.fullmatch(phrase, text, re.IGNORECASE | re.DOTALL) for phrase in phrases):
         return True
     parts = [part.text.strip(_ENDS) for part in sentences(text)]
     return bool(parts) and any(
-        all(any(one.fullmatch(part) for one in patterns) for part in parts)
+        all(any(pattern.fullmatch(part) for pattern in patterns) for part in parts)
         for patterns in (_FAILURES[language] for language in languages or LANGUAGES)
     )
 
 
 def asks_for_a_list(question: str, languages: Sequence[str] | None = None) -> bool:
-    """Whether a question asks for its answer as a list.
+    """Tell whether a question asks for its answer as a list.
 
     >>> asks_for_a_list("List the top 3 films"), asks_for_a_list("What is the list price?")
     (True, False)
@@ -100,8 +104,8 @@ def asks_for_a_list(question: str, languages: Sequence[str] | None = None) -> bo
     text = _plain(question[:LONGEST_QUESTION])
     starts = [part.text for part in sentences(text)]
     return any(
-        any(one.match(start) for start in starts for one in _LISTS[language])
-        or any(one.search(text) for one in _LIST_FORMS[language])
+        any(pattern.match(start) for start in starts for pattern in _LISTS[language])
+        or any(form.search(text) for form in _LIST_FORMS[language])
         for language in languages or LANGUAGES
     )
 
@@ -112,7 +116,7 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is checked of an answer, and from which value on it passes.
+    """The checks of an answer, and the values from which on it passes.
 
     That there is an answer and a context is always checked.
 
@@ -153,27 +157,27 @@ class Checks:
 
     def __post_init__(self) -> None:
         for name in ("failure_phrases", "languages"):
-            given = getattr(self, name)
-            if isinstance(given, str):
-                object.__setattr__(self, name, (given,))
-            elif isinstance(given, Iterable):
-                object.__setattr__(self, name, tuple(given))
-            elif given is not None:
-                raise InputError(f"Checks: {name} is {given!r}; it must be a list of texts.")
+            texts = getattr(self, name)
+            if isinstance(texts, str):
+                object.__setattr__(self, name, (texts,))
+            elif isinstance(texts, Iterable):
+                object.__setattr__(self, name, tuple(texts))
+            elif texts is not None:
+                raise InputError(f"Checks: {name} is {texts!r}; it must be a list of texts.")
         faults = [*self._patterns_at_fault(), *self._numbers_at_fault(), *self._unknown_languages()]
         if faults:
             raise InputError("Checks: " + " ".join(faults))
 
     def _patterns_at_fault(self) -> list[str]:
-        found = []
+        faults = []
         patterns = [("citation_pattern", self.citation_pattern)]
-        patterns += [("failure_phrases", one) for one in self.failure_phrases]
+        patterns += [("failure_phrases", phrase) for phrase in self.failure_phrases]
         for name, pattern in patterns:
             try:
                 re.compile(pattern)
             except (re.error, TypeError) as error:
-                found.append(f"{name} {pattern!r} is no regular expression: {error}.")
-        return found
+                faults.append(f"{name} {pattern!r} is no regular expression: {error}.")
+        return faults
 
     def _numbers_at_fault(self) -> list[str]:
         return [
@@ -184,21 +188,20 @@ class Checks:
 
     def _unknown_languages(self) -> list[str]:
         return [
-            f"languages: {one!r} is not known; there are {', '.join(LANGUAGES)}."
-            for one in self.languages or ()
-            if one not in LANGUAGES
+            f"languages: {name!r} is not known; there are {', '.join(LANGUAGES)}."
+            for name in self.languages or ()
+            if name not in LANGUAGES
         ]
 
 
 def is_share(value: object) -> TypeGuard[Real]:
-    """Whether a value is a number from 0 to 1, also one of numpy."""
+    """Tell whether a value is a number from 0 to 1, also one of numpy."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return is_finite(value) and 0 <= float(value) <= 1
+    return _is_finite(value) and 0 <= float(value) <= 1
 
 
-def is_finite(value: Real) -> bool:
-    """Whether a number is finite as a float."""
+def _is_finite(value: Real) -> bool:
     try:
         return isfinite(value)
     except OverflowError:
@@ -221,7 +224,7 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether it is over."""
+        """``True`` if it is over."""
         return self._clock() >= self._end
 
     @property
@@ -260,22 +263,22 @@ class ReadContexts:
 
     @cached_property
     def source(self) -> KnownText:
-        """What they have of names, numbers and addresses."""
+        """The names, numbers and addresses of the contexts."""
         return KnownText(self.texts, self.passages, [context.id for context in self.contexts])
 
     @property
     def given(self) -> bool:
-        """Whether there is any context that is not blank."""
+        """``True`` if any context is not blank."""
         return any(context.text is None or context.text.strip() for context in self.contexts)
 
     @property
     def whole(self) -> bool:
-        """Whether every context is there, be it read or not."""
+        """``True`` if every context is there, be it read or not."""
         return self.fault is None or self.fault.partition("?")[0] not in INCOMPLETE
 
     @property
     def unread(self) -> str | None:
-        """Why nothing can be judged by them, although there are some."""
+        """The reason that nothing can be judged by them, although there are some."""
         if self.fault is not None:
             return self.fault
         if self.contexts and all(context.text is None for context in self.contexts):
@@ -285,92 +288,90 @@ class ReadContexts:
     def judge(
         self, claim: str, question: str | None = None, alignment: Alignment | None = None
     ) -> SupportVerdict:
-        """Whether the contexts support one claim, by the local judge."""
+        """Judge by the local judge whether the contexts support one claim."""
         return support(claim, self.passages, question, alignment)
 
 
-def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContexts:
+def read_contexts(raw: object, deadline: Deadline) -> ReadContexts:
     """Read contexts; those that cannot be read, or not in time, are told by ``fault``.
 
-    Args:
-        given: Texts, mappings with ``text`` and ``id``, or ``Context``s; one of them alone; or
-            contexts that were read already. None: there are none.
-        deadline: When to stop; None: never.
+    ``raw`` are texts, mappings with ``text`` and ``id``, or ``Context``s; one of them alone; or
+    contexts that were read already. None: there are none.
     """
-    if isinstance(given, ReadContexts):
-        return given
-    contexts, fault = _contexts(given, deadline)
+    if isinstance(raw, ReadContexts):
+        return raw
+    contexts, fault = _contexts(raw, deadline)
     contexts = tuple(as_read_context(without_picture(context)) for context in contexts)
     passages = Passages(())
     for position, context in enumerate(contexts):
         for _ in passages.reading(position, context.text or ""):
-            if deadline is not None and deadline.passed:
+            if deadline.passed:
                 fault = reason("contexts_not_read_in_time", n=position, of_n=len(contexts))
                 return ReadContexts(contexts, passages, fault)
     return ReadContexts(contexts, passages, fault)
 
 
-def _contexts(given: object, deadline: Deadline | None) -> tuple[tuple[Context, ...], str | None]:
-    if given is None:
+def _contexts(raw: object, deadline: Deadline) -> tuple[tuple[Context, ...], str | None]:
+    if raw is None:
         return (), None
-    if isinstance(given, str | bytes | bytearray | Mapping | Context):
-        given = [given]
-    if not isinstance(given, Iterable):
-        return (), reason("contexts_unreadable", said=type(given).__name__)
+    if isinstance(raw, str | bytes | bytearray | Mapping | Context):
+        raw = [raw]
+    if not isinstance(raw, Iterable):
+        return (), reason("contexts_unreadable", said=type(raw).__name__)
     listed, fault = list[object](), None
-    for one in given:
+    for item in raw:
         # It may be a generator that is slow, or has no end.
-        if len(listed) == MOST_CONTEXTS or (deadline is not None and deadline.passed):
+        if len(listed) == MOST_CONTEXTS or deadline.passed:
             fault = reason("contexts_not_listed", n=len(listed))
             break
-        listed.append(one)
-    if all(isinstance(one, Context) for one in listed):
-        return tuple(one for one in listed if isinstance(one, Context)), fault
-    plain = [_plain_context(one) for one in listed]
+        listed.append(item)
+    whole = tuple(item for item in listed if isinstance(item, Context))
+    if len(whole) == len(listed):
+        return whole, fault
+    plain = list(map(_plain_context, listed))
     problems: list[Problem] = []
-    found, order = ContextReader().read(plain, None, problems, graded=False)
-    if any(isinstance(one, dict) for one in plain) and len(found) == len(plain):
-        found = _with_own_ids(found, plain if order is None else [plain[i] for i in order])
+    contexts, order = ContextReader().read(plain, None, problems, graded=False)
+    if any(isinstance(item, dict) for item in plain) and len(contexts) == len(plain):
+        contexts = _with_own_ids(contexts, plain if order is None else [plain[i] for i in order])
         # Here several contexts may have one id, as the chunks of one document have.
-        problems = [one for one in problems if "that no other context" not in one.expected]
+        problems = [p for p in problems if "that no other context" not in p.expected]
     if fault is None and problems:
         fault = reason("contexts_unreadable", said=problems[0].expected)
-    return found, fault
+    return contexts, fault
 
 
-def _with_own_ids(contexts: Sequence[Context], given: Sequence[Any]) -> tuple[Context, ...]:
-    """The contexts with the ids that they were given, by which an answer may cite them."""
-    reader = ContextReader()
-    own = []
-    for context, one in zip(contexts, given, strict=True):
-        found, _ = reader.read([one], None, [], graded=False)
-        named = isinstance(one, dict) and found and found[0].id != "1"
-        own.append(replace(context, id=found[0].id) if named else context)
-    return tuple(own)
+def _with_own_ids(contexts: Sequence[Context], items: Sequence[Any]) -> tuple[Context, ...]:
+    """Return the contexts with the ids that they came with, by which an answer may cite them."""
+    renamed = []
+    for context, item in zip(contexts, items, strict=True):
+        alone, _ = ContextReader().read([item], None, [], graded=False)
+        has_id = isinstance(item, dict) and alone and alone[0].id != "1"
+        renamed.append(replace(context, id=alone[0].id) if has_id else context)
+    return tuple(renamed)
 
 
-def _plain_context(one: object) -> Any:
-    """As the reader of contexts takes it: a missing one is blank, a score that is none is none."""
-    if one is None:
+def _plain_context(item: object) -> Any:
+    """Make an item what the reader takes: a missing one blank, a score that is none None."""
+    if item is None:
         return ""
-    if isinstance(one, bytes | bytearray):
-        return bytes(one).decode("utf-8", "replace")
-    if isinstance(one, Context):
-        return {"id": one.id, "text": one.text, "score": one.score}
-    if isinstance(one, str):
-        return str(one)
-    if not isinstance(one, Mapping):
-        return one
-    plain = {name: str(it) if isinstance(it, UUID) else it for name, it in one.items()}
+    if isinstance(item, bytes | bytearray):
+        return as_text(item)
+    if isinstance(item, Context):
+        return {"id": item.id, "text": item.text, "score": item.score}
+    if isinstance(item, str):
+        return str(item)
+    if not isinstance(item, Mapping):
+        return item
+    plain = {name: str(it) if isinstance(it, UUID) else it for name, it in item.items()}
     if "score" in plain:
         score = plain["score"]
-        known = isinstance(score, Real) and not isinstance(score, bool) and is_finite(score)
+        known = isinstance(score, Real) and not isinstance(score, bool) and _is_finite(score)
         plain["score"] = float(score) if known else None
     return plain
 
 
 def scores_of(contexts: Sequence[Context]) -> list[float | None] | None:
-    """The retrieval scores that the contexts carry; None if none does."""
+    """Return the retrieval scores that the contexts carry; None if none does."""
     scores = [context.score for context in contexts]
     return scores if any(score is not None for score in scores) else None
 
@@ -385,15 +386,10 @@ class Answered:
     """One question with its answer and contexts, and the settings by which it is checked.
 
     Attributes:
-        question: As the user asked it; empty if there is none.
         answer: As a reader sees it, with spaces for its thoughts; empty if there is none.
         written: The same as it is going to be given.
         thoughts: Whether it had thoughts in think tags.
         grounds: The contexts.
-        scores: The retrieval scores as they were given; None if there are none.
-        checks: What is checked.
-        deadline: When the work on it must end.
-        abstain_ok: Whether an answer that says it does not know is as good as any.
         so_far: What is known of the answer up to its end.
         read: The answer as ``so_far`` read it.
     """
@@ -422,9 +418,9 @@ class Answered:
         *,
         abstain_ok: bool,
     ) -> "Answered":
-        """From what a request brings, whatever that is."""
+        """Take what a request brings, whatever that is."""
         grounds = read_contexts(contexts, deadline)
-        given = _listed(scores)
+        listed = _listed(scores)
         text, thoughts, so_far = as_text(answer), list[str](), AnswerSoFar()
         if not checks.keep_thoughts:
             text, thoughts = answer_and_thoughts(text, blank=True)
@@ -435,7 +431,7 @@ class Answered:
             written,
             bool(thoughts),
             grounds,
-            scores_of(grounds.contexts) if given is None else given,
+            scores_of(grounds.contexts) if listed is None else listed,
             checks,
             deadline,
             abstain_ok,
@@ -445,48 +441,48 @@ class Answered:
 
     @cached_property
     def empty(self) -> bool:
-        """Whether there is no answer."""
+        """``True`` if there is no answer."""
         return _WORD.search(self.answer) is None
 
     @cached_property
     def response(self) -> tuple[str, str]:
-        """What kind of reply it is, and why; see ``response_type``."""
+        """The kind of reply, and why it is that; see ``response_type``."""
         return response_type(self.answer)
 
     @property
     def silent(self) -> bool:
-        """Whether it says that it does not know or will not tell."""
+        """``True`` if it says that it does not know or will not tell."""
         return self.response[0] in NO_CLAIMS
 
     @cached_property
     def failure(self) -> bool:
-        """Whether it is nothing but a failure message."""
+        """``True`` if it is nothing but a failure message."""
         checks = self.checks
         return failure_message(self.answer, checks.languages, checks.failure_phrases)
 
     @cached_property
     def markers(self) -> list[Marker]:
-        """Its citation marks, those among the first brackets."""
+        """The citation marks among the first brackets."""
         pattern, contexts = self.checks.citation_pattern, self.grounds.contexts
         return list(each_marker(self.answer, contexts, pattern, MOST_BRACKETS))
 
     @cached_property
     def marks_cut(self) -> bool:
-        """Whether it has more brackets than were looked at."""
-        return any(True for _ in islice(places(self.answer, self.checks.citation_pattern),
-                                        MOST_BRACKETS, None))  # fmt: skip
+        """``True`` if it has more brackets than were looked at."""
+        brackets = places(self.answer, self.checks.citation_pattern)
+        return next(islice(brackets, MOST_BRACKETS, None), None) is not None
 
     @cached_property
     def sources(self) -> tuple[KnownText, KnownText]:
-        """What may have its names, numbers and addresses: the contexts and the question."""
+        """The texts that may have its names, numbers and addresses: contexts and question."""
         return self.grounds.source, KnownText.of(self.question[:LONGEST_SENTENCE])
 
     def each_claim(self) -> Iterator[LocatedClaim | None]:
-        """For each of its sentences the claim, None if it makes none."""
+        """Yield for each of its sentences the claim, None if it makes none."""
         return each_claim(self.answer)
 
     def span(self, start: int, end: int) -> AnswerSpan:
-        """Part of the answer, as it is written."""
+        """Return a part of the answer as it is written."""
         return self.written.part(start, end)
 
 

@@ -31,7 +31,7 @@ _generators = InTime(AT_ONCE)
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a model needs to know to write an answer anew.
+    """The facts that a model needs to write an answer anew.
 
     Attributes:
         question: What was asked.
@@ -122,13 +122,13 @@ def improve(
         raise InputError("generate is an async function: use aimprove.")
     passes = _Passes(question, answer, contexts, max_passes, timeout, prompt, guard,
                      retrieval_scores, run_id)  # fmt: skip
-    while (asked := passes.next()) is not None:
+    while (asking := passes.next()) is not None:
         try:
-            text: object = _generators.run(lambda asked=asked: generate(asked), timeout)  # type: ignore[misc]
+            text: object = _generators.run(partial(generate, asking), timeout)
         except Exception as error:
             text = error
         passes.tried(text)
-    return passes.found()
+    return passes.best()
 
 
 async def aimprove(
@@ -144,30 +144,30 @@ async def aimprove(
     retrieval_scores: Sequence[float | None] | None = None,
     run_id: str | None = None,
 ) -> Improvement:
-    """As ``improve``, with an async model; one that is not async runs in a thread."""
+    """Improve as ``improve`` does, with an async model; one that is not runs in a thread."""
     passes = await asyncio.to_thread(
         _Passes, question, answer, contexts, max_passes, timeout, prompt, guard,
         retrieval_scores, run_id,
     )  # fmt: skip
-    while (asked := passes.next()) is not None:
+    while (asking := passes.next()) is not None:
         try:
             async with asyncio.timeout(timeout):
                 if inspect.iscoroutinefunction(generate):
-                    text: object = await generate(asked)
+                    text: object = await generate(asking)
                 else:
                     # Not in a thread of the loop, which would wait for one that hangs at its end.
-                    work = partial(generate, asked)
+                    work = partial(generate, asking)
                     text = await asyncio.to_thread(_generators.run, work, timeout)
                     if inspect.isawaitable(text):
                         text = await text
         except Exception as error:
             text = error
         await asyncio.to_thread(passes.tried, text)
-    return passes.found()
+    return passes.best()
 
 
 def usual_prompt(revision: Revision) -> str:
-    """The prompt that names question, contexts, old answer, and what is wrong with it."""
+    """Return the prompt that names question, contexts, old answer, and what is wrong with it."""
     contexts = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(revision.contexts, 1))
     wrong = []
     for issue in revision.assessment.issues:
@@ -189,8 +189,6 @@ MOST_PLACES = 20
 
 
 class _Passes:
-    """The passes of one improvement: what is asked next, and what came of it."""
-
     def __init__(
         self,
         question: str | None,
@@ -221,34 +219,31 @@ class _Passes:
         self._trail = [Candidate(*self._best)]
 
     def next(self) -> str | None:
-        """What the model is asked next; None if it is asked no more."""
         if not self._left or self._fault is not None or self._best[1].ok:
             return None
         self._left -= 1
-        answer, found = self._best
+        answer, assessment = self._best
         try:
-            return self._prompt(Revision(self._question, answer, self._contexts.texts, found))
+            return self._prompt(Revision(self._question, answer, self._contexts.texts, assessment))
         except Exception as error:
             self.tried(error)
             return None
 
     def tried(self, text: object) -> None:
-        """Take what the model gave, or the exception that it raised."""
         fault = self._fault_of(text)
         if fault is not None or not isinstance(text, str):
             self._fault = fault
             self._trail.append(Candidate(None, None, fault))
             return
-        found = self._assess(text)
-        self._trail.append(Candidate(text, found))
-        if _worth(found) > _worth(self._best[1]):
-            self._best = text, found
+        assessment = self._assess(text)
+        self._trail.append(Candidate(text, assessment))
+        if _worth(assessment) > _worth(self._best[1]):
+            self._best = text, assessment
 
-    def found(self) -> Improvement:
-        """The best of all."""
-        answer, found = self._best
+    def best(self) -> Improvement:
+        answer, assessment = self._best
         first = self._trail[0].answer
-        return Improvement(answer, found, answer != first, tuple(self._trail), self._fault)
+        return Improvement(answer, assessment, answer != first, tuple(self._trail), self._fault)
 
     def _assess(self, answer: str) -> Assessment:
         return self._guard.assess(self._question, answer, self._contexts, **self._told)  # type: ignore[arg-type]
@@ -262,18 +257,24 @@ class _Passes:
             return reason("generator_no_text", said=type(text).__name__)
         if not text.strip():
             return reason("generator_empty")
-        if any(text == one.answer for one in self._trail):
+        if any(text == candidate.answer for candidate in self._trail):
             return reason("generator_same")
         return None
 
 
-def _worth(found: Assessment) -> tuple[float, ...]:
-    """How good an answer is: the larger the better, the first difference decides."""
-    said = not any(
+def _worth(assessment: Assessment) -> tuple[float, ...]:
+    """Rate an answer: the larger the better, the first difference decides."""
+    says_nothing = any(
         check.check in ("answer", "failure_phrases") and check.status == "failed"
-        for check in found.checks
+        for check in assessment.checks
     )
-    states = [check.status for check in found.checks]
-    failing = sum(len(issue.spans) for issue in found.issues)
-    confidence = -1.0 if found.confidence is None else found.confidence
-    return (float(said), -states.count("failed"), -states.count("not_judged"), -failing, confidence)
+    states = [check.status for check in assessment.checks]
+    failing = sum(len(issue.spans) for issue in assessment.issues)
+    confidence = -1.0 if assessment.confidence is None else assessment.confidence
+    return (
+        float(not says_nothing),
+        -states.count("failed"),
+        -states.count("not_judged"),
+        -failing,
+        confidence,
+    )

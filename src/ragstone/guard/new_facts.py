@@ -38,16 +38,16 @@ class KnownText:
 
     @classmethod
     def of(cls, text: str) -> "KnownText":
-        """A single text."""
+        """Return a single text as a known text."""
         return cls((text,), Passages((text,)))
 
     def has_word(self, word: str) -> bool:
-        """Whether a folded word stands there, also in two parts."""
+        """Tell whether a folded word stands there, also in two parts."""
         passages = self.passages
         return stem(word) in passages.where or word in passages.vocabulary or word in self._pairs
 
     def has_acronym(self, letters: str) -> bool:
-        """Whether words that follow each other begin with these letters, the first a capital."""
+        """Tell whether neighbouring words begin with these letters, the first a capital."""
         return any(
             initials[at : at + 1].isupper()
             for initials in self._initials
@@ -55,7 +55,7 @@ class KnownText:
         )
 
     def has_number(self, number: str, *, share: bool) -> bool:
-        """Whether a number stands there, also glued to letters or less rounded.
+        """Tell whether a number stands there, also glued to letters or less rounded.
 
         Args:
             number: In digits.
@@ -66,7 +66,6 @@ class KnownText:
         return self._rounds_to(number)
 
     def _rounds_to(self, number: str) -> bool:
-        """Whether a number that is more exact stands there."""
         if not is_number(number) or not float(number):
             return False
         value, digits = float(number), _digits(number)
@@ -78,7 +77,7 @@ class KnownText:
         )
 
     def has_address(self, key: str) -> bool:
-        """Whether an address stands there, as ``addresses`` reads it."""
+        """Tell whether an address stands there, as ``addresses`` reads it."""
         return key in self._addresses
 
     @cached_property
@@ -94,14 +93,12 @@ class KnownText:
 
     @cached_property
     def _pairs(self) -> frozenset[str]:
-        """Neighbouring words written together."""
         return frozenset(
             first + second for words in self.passages.tokens_of for first, second in pairwise(words)
         )
 
     @cached_property
     def _figures(self) -> frozenset[str]:
-        """The digits in all words."""
         return frozenset(
             _plain_number(figure)
             for word in self.passages.vocabulary
@@ -125,8 +122,8 @@ class KnownText:
 
     @cached_property
     def _addresses(self) -> frozenset[str]:
-        found = {key for text in self.texts for _, key in addresses(text)}
-        return frozenset(found | {address_key(text) for text in self.names})
+        keys = {key for text in self.texts for _, key in addresses(text)}
+        return frozenset(keys | {address_key(text) for text in self.names})
 
 
 LONGEST = 200_000
@@ -152,7 +149,7 @@ class ReadAnswer:
 
 
 class AnswerSoFar:
-    """What is known of an answer that is read from its beginning, whole or in parts.
+    """Facts of an answer that is read from its beginning, whole or in parts.
 
     Attributes:
         small: Stems of the words that it has written with a small letter, outside of code, and
@@ -179,11 +176,11 @@ class AnswerSoFar:
         small = {word for word in _WORD.findall(_CODE.sub("", part)) if word[0].islower()}
         small |= {short[1] for short in _IN_BRACKETS.finditer(part) if _explained(short)}
         self.small.update(stem(fold(word)) for word in small)
-        found = tuple(addresses(part))
-        text = without_citations(_without([place for place, _ in found], part))
+        located = tuple(addresses(part))
+        text = without_citations(_without([span for span, _ in located], part))
         text = _COUNTED.sub(self._without_count, self._last + text)[1:]
         self._last = part[-1:] or self._last
-        return ReadAnswer(text, found, cut)
+        return ReadAnswer(text, located, cut)
 
     def _without_count(self, counted: re.Match[str]) -> str:
         """`2.` behind `1.`, `step 2` behind `step 1`: a place in a list, and no fact."""
@@ -198,7 +195,7 @@ class AnswerSoFar:
 
 
 def _explained(short: re.Match[str]) -> bool:
-    """Whether the words before an acronym in brackets have its letters, in order.
+    """Tell whether the words before an acronym in brackets have its letters, in order.
 
     Source: Schwartz & Hearst (2003), "A simple algorithm for identifying abbreviation definitions
     in biomedical text".
@@ -212,11 +209,11 @@ def _explained(short: re.Match[str]) -> bool:
 
 
 def _without(places: Iterable[Place], text: str) -> str:
-    kept, last = [], 0
+    parts, last = [], 0
     for start, end in places:
-        kept += [text[last:start], " " * (end - start)]
+        parts += [text[last:start], " " * (end - start)]
         last = end
-    return "".join(kept) + text[last:]
+    return "".join(parts) + text[last:]
 
 
 _IN_BRACKETS = re.compile(r"(?<=\w[ ])\(((?=[^\W\d_])[A-Z0-9]{2,8})s?\)")
@@ -231,8 +228,8 @@ def _spaces(matched: re.Match[str]) -> str:
 
 
 def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
-    """The numbers of a claim that no source has, in these digits or by value, else its dates whose
-    day a source has in another month.
+    """Yield the numbers of a claim that no source has, in these digits or by value, else its dates
+    whose day a source has in another month.
 
     Passed over are words below eleven, 1, and the ``00`` that says how exact a time is.
     """
@@ -251,7 +248,7 @@ def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
 
 
 def new_numbers_of_headings(text: str, sources: Sequence[KnownText]) -> Iterator[Place]:
-    """The new numbers in the headings of a text, without the numerals that open them."""
+    """Yield the new numbers in the headings of a text, without the numerals that open them."""
     for head in _HEADING.finditer(_CODE.sub(_spaces, text)):
         for start, end in new_numbers(head["words"][:LONGEST_HEADING], sources):
             yield head.start("words") + start, head.start("words") + end
@@ -276,20 +273,18 @@ def _new_in_digits(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
 
 
 def _shares(text: str) -> Iterator[tuple[str, str]]:
-    """The shares of a hundred in a text, each behind the number that begins its range, if any."""
     for share in _SHARE.finditer(fold(text)):
         yield _plain_number(share[1] or share[2]), _plain_number(share[2])
 
 
 def _plain_number(figure: str) -> str:
-    """A number without the zeros that do not change it."""
+    """Take away the zeros that do not change a number."""
     if figure.count(".") == 1:
         figure = figure.rstrip("0").rstrip(".")
     return figure.lstrip("0") or "0"
 
 
 def _digits(number: str) -> int:
-    """Its significant digits."""
     return len(number.replace(".", "").strip("0"))
 
 
@@ -301,7 +296,6 @@ _SHARE = re.compile(
 
 
 def _place_of(token: str, claim: str) -> Place:
-    """Where a folded number first stands."""
     written = as_written([token], claim)
     places = (at for at in _places(written, claim) if not claim[at - 1 : at].isalnum())
     start = next(places, None)
@@ -316,7 +310,7 @@ def _places(part: str, text: str) -> Iterator[int]:
 
 
 def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iterator[Place]:
-    """The capitalised words of a claim that no source has.
+    """Yield the capitalised words of a claim that no source has.
 
     Passed over are code, words in title case of a label, lines in capitals, months, days, units
     and the word that opens a sentence. A word is known by its stem, by its parts, as a small word
@@ -357,7 +351,7 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
         ]
         if any(named(text[start:end])[0] for start, end in new):
             measured = measured or [(figure.start, figure.end) for figure in figures(claim)]
-            new = [place for place in new if not _is_unit(place, text, measured)]
+            new = [span for span in new if not _is_unit(span, text, measured)]
         yield from _names_among_nouns(new, text) if capital_nouns else new
         at += len(run)
 
@@ -368,28 +362,30 @@ CAPITAL_NOUNS = frozenset({"German"})
 
 
 def _names_among_nouns(new: Sequence[Place], text: str) -> Iterator[Place]:
-    """The new words that are in no title case, or stand side by side where a name may."""
+    """Yield the new words that are in no title case, or stand side by side where a name may."""
     pairs = [
         (left, right)
         for left, right in pairwise(new)
         if left[1] + 1 == right[0] and not _BEFORE_NOUNS.search(text, max(0, left[0] - 9), left[0])
     ]
-    for place in new:
-        if any(place in pair for pair in pairs) or not text[place[0] : place[1]].istitle():
-            yield place
+    for span in new:
+        if any(span in pair for pair in pairs) or not text[span[0] : span[1]].istitle():
+            yield span
 
 
-def _is_unit(place: Place, text: str, measured: Iterable[Place]) -> bool:
-    """Whether a word is the unit of a number or behind `in` and the like; else Watt is a person."""
-    if not named(text[place[0] : place[1]])[0]:
+def _is_unit(span: Place, text: str, measured: Iterable[Place]) -> bool:
+    """Tell whether a word is the unit of a number or behind `in` and the like; else Watt is a
+    person.
+    """
+    if not named(text[span[0] : span[1]])[0]:
         return False
-    return _BEFORE_UNIT.search(text, max(0, place[0] - 5), place[0]) is not None or any(
-        start <= place[0] < end for start, end in measured
+    return _BEFORE_UNIT.search(text, max(0, span[0] - 5), span[0]) is not None or any(
+        start <= span[0] < end for start, end in measured
     )
 
 
 def _is_name(label: str, sources: Sequence[KnownText], small: set[str]) -> bool:
-    """Whether a label looks like a person's name: new words alone, none with a common ending."""
+    """Tell whether a label looks like a name: new words alone, none with a common ending."""
     words = _WORD.findall(label)
     return len(words) > 1 and all(
         word.istitle() and not _COMMON_ENDING.search(word) and _is_new(word, sources, small)
@@ -402,7 +398,7 @@ def _without_title_case(word: re.Match[str]) -> str:
 
 
 def _is_new(word: str, sources: Sequence[KnownText], small: set[str]) -> bool:
-    """Whether a part of a capitalised word is known nowhere."""
+    """Tell whether a part of a capitalised word is known nowhere."""
     parts = [part for part in tokens(word) if len(part) > 1 and part[0].isalpha()]
     parts = [part for part in parts if stem_or_none(part)]
     if all(
@@ -422,7 +418,6 @@ def _is_new(word: str, sources: Sequence[KnownText], small: set[str]) -> bool:
 
 
 def _capitals(text: str) -> float:
-    """The share of its content words that are capitalised."""
     words = [word for word in _WORD.findall(text) if stem_or_none(word.lower())]
     return sum(word[0].isupper() for word in words) / len(words) if words else 1.0
 

@@ -44,7 +44,7 @@ a reversed direction, tags outside of a flag, and runs of what is not shown."""
 
 
 def as_read(text: str) -> str:
-    """A text as a reader sees it: without what is not shown, and letters in their plain shape.
+    """Return a text as a reader sees it: without what is not shown, letters in their plain shape.
 
     Compatibility forms become what they stand for (NFKC) where that is one letter or digit. The
     text keeps its length: it ends with a space for each character that is not shown.
@@ -78,37 +78,37 @@ class WrittenText:
         self._order: Sequence[int] = range(len(text))
         self._n_visible = len(text)
         if self.plain is not text:
-            hidden = {one.start() for one in _HIDDEN_ONE.finditer(text)}
+            hidden = {match.start() for match in _HIDDEN_ONE.finditer(text)}
             self._order = sorted(self._order, key=hidden.__contains__)
             self._n_visible -= len(hidden)
 
     def part(self, start: int, end: int) -> AnswerSpan:
-        """What stands at a place of the plain text, as it was written."""
+        """Return what stands at a place of the plain text, as it was written."""
         first = self._order[start] if start < end else start
         last = self._order[end - 1] + 1 if start < end else end
         first, last = min(first, last), max(first, last)
         return AnswerSpan(first, last, self.text[first:last])
 
     def place(self, written: int) -> int:
-        """Where in the plain text stands what is written here."""
+        """Return the place in the plain text of what is written here."""
         return bisect_left(self._order, written, hi=self._n_visible)
 
 
 def as_read_context(context: Context) -> Context:
-    """A context with its text as a reader sees it."""
+    """Return a context with its text as a reader sees it."""
     text = context.text or ""
     plain = as_read(text)
     return context if plain is text else replace(context, text=plain)
 
 
 def unreadable(text: str) -> str | None:
-    """The first character that may say something and that no check reads; None if all are read."""
+    """Return the first character that may say something and no check reads; else None."""
     strange = None if text.isascii() else _NOT_TEXT.search(text)
     return None if strange is None else strange.group()[0]
 
 
 def as_text(value: object) -> str:
-    """A question or an answer, whatever it is, as text."""
+    """Return a question or an answer, whatever it is, as text."""
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "replace")
     return value if isinstance(value, str) else "" if value is None else str(value)
@@ -121,7 +121,7 @@ def _negative(letter: str) -> str:
 
 @cache
 def _plain(letter: str) -> str:
-    """The letter or digit that one in another shape stands for; else itself, as exponents."""
+    """Return the letter or digit that one in another shape stands for; exponents stay."""
     plain = unicodedata.normalize("NFKC", letter)
     is_raised = not letter.isalpha() and unicodedata.decomposition(letter)[:5] in ("<supe", "<sub>")
     return plain if len(plain) == 1 and plain.isalnum() and not is_raised else letter

@@ -15,8 +15,10 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as na
 
 from ragstone.core.errors import InputError
 from ragstone.guard import Guard
+from ragstone.guard.answer_checks import Grounded
 from ragstone.guard.assessment import Assessment
 from ragstone.guard.claim_judges import Circuit
+from ragstone.guard.guard_input import Answered
 from ragstone.guard.integrations.asgi import GuardMiddleware
 from ragstone.guard.integrations.decorator import guarded
 from ragstone.guard.integrations.request_guard import (
@@ -91,7 +93,7 @@ def test_time_outs_open_the_circuit() -> None:
 class Broken(Guard):
     """A guard in which something broke, as it tells itself."""
 
-    def _assessed(self, *_: Any, **__: Any) -> Assessment:
+    def ground(self, _: Answered) -> Grounded:
         raise MemoryError("secret")
 
 

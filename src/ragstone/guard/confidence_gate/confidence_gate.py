@@ -1,7 +1,6 @@
 """Confidence gate: passes, asks about or blocks answers by their confidence, with a promise."""
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from math import isfinite
@@ -11,14 +10,14 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
-from ragstone.core.errors import DamagedRun, Fault, InputError
+from ragstone.core.errors import DamagedRun, InputError
 from ragstone.core.files import write_result
 from ragstone.core.messages import Displayable, reason
 from ragstone.data.sources import on_disk
 from ragstone.guard.assessment import WayOut
-from ragstone.run.folder.checksums import faults_of, read_json
+from ragstone.run.folder.checksums import read_json
 from ragstone.stats.risk_control import (
     RiskCoverage,
     TwoSamples,
@@ -27,7 +26,14 @@ from ragstone.stats.risk_control import (
     two_samples,
 )
 
-from .gate_labels import ConfidenceJudge, GateJudge, Labelled, gate_judge, labelled_scores
+from .gate_labels import (
+    ConfidenceJudge,
+    GateJudge,
+    Labelled,
+    ScoredLabels,
+    gate_judge,
+    labelled_scores,
+)
 from .gate_thresholds import (
     CheckedPromise,
     Count,
@@ -50,15 +56,13 @@ from .gate_thresholds import (
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
-NOT_IN_A_FILE = "gate"
-
 DRIFT_LEVEL = 0.01
 """How often scores of the same source are taken for drifted, each time they are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateStanding:
-    """Whether what was promised may still be believed of today's scores.
+    """Tells whether what was promised may still be believed of today's scores.
 
     Attributes:
         void: Why not, as codes with facts; empty if nothing speaks against it.
@@ -72,7 +76,7 @@ class GateStanding:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against it."""
+        """``True`` if nothing speaks against it."""
         return not self.void
 
 
@@ -140,12 +144,12 @@ class Gate:
 
     @property
     def max_false_pass(self) -> float:
-        """What was promised of unfaithful answers that pass."""
+        """The promised share of unfaithful answers that pass."""
         return self.false_pass.promised
 
     @property
     def max_false_block(self) -> float | None:
-        """What was promised of faithful answers that are blocked; None: nothing is blocked."""
+        """The promised share of faithful answers that are blocked; None: nothing is blocked."""
         return None if self.false_block is None else self.false_block.promised
 
     @classmethod
@@ -161,7 +165,7 @@ class Gate:
         label: str = "faithful",
         cluster: str | None = None,
     ) -> "Gate":
-        """The gate that passes the most answers and keeps its promise.
+        """Make the gate that passes the most answers and keeps its promise.
 
         Args:
             labelled: Answers of which people said whether they are faithful: a path, or rows with
@@ -194,7 +198,7 @@ class Gate:
         ).gate
 
     def decide(self, confidence: float | None) -> WayOut:
-        """The way out for a confidence. Without one, and where the gate is void: ``ask``."""
+        """Return the way out for a confidence; without one, and of a void gate, ``ask``."""
         if self.void or confidence is None or not isfinite(confidence):
             return "ask"
         if self.block_below is not None and confidence < self.block_below:
@@ -210,20 +214,39 @@ class Gate:
         label: str = "faithful",
         cluster: str | None = None,
     ) -> "GateCheck":
-        """Whether new labels bear the promise out: it holds, is broken, or cannot be told.
+        """Tell whether new labels bear the promise out: it holds, is broken, or cannot be told.
 
         Args:
-            labelled: As for ``calibrate``; none of them may have calibrated the gate.
-            guard: As for ``calibrate``.
-            judge: As for ``calibrate``.
-            label: The field that says whether an answer is faithful.
-            cluster: The field that groups dependent rows.
+            labelled: As for ``calibrate``, as all that follows; none of them may have calibrated
+                the gate.
 
         Raises:
             DataError: Rows that cannot be read; lists every fault.
             InputError: The scores are another judge's.
         """
-        return check_gate(self, labelled, guard=guard, judge=judge, label=label, cluster=cluster)
+        by = judge if guard is None else guard.scores_by
+        if by is not None and self.judge.is_other(gate_judge(by)):
+            raise InputError(
+                "Labels beside the scores of another judge tell nothing of this gate.",
+                notes=self.standing(judge=by).void,
+            )
+        rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
+        scored = rows.with_score()
+        risk = false_pass(scored, self.pass_at, self.max_false_pass, self.confidence)
+        risks = [checked_promise("max_false_pass", risk, self.confidence)]
+        if self.block_below is not None and self.max_false_block is not None:
+            risk = false_block(scored, self.block_below, self.max_false_block, self.confidence)
+            risks.append(checked_promise("max_false_block", risk, self.confidence))
+        return GateCheck(
+            self,
+            tuple(risks),
+            self.standing(scores=scored.one_a_cluster()),
+            _shares(self, rows),
+            len(rows) - len(scored),
+            rows.unlabelled,
+            rows.surplus,
+            if_open(rows, self.pass_at, self.block_below),
+        )
 
     def standing(
         self,
@@ -232,7 +255,7 @@ class Gate:
         scores: ArrayLike | None = None,
         level: float = DRIFT_LEVEL,
     ) -> GateStanding:
-        """Whether the promise may be believed under this judge and of these scores.
+        """Tell whether the promise may be believed under this judge and of these scores.
 
         The test takes the scores as independent, so give one a question. It sees any change, also
         one that leaves the promise whole, such as fewer unfaithful answers: labels tell, by
@@ -276,32 +299,13 @@ class Gate:
         scores: ArrayLike | None = None,
         level: float = DRIFT_LEVEL,
     ) -> "Gate":
-        """The gate, void if its promise may not be believed: it then asks about every answer.
-
-        Args and errors as for ``standing``.
-        """
+        """Return the gate, void if ``standing`` says that its promise may not be believed."""
         return replace(self, void=self.standing(judge=judge, scores=scores, level=level).void)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON; ``from_dict`` makes the same gate of it."""
+        """Return it as plain data, ready for JSON."""
         fields: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return fields
-
-    @classmethod
-    def from_dict(cls, told: Any) -> "Gate":
-        """The gate of which ``to_dict`` gave the fields.
-
-        Raises:
-            InputError: It is not what a gate is; lists every fault.
-        """
-        try:
-            text = json.dumps(told)
-            return TypeAdapter(Gate).validate_json(text, strict=True)
-        except ValidationError as error:
-            raise _no_gate(NOT_IN_A_FILE, faults_of(Path(NOT_IN_A_FILE), error)) from error
-        except (TypeError, ValueError) as error:
-            fault = Fault(NOT_IN_A_FILE, None, "", "plain data", str(error))
-            raise _no_gate(NOT_IN_A_FILE, [fault]) from error
 
     def write(self, path: str | PathLike[str]) -> Path:
         """Write the gate as JSON, and return the path.
@@ -325,13 +329,14 @@ class Gate:
         try:
             return read_json(on_disk(file), Gate)
         except DamagedRun as error:
-            raise _no_gate(str(file), error.faults) from error
+            line = f"{file} is no gate, as ragstone guard calibrate writes it:"
+            faults = [f"  {fault.text}" for fault in error.faults]
+            raise InputError("\n".join([line, *faults])) from error
 
 
-def ways_out(gate: Gate, scores: Sequence[float]) -> list[WayOut]:
-    """The way out of each score, as if the gate were not void; NaN for none."""
+def _shares(gate: Gate, rows: ScoredLabels) -> tuple[GateShare, ...]:
     whole = replace(gate, void=())
-    return [whole.decide(score) for score in scores]
+    return tuple(shares_of([whole.decide(score) for score in rows.scores.tolist()], rows))
 
 
 CURVE_POINTS = 101
@@ -343,11 +348,10 @@ class GateCalibration(Displayable):
     """A gate, and what the labels say about it.
 
     Attributes:
-        gate: The gate.
-        others: What other promises would bring.
+        others: The thresholds that other promises would bring.
         risk_coverage: The share of unfaithful answers among those passed, by the share passed.
-        unlabelled: How many rows were left out, for they have no label or no answer.
-        surplus: How many were left out at random, for they were likelier to be drawn than others.
+        unlabelled: Rows left out, for they have no label or no answer.
+        surplus: Rows left out at random, for they were likelier to be drawn than others.
         if_open: What the rows without a label could make of the promises.
     """
 
@@ -362,14 +366,14 @@ class GateCalibration(Displayable):
         return f"GateCalibration({self.gate!r})"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return it as plain data."""
         curve = self.risk_coverage
         points = np.unique(np.linspace(0, len(curve.risk) - 1, CURVE_POINTS).astype(np.int64))
         return {
             "gate": self.gate.to_dict(),
             "unlabelled": self.unlabelled,
             "surplus": self.surplus,
-            "if_open": [asdict(one) for one in self.if_open],
+            "if_open": list(map(asdict, self.if_open)),
             "others": [
                 {
                     "max_false_pass": promise.max_false_pass,
@@ -401,13 +405,7 @@ def calibrate_gate(
     label: str = "faithful",
     cluster: str | None = None,
 ) -> GateCalibration:
-    """As ``Gate.calibrate``, with what the labels say about the gate.
-
-    Raises:
-        PromiseRefused: The labels cannot carry the promise; says the tightest they can.
-        DataError: Rows that cannot be read; lists every fault.
-        InputError: An argument is out of its range.
-    """
+    """Calibrate as ``Gate.calibrate`` does, and return what the labels say about the gate too."""
     check_promises(max_false_pass, confidence, max_false_block)
     rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
     scored = rows.with_score()
@@ -431,7 +429,7 @@ def calibrate_gate(
         date=datetime.now(UTC).date().isoformat(),
     )
     return GateCalibration(
-        replace(gate, shares=tuple(shares_of(ways_out(gate, rows.scores.tolist()), rows))),
+        replace(gate, shares=_shares(gate, rows)),
         tuple(other_promises(scored, len(rows), int(rows.faithful.sum()), confidence)),
         risk_coverage(scored.scores, ~scored.faithful),
         rows.unlabelled,
@@ -446,16 +444,13 @@ EXIT: dict[PromiseState, int] = {"holds": 0, "broken": 1, "cannot_tell": 3}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateCheck(Displayable):
-    """What new labels show of a gate.
+    """The promises of a gate under new labels.
 
     Attributes:
-        gate: The gate.
-        promises: Each promise of it.
-        standing: Whether the gate was void, or scores have drifted.
-        shares: What share of the new answers goes which way.
+        standing: Tells whether the gate was void, or scores have drifted.
+        shares: The shares of the new answers that go each way.
         unscored: New answers without a score.
-        unlabelled: Rows that were left out, for they have no label or no answer.
-        surplus: As for ``GateCalibration``, and so is ``if_open``.
+        unlabelled: As for ``GateCalibration``, and so are ``surplus`` and ``if_open``.
     """
 
     gate: Gate
@@ -472,8 +467,8 @@ class GateCheck(Displayable):
 
     @property
     def state(self) -> PromiseState:
-        """Of all promises: broken if one is, ``cannot_tell`` if that is so of one."""
-        return max((one.state for one in self.promises), key=WORST_LAST.index)
+        """The worst state of all promises: ``broken``, else ``cannot_tell``, else ``holds``."""
+        return max((promise.state for promise in self.promises), key=WORST_LAST.index)
 
     @property
     def exit_status(self) -> int:
@@ -481,19 +476,14 @@ class GateCheck(Displayable):
         return EXIT[self.state]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return it as plain data."""
         drift = self.standing.drift
         return {
             "state": self.state,
             "promises": [
-                {
-                    "promise": one.promise,
-                    "state": one.state,
-                    **one.risk.to_dict(),
-                    "rate": one.risk.rate,
-                    "needed": one.needed,
-                }
-                for one in self.promises
+                {"promise": checked.promise, "state": checked.state, **asdict(checked.risk),
+                 "rate": checked.risk.rate, "needed": checked.needed}
+                for checked in self.promises
             ],
             "confidence": self.gate.confidence,
             "pass_at": self.gate.pass_at,
@@ -501,57 +491,12 @@ class GateCheck(Displayable):
             "void": list(self.standing.void),
             "drift": None if drift is None else {"distance": drift.distance, "p": drift.p},
             "shares": [
-                {"of": one.of, "way": one.way, "answers": one.answers, "total": one.total,
-                 "share": one.share, "low": one.low, "high": one.high}
-                for one in self.shares
+                {"of": share.of, "way": share.way, "answers": share.answers, "total": share.total,
+                 "share": share.share, "low": share.low, "high": share.high}
+                for share in self.shares
             ],
             "unscored": self.unscored,
             "unlabelled": self.unlabelled,
             "surplus": self.surplus,
-            "if_open": [asdict(one) for one in self.if_open],
+            "if_open": list(map(asdict, self.if_open)),
         }  # fmt: skip
-
-
-def check_gate(
-    gate: Gate,
-    labelled: Labelled,
-    *,
-    guard: ConfidenceJudge | None = None,
-    judge: GateJudge | str | None = None,
-    label: str = "faithful",
-    cluster: str | None = None,
-) -> GateCheck:
-    """As ``Gate.check``."""
-    by = judge if guard is None else guard.scores_by
-    if by is not None and gate.judge.is_other(gate_judge(by)):
-        raise InputError(
-            "Labels beside the scores of another judge tell nothing of this gate.",
-            notes=gate.standing(judge=by).void,
-        )
-    rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
-    scored = rows.with_score()
-    risks = [
-        checked_promise(
-            "max_false_pass",
-            false_pass(scored, gate.pass_at, gate.max_false_pass, gate.confidence),
-            gate.confidence,
-        )
-    ]
-    if gate.block_below is not None and gate.max_false_block is not None:
-        risk = false_block(scored, gate.block_below, gate.max_false_block, gate.confidence)
-        risks.append(checked_promise("max_false_block", risk, gate.confidence))
-    return GateCheck(
-        gate,
-        tuple(risks),
-        gate.standing(scores=scored.one_a_cluster()),
-        tuple(shares_of(ways_out(gate, rows.scores.tolist()), rows)),
-        len(rows) - len(scored),
-        rows.unlabelled,
-        rows.surplus,
-        if_open(rows, gate.pass_at, gate.block_below),
-    )
-
-
-def _no_gate(name: str, faults: Iterable[Fault]) -> InputError:
-    line = f"{name} is no gate, as ragstone guard calibrate writes it:"
-    return InputError("\n".join([line, *(f"  {fault.text}" for fault in faults)]))

@@ -27,7 +27,7 @@ HEX_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class GateJudge:
-    """Who gave scores.
+    """The judge that gave scores.
 
     Attributes:
         name: As a guard or a user calls it; empty if it is not known.
@@ -43,7 +43,7 @@ class GateJudge:
         return fingerprint(self.name, *self.parts)[:HEX_DIGITS]
 
     def is_other(self, now: "GateJudge") -> bool:
-        """Whether the scores of the one may not be taken for the other's.
+        """Tell whether the scores of the one may not be taken for the other's.
 
         A judge that is not known is another one; versions count where both are known.
         """
@@ -52,22 +52,17 @@ class GateJudge:
         return bool(self.parts and now.parts) and self.parts != now.parts
 
 
-def gate_judge(given: GateJudge | str | None) -> GateJudge:
-    """Who gave scores, also from a name alone; None: not known."""
-    match given:
-        case GateJudge():
-            return given
-        case None:
-            return GateJudge()
-    return GateJudge(given)
+def gate_judge(judge: GateJudge | str | None) -> GateJudge:
+    """Return a judge, also from a name alone; None: not known."""
+    return judge if isinstance(judge, GateJudge) else GateJudge(judge or "")
 
 
 class ConfidenceJudge(Protocol):
-    """What a gate needs of a guard: assessments with a confidence, and who judges it."""
+    """A guard as a gate needs it: assessments with a confidence, and who judges it."""
 
     @property
     def scores_by(self) -> GateJudge:
-        """Who gives the confidence."""
+        """The judge that gives the confidence."""
 
     def assess(
         self, question: str | None, answer: str | None, contexts: Sequence[Any] | None
@@ -106,14 +101,13 @@ class LabelledScore:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ScoredLabels:
-    """Labelled answers as arrays.
+    """Labelled answers as arrays of shape (n,).
 
     Attributes:
-        scores: Shape (n,), NaN for an answer without a score.
-        faithful: Shape (n,).
-        clusters: Shape (n,), a code for each cluster.
-        unlabelled: How many rows were left out, for they have no label or no answer.
-        surplus: How many were left out at random, for they were likelier to be drawn than others.
+        scores: NaN for an answer without a score.
+        clusters: A code for each cluster.
+        unlabelled: Rows left out, for they have no label or no answer.
+        surplus: Rows left out at random, for they were likelier to be drawn than others.
         left_open: The scores of those that nobody labelled, NaN where a guard would have to judge.
     """
 
@@ -129,9 +123,9 @@ class ScoredLabels:
 
     def with_score(self) -> "ScoredLabels":
         """The answers that have a score."""
-        there = np.isfinite(self.scores)
+        scored = np.isfinite(self.scores)
         return ScoredLabels(
-            self.scores[there], self.faithful[there], self.clusters[there], surplus=self.surplus
+            self.scores[scored], self.faithful[scored], self.clusters[scored], surplus=self.surplus
         )
 
     def one_a_cluster(self) -> NDArray[np.float64]:
@@ -171,24 +165,22 @@ def labelled_scores(
     """
     name = str(labelled) if isinstance(labelled, str | PathLike) else IN_MEMORY
     if name == IN_MEMORY and not isinstance(labelled, Iterable):
-        said = type(labelled).__name__
-        raise InputError(f"labelled is {said}; it must be a path, or rows with labels.")
+        kind = type(labelled).__name__
+        raise InputError(f"labelled is {kind}; it must be a path, or rows with labels.")
     if guard is None:
-        found = _given(labelled, name, label, cluster or CLUSTER)
+        entries = list(_given(labelled, name, label, cluster or CLUSTER))
     else:
-        found = _assessed(labelled, name, guard, label, cluster or CLUSTER)
-    rows, left_open, faults = list[_Row](), list[_Row](), list[Fault]()
-    for one in found:
-        if isinstance(one, Fault):
-            faults.append(one)
-        else:
-            (left_open if one.faithful is None else rows).append(one)
+        entries = list(_assessed(labelled, name, guard, label, cluster or CLUSTER))
+    faults = [entry for entry in entries if isinstance(entry, Fault)]
+    listed = [entry for entry in entries if isinstance(entry, _Row)]
+    rows = [row for row in listed if row.faithful is not None]
+    left_open = [row for row in listed if row.faithful is None]
     if not rows and not faults:
         faults.append(Fault(name, None, label, "at least one label", "none"))
     if faults:
-        named = any(one.field == label for one in faults)
         hint = f"Name the field that has the labels with {argument('label', 'NAME')}."
-        raise DataError(faults, hint=hint if named else "")
+        of_label = any(fault.field == label for fault in faults)
+        raise DataError(faults, hint=hint if of_label else "")
     n_labelled, n_open = len(rows), len(left_open)
     likely = _equally_likely([*rows, *left_open])
     rows = [row for row in likely if row.faithful is not None]
@@ -203,7 +195,7 @@ def labelled_scores(
 
 
 def _equally_likely(rows: list["_Row"]) -> list["_Row"]:
-    """The rows that are left where those likelier to be drawn are thinned out."""
+    """Thin out the rows that were likelier to be drawn than others."""
     labelled = [row for row in rows if row.faithful is not None]
     chances = [row.chance for row in labelled if row.chance is not None]
     if not chances:
@@ -220,7 +212,7 @@ def _equally_likely(rows: list["_Row"]) -> list["_Row"]:
 
 
 def has_scores(path: str | PathLike[str]) -> bool:
-    """Whether the first record of a file has a score, so that no guard is needed."""
+    """Tell whether the first record of a file has a score, so that no guard is needed."""
     first = next((record for _, record in records_of(path)), None)
     return isinstance(first, Mapping) and _score_field(first) is not None
 
@@ -246,7 +238,6 @@ def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
 
 
 def _given(labelled: Labelled, name: str, label: str, cluster: str) -> Iterator[_Row | Fault]:
-    """The rows whose scores are there already."""
     for line, record in _records(labelled):
         match record:
             case LabelledScore(score, faithful, of):
@@ -281,39 +272,38 @@ def _row(
             got = shown(record[field])
             faults.append(Fault(name, line, field, "a finite number or null", got))
     labels = record.get("labels")
-    said = labels.get(label) if label not in record and isinstance(labels, Mapping) else None
-    said = record.get(label, said)
-    faults += _no_labels(said, name, line, label)
+    votes = labels.get(label) if isinstance(labels, Mapping) else None
+    votes = record.get(label, votes)
+    faults += _no_labels(votes, name, line, label)
     chance = number_of(record.get(CHANCE))
     faults += _no_chance(record.get(CHANCE), name, line)
     if faults:
         yield from faults
     else:
-        yield _Row(score, _majority(said), links, chance)
+        yield _Row(score, _majority(votes), links, chance)
 
 
 def _assessed(
     labelled: Labelled, name: str, guard: ConfidenceJudge, label: str, cluster: str
 ) -> Iterator[_Row | Fault]:
-    """Examples, scored by a guard if they have a label."""
     for number, example in enumerate(read(labelled), start=1):
         places = (example.labels, example.slices, example.meta)
-        said = next((place[label] for place in places if label in place), None)
+        votes = next((fields[label] for fields in places if label in fields), None)
         drawn = example.facet(CHANCE)
-        faults = _no_labels(said, name, number, label) + _no_chance(drawn, name, number)
+        faults = _no_labels(votes, name, number, label) + _no_chance(drawn, name, number)
         if faults:
             yield from faults
         elif example.answer is None:
             yield _Row(None, None, _links(None, None, None), number_of(drawn))
-        elif (faithful := _majority(said)) is None:
+        elif (faithful := _majority(votes)) is None:
             yield _Row(np.nan, None, _links(None, None, None), number_of(drawn))
         else:
-            found = guard.assess(example.question, example.answer, example.contexts)
             contexts = example.contexts
-            texts = None if contexts is None else tuple(one.text or one.id for one in contexts)
+            assessment = guard.assess(example.question, example.answer, contexts)
+            texts = None if contexts is None else tuple(c.text or c.id for c in contexts)
             yield _Row(
                 # Another judge than the gate's spoke: such an answer is never passed either.
-                None if found.late else found.confidence,
+                None if assessment.late else assessment.confidence,
                 faithful,
                 _links(example.facet(cluster), example.question_id, texts),
                 number_of(drawn),
@@ -327,32 +317,29 @@ def _records(labelled: Labelled) -> Iterator[tuple[int | None, object]]:
         yield from enumerate(labelled, start=1)
 
 
-def _votes(said: object) -> list[float | None]:
-    """1 for each yes, 0 for each no, None for each that is neither."""
-    several = said.values() if isinstance(said, Mapping) else said
-    listed = (
-        list(several)
-        if isinstance(several, Iterable) and not isinstance(several, str)
-        else [several]
-    )
-    return [yes_or_no(in_words(one)) for one in listed if one is not None and one != ""]
+def _votes(words: object) -> list[float | None]:
+    """Return 1 for each yes, 0 for each no, None for each that is neither."""
+    several = words.values() if isinstance(words, Mapping) else words
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        several = [several]
+    return [yes_or_no(in_words(word)) for word in several if word is not None and word != ""]
 
 
-def _no_labels(said: object, name: str, line: int | None, label: str) -> list[Fault]:
-    if any(vote not in (0, 1) for vote in _votes(said)):
-        return [Fault(name, line, label, "yes or no", shown(said))]
+def _no_labels(words: object, name: str, line: int | None, label: str) -> list[Fault]:
+    if any(vote not in (0, 1) for vote in _votes(words)):
+        return [Fault(name, line, label, "yes or no", shown(words))]
     return []
 
 
-def _no_chance(said: object, name: str, line: int | None) -> list[Fault]:
-    if said in (None, "") or 0 < (number_of(said) or 0) <= 1:
+def _no_chance(value: object, name: str, line: int | None) -> list[Fault]:
+    if value in (None, "") or 0 < (number_of(value) or 0) <= 1:
         return []
-    return [Fault(name, line, CHANCE, "a number above 0, at most 1", shown(said))]
+    return [Fault(name, line, CHANCE, "a number above 0, at most 1", shown(value))]
 
 
-def _majority(said: object) -> bool | None:
-    """Yes or no; None for a tie or if nobody said anything."""
-    balance = sum(1 if vote else -1 for vote in _votes(said))
+def _majority(words: object) -> bool | None:
+    """Return yes or no; None for a tie or if nobody said anything."""
+    balance = sum(1 if vote else -1 for vote in _votes(words))
     return balance > 0 if balance else None
 
 

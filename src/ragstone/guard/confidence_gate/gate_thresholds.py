@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ OTHER_PROMISES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class ShownRisk:
-    """How many clusters a threshold let through that it should not have.
+    """The clusters that a threshold let through and should not have.
 
     Attributes:
         promised: What was promised, in (0, 1).
@@ -63,14 +63,7 @@ class ShownRisk:
         promised: float,
         confidence: float,
     ) -> "ShownRisk":
-        """What labels show.
-
-        Args:
-            hit: Shape (n,), whether each answer is on the wrong side.
-            clusters: Shape (n,), the cluster of each.
-            promised: What was promised.
-            confidence: Of the bounds.
-        """
+        """Count what labels show: of each answer whether it is on the wrong side, its cluster."""
         n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
         low = lower_bound(hits, n, confidence=confidence)
         high = upper_bound(hits, n, confidence=confidence)
@@ -81,26 +74,13 @@ class ShownRisk:
         """The share of clusters; None for none."""
         return self.hits / self.clusters if self.clusters else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "promised": self.promised,
-            "hits": self.hits,
-            "clusters": self.clusters,
-            "answers": self.answers,
-            "low": self.low,
-            "high": self.high,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class GateShare:
-    """What share of answers goes one way, with its interval at 95 %.
+    """The share of answers that goes one way, with its interval at 95 %.
 
     Attributes:
-        of: Of which answers: ``all``, ``faithful`` or ``unfaithful``.
-        way: ``pass``, ``ask`` or ``block``.
-        answers: How many of them go this way.
+        answers: How many of those in ``of`` go this way.
         total: How many there are.
     """
 
@@ -119,11 +99,11 @@ class GateShare:
 
 @dataclass(frozen=True, slots=True)
 class OtherPromise:
-    """What another promise would bring.
+    """The threshold that another promise would bring.
 
     Attributes:
         max_false_pass: The promise.
-        pass_at: From which score on it lets pass; None if the labels cannot carry it.
+        pass_at: The lowest score that it lets pass; None if the labels cannot carry it.
         faithful: The share of faithful answers that passes, unscored ones among them.
         answers: The share of all answers that passes.
     """
@@ -151,10 +131,9 @@ class CheckedPromise:
 
 @dataclass(frozen=True, slots=True)
 class OpenPromise:
-    """What share of the answers goes the wrong way, whatever those are that nobody labelled.
+    """Bounds of the share that goes the wrong way, whatever those are that nobody labelled.
 
     Attributes:
-        promise: What must seldom happen to these answers.
         worst: If all that could go wrong are such answers, and the others are not.
         best: If it is the other way round.
     """
@@ -185,71 +164,51 @@ def check_promises(max_false_pass: float, confidence: float, max_false_block: fl
 
 
 def find_pass_at(scored: ScoredLabels, bound: float, confidence: float) -> float:
-    """The lowest score at which answers may pass.
+    """Find the lowest score at which answers may pass.
 
     Raises:
         PromiseRefused: The labels cannot carry the promise.
     """
-    passing = _passing(scored, bound, confidence)
-    if passing.value is None:
-        independent = _passing(scored, bound, confidence, clustered=False)
-        raise _refused(
-            "max_false_pass", passing, independent, int(scored.faithful.sum()), scored.surplus
-        )
-    return passing.value
+    return _kept_at(scored, "max_false_pass", bound, confidence)
 
 
 def find_block_below(
     scored: ScoredLabels, bound: float, confidence: float, *, pass_at: float
 ) -> float:
-    """The score below which answers may be blocked; never above ``pass_at``.
+    """Find the score below which answers may be blocked; never above ``pass_at``.
 
     Raises:
         PromiseRefused: The labels cannot carry the promise.
     """
-    blocking = _blocking(scored, bound, confidence)
-    if blocking.value is None:
-        independent = _blocking(scored, bound, confidence, clustered=False)
-        raise _refused(
-            "max_false_block", blocking, independent, int((~scored.faithful).sum()), scored.surplus
-        )
     # Scores up to that of the threshold may be blocked; what passes is not.
-    above = scored.scores[scored.scores > -blocking.value]
+    above = scored.scores[scored.scores > -_kept_at(scored, "max_false_block", bound, confidence)]
     return float(min([pass_at, *above.tolist()]))
 
 
 def false_pass(
     scored: ScoredLabels, pass_at: float, promised: float, confidence: float
 ) -> ShownRisk:
-    """How many clusters have an unfaithful answer that passes."""
+    """Count the clusters that have an unfaithful answer that passes."""
     bad = ~scored.faithful
-    return ShownRisk.of(
-        scored.scores[bad] >= pass_at,
-        scored.clusters[bad],
-        promised=promised,
-        confidence=confidence,
-    )
+    passes = scored.scores[bad] >= pass_at
+    return ShownRisk.of(passes, scored.clusters[bad], promised=promised, confidence=confidence)
 
 
 def false_block(
     scored: ScoredLabels, block_below: float, promised: float, confidence: float
 ) -> ShownRisk:
-    """How many clusters have a faithful answer that is blocked."""
+    """Count the clusters that have a faithful answer that is blocked."""
     good = scored.faithful
-    return ShownRisk.of(
-        scored.scores[good] < block_below,
-        scored.clusters[good],
-        promised=promised,
-        confidence=confidence,
-    )
+    blocked = scored.scores[good] < block_below
+    return ShownRisk.of(blocked, scored.clusters[good], promised=promised, confidence=confidence)
 
 
 def other_promises(
     scored: ScoredLabels, answers: int, faithful: int, confidence: float
 ) -> Iterator[OtherPromise]:
-    """What other promises would let pass, of so many answers, unscored ones among them."""
+    """Yield what other promises would let pass, of so many answers, unscored ones among them."""
     for bound in OTHER_PROMISES:
-        at = _passing(scored, bound, confidence).value
+        at = _threshold(scored, "max_false_pass", bound, confidence).value
         passes = scored.scores >= (np.inf if at is None else at)
         yield OtherPromise(
             bound,
@@ -260,7 +219,7 @@ def other_promises(
 
 
 def checked_promise(promise: Promise, risk: ShownRisk, confidence: float) -> CheckedPromise:
-    """What new labels show of a promise."""
+    """Tell what new labels show of a promise."""
     if risk.high <= risk.promised:
         return CheckedPromise(promise, risk, "holds", None)
     if risk.low > risk.promised:
@@ -272,7 +231,7 @@ def checked_promise(promise: Promise, risk: ShownRisk, confidence: float) -> Che
 def if_open(
     rows: ScoredLabels, pass_at: float, block_below: float | None
 ) -> tuple[OpenPromise, ...]:
-    """What those that nobody labelled could make of each promise; nothing if there are none.
+    """Tell what those that nobody labelled could make of each promise; nothing without such.
 
     Nothing either where more are open than labelled: these are still to come. An answer without a
     score never goes wrong.
@@ -281,23 +240,24 @@ def if_open(
     if not 0 < len(scores) <= len(rows):
         return ()
     unknown = np.isnan(scores)
-    sides: list[tuple[Promise, NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]] = [
+    promises: list[tuple[Promise, NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]] = [
         ("max_false_pass", ~rows.faithful, rows.scores >= pass_at, scores >= pass_at)
     ]
     if block_below is not None:
         below = rows.scores < block_below, scores < block_below
-        sides.append(("max_false_block", rows.faithful, *below))
-    found = []
-    for promise, these, goes_wrong, could in sides:
+        promises.append(("max_false_block", rows.faithful, *below))
+    bounds = []
+    for promise, these, goes_wrong, could in promises:
         hits, n = int((these & goes_wrong).sum()), int(these.sum())
         worst, best = int((could | unknown).sum()), int((~could).sum())
-        bounds = (hits + worst) / max(1, n + worst), hits / max(1, n + best)
-        found.append(OpenPromise(promise, *bounds))
-    return tuple(found)
+        bounds.append(
+            OpenPromise(promise, (hits + worst) / max(1, n + worst), hits / max(1, n + best))
+        )
+    return tuple(bounds)
 
 
 def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]:
-    """What share of the answers goes which way out, over all and by what people said of them."""
+    """Yield the shares of answers by their way out, over all and by what people said of them."""
     went = np.array(ways)
     groups: tuple[tuple[AnswerGroup, NDArray[np.bool_]], ...] = (
         ("all", np.ones(len(went), dtype=np.bool_)),
@@ -313,36 +273,43 @@ def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]
             yield GateShare(of, way, int(goes.sum()), len(goes), **ends_of(share.interval))
 
 
-def _passing(
-    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
+def _goes_wrong(scored: ScoredLabels, promise: Promise) -> NDArray[np.bool_]:
+    return ~scored.faithful if promise == "max_false_pass" else scored.faithful
+
+
+def _threshold(
+    scored: ScoredLabels,
+    promise: Promise,
+    bound: float,
+    confidence: float,
+    *,
+    clustered: bool = True,
 ) -> PromisedThreshold:
-    """From which score on answers may pass: unfaithful ones must rarely reach it."""
-    bad = ~scored.faithful
+    """Find from which score on answers may pass: those that must not will rarely reach it.
+
+    To block is the mirror of it, with the sign of the scores changed.
+    """
+    wrong = _goes_wrong(scored, promise)
+    scores = scored.scores if promise == "max_false_pass" else -scored.scores
     return promised_threshold(
-        scored.scores[bad],
-        among=scored.scores[~bad],
+        scores[wrong],
+        among=scores[~wrong],
         bound=bound,
         confidence=confidence,
-        clusters=scored.clusters[bad] if clustered else None,
+        clusters=scored.clusters[wrong] if clustered else None,
     )
 
 
-def _blocking(
-    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
-) -> PromisedThreshold:
-    """Up to which score answers may be blocked, with its sign changed: the mirror of passing."""
-    good = scored.faithful
-    return promised_threshold(
-        -scored.scores[good],
-        among=-scored.scores[~good],
-        bound=bound,
-        confidence=confidence,
-        clusters=scored.clusters[good] if clustered else None,
-    )
+def _kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: float) -> float:
+    threshold = _threshold(scored, promise, bound, confidence)
+    if threshold.value is None:
+        independent = _threshold(scored, promise, bound, confidence, clustered=False)
+        raise _refused(promise, threshold, independent, scored)
+    return threshold.value
 
 
 def surplus_words(surplus: int) -> str:
-    """Why labels were left out that were likelier to be drawn than others."""
+    """Say that labels were left out, for they were likelier to be drawn than others."""
     return f"{surplus:,} left out at random, for they were likelier to be drawn than the others"
 
 
@@ -350,9 +317,8 @@ PLACES = 10_000
 """A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
 
 
-class _Words(NamedTuple):
-    """``of``: the answers that must not go the wrong way; ``goes``: that way; ``end``: the end of
-    the scores where they should not be; ``others``: the answers that should be there."""
+class PromiseWords(NamedTuple):
+    """The words of a promise: ``end`` is that of the scores where the answers should not be."""
 
     of: str
     goes: str
@@ -360,63 +326,56 @@ class _Words(NamedTuple):
     others: str
 
 
-WORDS: dict[str, _Words] = {
-    "max_false_pass": _Words("unfaithful", "pass", "highest", "faithful"),
-    "max_false_block": _Words("faithful", "are blocked", "lowest", "unfaithful"),
+WORDS: dict[str, PromiseWords] = {
+    "max_false_pass": PromiseWords("unfaithful", "pass", "highest", "faithful"),
+    "max_false_block": PromiseWords("faithful", "are blocked", "lowest", "unfaithful"),
 }
 
 
 def _refused(
     promise: Promise,
-    found: PromisedThreshold,
+    grouped: PromisedThreshold,
     independent: PromisedThreshold,
-    candidates: int,
-    surplus: int,
+    labels: ScoredLabels,
 ) -> PromiseRefused:
-    """The error that says why there is no threshold.
-
-    Args:
-        promise: Which promise cannot be kept.
-        found: What was looked for, by clusters.
-        independent: The same, if all answers were independent.
-        candidates: How many answers there are that should go this way.
-        surplus: How many labels were left out, for they were likelier to be drawn.
-    """
-    assert found.reason is not None
-    needed = rows_needed(found.bound, confidence=found.confidence)
-    spare = rows_needed(found.bound, confidence=found.confidence, hits=1)
-    more = max(0, needed - found.clusters) if found.reason != "not_apart" else None
+    """Say why there is no threshold, by clusters or if all answers were independent."""
+    wrong = _goes_wrong(labels, promise)
+    candidates = int((~wrong).sum())
+    of, goes, end, others = WORDS[promise]
+    assert grouped.reason is not None
+    needed = rows_needed(grouped.bound, confidence=grouped.confidence)
+    spare = rows_needed(grouped.bound, confidence=grouped.confidence, hits=1)
+    more = max(0, needed - grouped.clusters) if grouped.reason != "not_apart" else None
     tightest, alone = (
-        _rounded_up(one.upper) if candidates else None for one in (found, independent)
+        _rounded_up(threshold.upper) if candidates else None for threshold in (grouped, independent)
     )
-    words = WORDS[promise]
-    clustered = found.clusters < found.rows
+    clustered = grouped.clusters < grouped.rows
     lines = [
-        f"The labels cannot carry the promise that at most {100 * found.bound:.4g} % of "
-        f"{words.of} answers {words.goes}, at a confidence of {100 * found.confidence:g} %.",
-        f"  labelled  {_counted(found.rows, f'{words.of} answer')} with a score",
+        f"The labels cannot carry the promise that at most {100 * grouped.bound:.4g} % of "
+        f"{of} answers {goes}, at a confidence of {100 * grouped.confidence:g} %.",
+        f"  labelled  {_counted(grouped.rows, f'{of} answer')} with a score",
     ]
     if clustered:
         lines[-1] += (
-            f" in {_counted(found.clusters, 'cluster')}: of the answers to one question, or from "
+            f" in {_counted(grouped.clusters, 'cluster')}: of the answers to one question, or from "
             "one set of contexts, the worst one counts"
         )
-    if surplus:
-        lines.append(f"  drawn     {surplus_words(surplus)}")
-    if found.reason == "not_apart":
+    if labels.surplus:
+        lines.append(f"  drawn     {surplus_words(labels.surplus)}")
+    if grouped.reason == "not_apart":
         lines.append(
-            f"  scores    {found.hits:,} of {found.clusters:,} reach the {words.end} score of the "
-            f"{words.others} answers: more labels alone do not change that"
+            f"  scores    {grouped.hits:,} of {grouped.clusters:,} reach the {end} score of the "
+            f"{others} answers: more labels alone do not change that"
             if candidates
-            else f"  scores    no {words.others} answer has one, so none could be told apart"
+            else f"  scores    no {others} answer has one, so none could be told apart"
         )
     if tightest is not None:
         lines.append(f"  tightest  {argument(promise, tightest)} is what they can carry")
         if alone is not None and alone < tightest:
             lines[-1] += f"; it would be {alone:g} if all answers were independent, which they are"
             lines[-1] += " not"
-    kind = "an unfaithful answer" if words.of == "unfaithful" else "a faithful answer"
-    unit = f"clusters with {kind}" if clustered else f"independent {words.of} answers"
+    kind = "an unfaithful answer" if of == "unfaithful" else "a faithful answer"
+    unit = f"clusters with {kind}" if clustered else f"independent {of} answers"
     lines.append(
         f"  needed    {needed:,} {unit} if none of them goes wrong, {spare:,} if one does"
         + (f": {more:,} more" if more else "")
@@ -424,11 +383,11 @@ def _refused(
     return PromiseRefused(
         "\n".join(lines),
         promise=promise,
-        bound=found.bound,
-        confidence=found.confidence,
-        why=found.reason,
-        answers=found.rows,
-        clusters=found.clusters,
+        bound=grouped.bound,
+        confidence=grouped.confidence,
+        why=grouped.reason,
+        answers=grouped.rows,
+        clusters=grouped.clusters,
         tightest=tightest,
         tightest_if_independent=alone,
         needed=needed,

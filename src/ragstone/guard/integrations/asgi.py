@@ -66,7 +66,7 @@ class GuardedReply:
         replies: JsonReplies,
         streams: EventReplies,
         request: BufferedRequest,
-        told: Told,
+        facts: Told,
         header: bytes,
         send: Send,
     ) -> None:
@@ -74,7 +74,7 @@ class GuardedReply:
         self._streams = streams
         self._events: EventReply | None = None
         self._request = request
-        self._told = told
+        self._told = facts
         self._header = header
         self._send = send
         self._start: Message | None = None
@@ -190,7 +190,6 @@ def _without(headers: Iterable[Header], names: Collection[bytes]) -> list[Header
 
 
 def _value(message: Message, name: bytes) -> str:
-    """Return the value of a header; those of several are one list, as a client reads them."""
     values = [value for key, value in message.get("headers", ()) if key.lower() == name]
     return b", ".join(values).decode("latin-1")
 
@@ -276,13 +275,10 @@ class GuardMiddleware:
             on_fail: What is given in place of an answer that is held back: a text, a status such
                 as 422, or None: the answer all the same, and only header or note tell. A stream
                 has its status already; of it the held part is left out.
-            if_not_judged: Whether an answer that could not be judged is held back ("closed") or
-                given ("open"), which is no barrier: whoever asks may bring it about.
+            if_not_judged: See ``RequestGuard``, as for ``timeout``, ``circuit`` and ``on_ruling``.
             hold: The decisions by which a JSON answer is held back.
-            timeout: Seconds until an answer counts as not judged; None: the guard's deadline and a
-                second.
-            circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for
-                30 s.
+            timeout: Seconds until an answer counts as not judged.
+            circuit: When to stop asking a guard that fails.
             on_ruling: Called with every ruling.
             body_key: Key under which the JSON of the reply gets a note of what came of its answer,
                 which quotes nothing. In streams of chat completions it is ``ragstone_guard``, if
@@ -338,8 +334,8 @@ class GuardMiddleware:
             return
         request = BufferedRequest(scope, self._most_bytes)
         headers = _without(scope["headers"], NOT_FOR_THE_APP)
-        with listening() as told:
-            reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
+        with listening() as facts:
+            reply = GuardedReply(self._json, self._streams, request, facts, self._header, send)
             try:
                 await self.app({**scope, "headers": headers}, request.heard(receive), reply.send)
                 await reply.close()

@@ -63,7 +63,9 @@ class _ChatChunks(_Form):
     def end(
         self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
     ) -> bytes:
-        choices = [one for one in json_of(like)["choices"] if _number(one) == answer] or [{}]
+        choices = [choice for choice in json_of(like)["choices"] if _number(choice) == answer] or [
+            {}
+        ]
         finish = "content_filter" if held else choices[0].get("finish_reason") or "stop"
         return self._written(json_text({**_chunk(like, answer, "", finish), key: note}), "")
 
@@ -71,7 +73,7 @@ class _ChatChunks(_Form):
 def _chunk(like: ServerEvent, answer: AnswerKey, text: str, finish: str | None) -> dict[str, Any]:
     value = json_of(like)
     choice: dict[str, Any] = {"index": answer[1]}
-    if all(isinstance(one, Mapping) and "text" in one for one in value["choices"]):
+    if all(isinstance(other, Mapping) and "text" in other for other in value["choices"]):
         # A completion in the older form, without messages.
         choice |= {"finish_reason": finish, "text": text}
     else:

@@ -104,12 +104,10 @@ def guarded(
             answer all the same, and only ``on_ruling`` tells.
         policy: What leaves of a stream, and when; see ``assess_stream``.
         stop_early: Whether nothing more leaves of a stream behind what is held back.
-        if_not_judged: Whether an answer that could not be judged is held back ("closed") or given
-            ("open"), which is no barrier: whoever asks may bring it about.
+        if_not_judged: See ``RequestGuard``, as for all that follow.
         hold: The decisions by which an answer is held back.
-        timeout: Seconds until the answer of an async function counts as not judged; None: the
-            guard's deadline and a second. A plain function waits for the guard's deadline.
-        circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for 30 s.
+        timeout: For an async function; a plain one waits for the guard's deadline.
+        circuit: When to stop asking a guard that fails.
         on_ruling: Called with every ruling.
 
     Raises:
@@ -164,39 +162,37 @@ class _Guarded:
     release: ReleasePolicy
 
     def call(self, args: Any, kwargs: Any) -> Any:
-        """Return what its caller gets; an awaitable of that, if the function gives one."""
-        with listening() as told:
+        with listening() as facts:
             returned = self.function(*args, **kwargs)
         if inspect.isawaitable(returned):
-            return self._awaited(returned, args, kwargs, told)
-        if (stream := self._stream(returned, args, kwargs, told)) is not None:
+            return self._awaited(returned, args, kwargs, facts)
+        if (stream := self._stream(returned, args, kwargs, facts)) is not None:
             return stream
-        answer, by, why = self._known(args, kwargs, returned, told)
+        answer, by, why = self._known(args, kwargs, returned, facts)
         if why is not None:
             return self._given(returned, self.judge.not_judged(why, by))
         return self._given(returned, self.judge.ruling(answer, by))
 
-    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
-        with listening(told):
+    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Told) -> Any:
+        with listening(facts):
             returned = await returning
-        if (stream := self._stream(returned, args, kwargs, told)) is not None:
+        if (stream := self._stream(returned, args, kwargs, facts)) is not None:
             return stream
-        answer, by, why = self._known(args, kwargs, returned, told)
+        answer, by, why = self._known(args, kwargs, returned, facts)
         if why is not None:
             return self._given(returned, self.judge.not_judged(why, by))
         return self._given(returned, await self.judge.aruling(answer, by))
 
-    def _stream(self, returned: Any, args: Any, kwargs: Any, told: Told) -> Any:
-        """Guard the pieces of what was returned; None if it is no iterator."""
-        begin = partial(self._begun, args, kwargs, told)
+    def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Told) -> Any:
+        begin = partial(self._begun, args, kwargs, facts)
         if isinstance(returned, AsyncIterator):
-            return athrough(returned, begin, self._at_the_end, told)
+            return athrough(returned, begin, self._at_the_end, facts)
         if isinstance(returned, Iterator):
-            return through(returned, begin, self._at_the_end, told)
+            return through(returned, begin, self._at_the_end, facts)
         return None
 
-    def _begun(self, args: Any, kwargs: Any, told: Told) -> GuardedPieces:
-        _, by, why = self._known(args, kwargs, "", told)
+    def _begun(self, args: Any, kwargs: Any, facts: Told) -> GuardedPieces:
+        _, by, why = self._known(args, kwargs, "", facts)
         return GuardedPieces(self.judge, self.release, by, why)
 
     def _at_the_end(self, pieces: GuardedPieces) -> Iterator[Any]:
@@ -206,10 +202,9 @@ class _Guarded:
                 yield last
 
     def _known(
-        self, args: Any, kwargs: Any, returned: Any, told: Told
+        self, args: Any, kwargs: Any, returned: Any, facts: Told
     ) -> tuple[str, Exchange, str | None]:
-        """Return the answer, what it is judged by, and why it cannot be judged."""
-        by = told.exchange
+        by = facts.exchange
         try:
             bound = self.signature.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -224,11 +219,11 @@ class _Guarded:
             return answer, by, None
         return "", by, reason("no_text")
 
-    def _exchange(self, call: GuardedCall, told: Exchange) -> Exchange:
+    def _exchange(self, call: GuardedCall, facts: Exchange) -> Exchange:
         scores = None if self.retrieval_scores is None else _at(self.retrieval_scores, call)
-        question = told.question if told.question is not None else _at(self.question, call)
-        contexts = told.contexts if told.contexts is not None else _at(self.contexts, call)
-        return told.over(Exchange(question, contexts, scores))
+        question = facts.question if facts.question is not None else _at(self.question, call)
+        contexts = facts.contexts if facts.contexts is not None else _at(self.contexts, call)
+        return facts.over(Exchange(question, contexts, scores))
 
     def _given(self, returned: Any, ruling: Ruling) -> Any:
         if not ruling.held or self.on_fail is None:
@@ -260,18 +255,18 @@ class _Guarded:
         return other
 
 
-def _at(place: Place, call: GuardedCall) -> Any:
-    if callable(place):
-        return place(call)
-    if isinstance(place, int):
+def _at(where: Place, call: GuardedCall) -> Any:
+    if callable(where):
+        return where(call)
+    if isinstance(where, int):
         if not isinstance(call.returned, tuple | list):
             raise TypeError("not a tuple")
-        return call.returned[place]
-    if place in call.arguments:
-        return call.arguments[place]
+        return call.returned[where]
+    if where in call.arguments:
+        return call.arguments[where]
     if isinstance(call.returned, Mapping):
-        return call.returned.get(place)
-    return getattr(call.returned, place, None)
+        return call.returned.get(where)
+    return getattr(call.returned, where, None)
 
 
 READING = 1.0

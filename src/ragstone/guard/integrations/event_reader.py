@@ -21,7 +21,6 @@ class ServerEvent:
 
     Attributes:
         raw: Its bytes as they came, the blank line behind it too.
-        name: The field ``event``; empty if there is none.
         data: The lines of ``data``, joined; None if it has none, such as a comment.
         strange: Whether it has lines that are none of events, which may be text all the same.
     """

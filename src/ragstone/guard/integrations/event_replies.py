@@ -50,7 +50,7 @@ class EventReply:
     Args:
         settings: How it is judged.
         request: The request that it answers.
-        told: The facts given to ``tell_guard``.
+        facts: The facts given to ``tell_guard``.
         send: Sends bytes to the client.
         lines: Whether it is lines of JSON rather than server-sent events.
     """
@@ -59,7 +59,7 @@ class EventReply:
         self,
         settings: EventReplies,
         request: BufferedRequest,
-        told: Told,
+        facts: Told,
         send: Callable[[bytes], Awaitable[None]],
         *,
         lines: bool = False,
@@ -67,7 +67,7 @@ class EventReply:
         self.settings = settings
         self.send = send
         self._request = request
-        self._told = told
+        self._told = facts
         self._reader: EventReader = LineReader() if lines else EventReader()
         self._written: Written = written_line if lines else written_event
         self.places = settings.places(self._written)

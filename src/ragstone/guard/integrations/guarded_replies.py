@@ -152,7 +152,7 @@ class JsonReplies:
     most_bytes: int
 
     async def judged(
-        self, body: bytes, encoding: str, request: BufferedRequest, told: Exchange
+        self, body: bytes, encoding: str, request: BufferedRequest, facts: Exchange
     ) -> JudgedReply:
         """Return what is given in place of a whole body.
 
@@ -160,37 +160,37 @@ class JsonReplies:
             body: All of it.
             encoding: The header ``content-encoding``.
             request: The request that it answers.
-            told: The facts given to ``tell_guard``.
+            facts: The facts given to ``tell_guard``.
         """
         try:
             value = json_value(decoded(body, encoding, self.most_bytes))
             answers = self.places.answers(value)
             if not answers:
                 why = reason("nothing_at", path=self.places, part="reply")
-                return self.unseen(why, request, told)
-            return self._given(value, await self._rulings(answers, value, request, told))
+                return self.unseen(why, request, facts)
+            return self._given(value, await self._rulings(answers, value, request, facts))
         except Undecodable as error:
             why = error.why
         except (ValueError, RecursionError):
             why = reason("broken_json", part="reply")
         except Exception as error:
             why = self.guard.failure(error, Exchange(run_id=request.run_id))
-        return self.unseen(why, request, told)
+        return self.unseen(why, request, facts)
 
-    def unseen(self, why: str, request: BufferedRequest, told: Exchange) -> JudgedReply:
+    def unseen(self, why: str, request: BufferedRequest, facts: Exchange) -> JudgedReply:
         """Return what is given in place of a reply in which no answer can be seen, and why."""
-        ruling = self.guard.not_judged(why, told.over(Exchange(run_id=request.run_id)))
+        ruling = self.guard.not_judged(why, facts.over(Exchange(run_id=request.run_id)))
         if ruling.held and self.on_fail is not None:
             status = self.on_fail if isinstance(self.on_fail, int) else UNAVAILABLE
             return self._refused([ruling], status)
         return JudgedReply([ruling], "marked" if ruling.held else "passed")
 
     async def _rulings(
-        self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, told: Exchange
+        self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, facts: Exchange
     ) -> list[Ruling]:
-        known, why = told.over(Exchange(run_id=request.run_id)), None
+        known, why = facts.over(Exchange(run_id=request.run_id)), None
         try:
-            known = await self.extraction.exchange(request, told, reply)
+            known = await self.extraction.exchange(request, facts, reply)
         except NotFound as error:
             why = error.why
         rulings = []
@@ -213,7 +213,9 @@ class JsonReplies:
             action, changed = "replaced", self.places.replaced(value, texts)
         if self.body_key is not None and isinstance(changed, dict):
             beside = self.places.beside(value)
-            notes = [note_of(one, action if one.held else "passed", beside) for one in rulings]
+            notes = [
+                note_of(ruling, action if ruling.held else "passed", beside) for ruling in rulings
+            ]
             changed = {**changed, self.body_key: notes[0] if len(notes) == 1 else notes}
         return JudgedReply(rulings, action, None if changed is value else _written(changed))
 
@@ -350,7 +352,6 @@ class GuardedPieces:
 
 
 def _is_known(piece: Any) -> bool:
-    """Tell whether the text of a piece is known; what is not known cannot be judged."""
     try:
         list(parts_of(piece))
     except InputError:
@@ -367,20 +368,20 @@ Last = Callable[[GuardedPieces], Iterable[Any]]
 """Gives what comes behind an answer."""
 
 
-def through(source: Iterator[Any], begin: Begin, last: Last, told: Told) -> Generator[Any]:
+def through(source: Iterator[Any], begin: Begin, last: Last, facts: Told) -> Generator[Any]:
     """Yield what may leave of a source; what it raises is raised after that.
 
     Args:
         source: Of texts, UTF-8 bytes, deltas of chat models or ``NotJudged``.
         begin: Begins the answer.
         last: Gives what comes behind it.
-        told: Hears what the source tells the guard.
+        facts: Hear what the source tells the guard.
     """
     pieces: GuardedPieces | None = None
     error: Exception | None = None
     try:
         while True:
-            with listening(told):
+            with listening(facts):
                 piece = next(source, _END)
             if pieces is None:
                 pieces = begin()
@@ -404,14 +405,14 @@ def through(source: Iterator[Any], begin: Begin, last: Last, told: Told) -> Gene
 
 
 async def athrough(
-    source: AsyncIterator[Any], begin: Begin, last: Last, told: Told
+    source: AsyncIterator[Any], begin: Begin, last: Last, facts: Told
 ) -> AsyncGenerator[Any]:
     """Yield as ``through`` does, over an asynchronous source; judges in a thread."""
     pieces: GuardedPieces | None = None
     error: Exception | None = None
     try:
         while True:
-            with listening(told):
+            with listening(facts):
                 piece = await anext(source, _END)
             if pieces is None:
                 pieces = await asyncio.to_thread(begin)

@@ -126,18 +126,18 @@ def tell_guard(
         retrieval_scores: From 0 to 1, one for each context.
         run_id: Names the request in logs and results.
     """
-    told = _TOLD.get()
-    if told is not None:
-        told.exchange = Exchange(question, contexts, retrieval_scores, run_id).over(told.exchange)
+    facts = _TOLD.get()
+    if facts is not None:
+        facts.exchange = Exchange(question, contexts, retrieval_scores, run_id).over(facts.exchange)
 
 
 @contextmanager
-def listening(told: Told | None = None) -> Iterator[Told]:
+def listening(facts: Told | None = None) -> Iterator[Told]:
     """Hear what ``tell_guard`` is told inside, also in tasks and threads begun there."""
-    told = Told() if told is None else told
-    token = _TOLD.set(told)
+    facts = Told() if facts is None else facts
+    token = _TOLD.set(facts)
     try:
-        yield told
+        yield facts
     finally:
         _TOLD.reset(token)
 

@@ -387,19 +387,19 @@ class Extraction:
     contexts: JsonPath | None
     reply_contexts: JsonPath | None
 
-    async def exchange(self, request: BufferedRequest, told: Exchange, reply: Any) -> Exchange:
+    async def exchange(self, request: BufferedRequest, facts: Exchange, reply: Any) -> Exchange:
         """Return the facts that an answer is judged by.
 
         Args:
             request: Read by the app.
-            told: The facts given to ``tell_guard``.
+            facts: The facts given to ``tell_guard``.
             reply: The JSON of the reply, or of the events before the answer.
 
         Raises:
             NotFound: The contexts are not where they should be. Without a question that can be
                 read the answer is judged by them alone.
         """
-        known = told.over(Exchange(run_id=request.run_id))
+        known = facts.over(Exchange(run_id=request.run_id))
         if known.contexts is None and self.reply_contexts is not None:
             known = known.over(Exchange(contexts=_at(self.reply_contexts, reply)))
         lacks_question = known.question is None and (self.extract or self.question) is not None
@@ -445,7 +445,6 @@ class Extraction:
 
 
 def _at(path: JsonPath, value: Any) -> list[Any] | None:
-    """Return the contexts at a path; None if there is no such place."""
     values = path.values(value)
     if values is None or path.several:
         return values

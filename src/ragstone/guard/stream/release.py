@@ -37,7 +37,7 @@ class NotJudged:
 
 
 def parts_of(piece: object) -> Iterator[Text | NotJudged]:
-    """What a piece of a stream holds: text of the answer, and what is not judged.
+    """Yield what a piece of a stream holds: text of the answer, and what is not judged.
 
     Known are texts, UTF-8 bytes, ``NotJudged``, None, and mappings or objects that name themselves
     by ``type`` or ``kind``, or have ``content`` or ``text``, ``tool_calls`` or
@@ -49,11 +49,12 @@ def parts_of(piece: object) -> Iterator[Text | NotJudged]:
     if isinstance(piece, Text | NotJudged):
         yield piece
         return
-    named = next((one for one in (_get(piece, "type"), _get(piece, "kind")) if one), None)
-    kind = _kind(named) if isinstance(named, str) else None
+    name = _first(piece, ("type", "kind"))
+    kind = _kind(name) if isinstance(name, str) else None
     if kind is not None:
         yield NotJudged(kind, piece)
-    elif not _is_empty(piece):
+    elif piece is not None and not (isinstance(piece, Mapping) and not set(piece) - {"role"}):
+        # Else it is nothing, or only says whose turn it is.
         yield from _fields(piece)
 
 
@@ -75,19 +76,14 @@ def _fields(piece: object) -> Iterator[Text | NotJudged]:
         yield NotJudged("tool_call", calls)
 
 
-def _is_empty(piece: object) -> bool:
-    """Whether it is nothing, or only says whose turn it is."""
-    return piece is None or (isinstance(piece, Mapping) and not set(piece) - {"role"})
-
-
 def _first(piece: object, names: Iterable[str]) -> Any:
-    return next((one for name in names if (one := _get(piece, name))), None)
+    return next((value for name in names if (value := _get(piece, name))), None)
 
 
-def _kind(named: str) -> NotJudgedKind | None:
-    if any(word in named.lower() for word in _TOOL):
+def _kind(name: str) -> NotJudgedKind | None:
+    if any(word in name.lower() for word in _TOOL):
         return "tool_call"
-    return "reasoning" if any(word in named.lower() for word in _REASONING) else None
+    return "reasoning" if any(word in name.lower() for word in _REASONING) else None
 
 
 def _get(piece: object, name: str) -> Any:
@@ -110,7 +106,7 @@ Instead = str | Callable[[UnitVerdict], str | None] | None
 
 @dataclass(frozen=True, slots=True)
 class ReleasePolicy:
-    """What of a stream leaves, and when.
+    """The rule by which parts of a stream leave.
 
     Args:
         policy: ``hold_all``, ``hold_sentence`` or ``flag_after``.
@@ -132,8 +128,8 @@ class ReleasePolicy:
     def __post_init__(self) -> None:
         for name, known in (("policy", Policy), ("if_not_judged", IfNotJudgedUnit)):
             if getattr(self, name) not in get_args(known):
-                said = ", ".join(get_args(known))
-                raise InputError(f"{name} is {getattr(self, name)!r}; it is one of {said}.")
+                values = ", ".join(get_args(known))
+                raise InputError(f"{name} is {getattr(self, name)!r}; it is one of {values}.")
         if not (self.instead is None or isinstance(self.instead, str) or callable(self.instead)):
             raise InputError(f"instead is {self.instead!r}; it is a text, a function or None.")
         if self.policy == "flag_after" and self.instead is not None:
@@ -144,7 +140,7 @@ class ReleasePolicy:
 
     @property
     def gives_unjudged(self) -> bool:
-        """Whether what is not judged leaves."""
+        """``True`` if what is not judged leaves."""
         return self.if_not_judged == "release" or self.policy == "flag_after"
 
 
@@ -152,7 +148,7 @@ LOGGER = getLogger("ragstone.guard")
 
 
 class Signal(Enum):
-    """What whoever drives is asked for, and tells."""
+    """Signals between ``Release.steps`` and the code that drives it."""
 
     NEXT = "the next piece of the source"
     CLOSE = "to close the source"
@@ -167,12 +163,12 @@ Steps = Generator[Step, Any, None]
 
 
 class Release:
-    """What leaves of one stream.
+    """Decides what leaves of one stream.
 
     ``steps`` says what is to be done next; what drives it reads, waits and gives on.
 
     Attributes:
-        units: What was judged, in the order of the answer.
+        units: The judged units, in the order of the answer.
         assessment: Of the answer without thoughts in think tags; None before the end.
         cut: Why not all of the answer was read, as a code with facts; None if all was.
     """
@@ -203,7 +199,7 @@ class Release:
         return "".join(self._released)
 
     def steps(self) -> Steps:
-        """What is to be done, from the first piece to the assessment.
+        """Yield what is to be done, from the first piece to the assessment.
 
         Raises:
             Exception: What the source raised, after all else is done.
@@ -254,7 +250,6 @@ class Release:
                     return
 
     def _answer(self, text: str) -> str:
-        """What of a text is no thought."""
         return text if self._thoughts is None else self._thoughts.feed(text)
 
     def _rest(self) -> str:
@@ -282,7 +277,7 @@ class Release:
                 return
 
     def _flagged(self) -> Steps:
-        """What was held of a character that never became whole."""
+        """Let go what was held of a character that never became whole."""
         released = sum(map(len, self._released))
         rest = "".join(self._written)[released:]
         if rest and self._policy.policy == "flag_after":
@@ -309,7 +304,6 @@ class Release:
                 return
 
     def _settled(self, judged: UnitVerdict) -> Steps:
-        """Let a judged unit leave, or what is in its place."""
         policy = self._policy.policy
         if policy == "flag_after":
             self._keep(replace(judged, released=True))
@@ -325,18 +319,17 @@ class Release:
                 yield self._out(instead)
 
     def _all(self) -> Steps:
-        """Let the whole answer leave, or what is in its place."""
-        found = self.assessment
-        assert found is not None
+        assessment = self.assessment
+        assert assessment is not None
         whole = "".join(self._written)
-        state: CheckStatus = "failed" if found.ok is False else "not_judged"
-        passes = self._leaves("passed" if found.decision == "pass" else state)
+        state: CheckStatus = "failed" if assessment.ok is False else "not_judged"
+        passes = self._leaves("passed" if assessment.decision == "pass" else state)
         if passes and (self.cut is None or self._policy.if_not_judged == "release"):
             self.units[:] = [replace(unit, released=True) for unit in self.units]
             if whole:
                 yield self._out(whole)
             return
-        unit = UnitVerdict(whole, 0, "answer", state, found.issues, found.judged)
+        unit = UnitVerdict(whole, 0, "answer", state, assessment.issues, assessment.judged)
         instead = self._instead(unit)
         if instead is not None:
             yield self._out(instead)
@@ -366,7 +359,7 @@ class Release:
             self._called(self._on_unit, unit)
 
     def _called(self, function: Callable[[UnitVerdict], Any], unit: UnitVerdict) -> Any:
-        """What a function of the user's says; None if it raises, which is logged."""
+        """Call a function of the user's; None if it raises, which is logged."""
         try:
             return function(unit)
         except Exception as error:

@@ -83,7 +83,7 @@ _FENCE_END = re.compile(r"[ \t>]*(`{3,})[ \t]*\Z")
 
 @dataclass(slots=True)
 class _Block:
-    """What no sentence crosses. Places are in the text that is kept, negative before it."""
+    """Text that no sentence crosses. Places are in what is kept, negative before it."""
 
     start: int
     thing: int
@@ -98,7 +98,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Where a unit ends.
+    """The end of a unit.
 
     Attributes:
         first: Where what it says begins, after white space and marks of lists; in characters of
@@ -131,14 +131,14 @@ class SentenceBoundaries:
         self._found: list[Boundary] = []
 
     def feed(self, piece: str) -> list[Boundary]:
-        """The ends that are known with this piece of the text."""
-        place = 0
-        while place < len(piece):
-            kept = len(self._text) + self._held_back
-            start = kept if self._doubt is None else self._doubt
+        """Return the ends that are known with this piece of the text."""
+        read = 0
+        while read < len(piece):
+            known = len(self._text) + self._held_back
+            start = known if self._doubt is None else self._doubt
             # Looked at no later than where a doubt ends, whatever the pieces.
-            part = piece[place : place + max(1, start + MOST_DOUBT - kept)]
-            place += len(part)
+            part = piece[read : read + max(1, start + MOST_DOUBT - known)]
+            read += len(part)
             self._waiting.append(part)
             self._held_back += len(part)
             quiet = self._wakes is not None and self._wakes.search(part) is None
@@ -147,7 +147,7 @@ class SentenceBoundaries:
         return self._told()
 
     def close(self) -> list[Boundary]:
-        """The ends that are known when nothing more comes."""
+        """Return the ends that are known when nothing more comes."""
         self._closed = True
         if self._lower_case_only is None and _no_capital(self._joined()):
             self._lower_case_only = True
@@ -155,8 +155,8 @@ class SentenceBoundaries:
         return self._told()
 
     def _told(self) -> list[Boundary]:
-        found, self._found = self._found, []
-        return found
+        boundaries, self._found = self._found, []
+        return boundaries
 
     def _joined(self) -> str:
         return "".join(self._waiting)
@@ -183,7 +183,7 @@ class SentenceBoundaries:
         return True
 
     def _finished(self) -> bool:
-        """Whether all ends of the block are told; if not, more text is needed."""
+        """Tell whether all ends of the block are told; if not, more text is needed."""
         block = self._block
         assert block is not None
         if block.kind is None:
@@ -247,7 +247,7 @@ class SentenceBoundaries:
         return False
 
     def _split_is_doubted(self, start: int, end: int) -> bool:
-        """Whether it hangs on a capital that may come into which sentences a unit falls."""
+        """Tell whether it hangs on a capital that may come into which sentences a unit falls."""
         if self._lower_case_only is not None:
             return False
         if start < end and STOP.search(self._text, start, end) is None:
@@ -278,7 +278,7 @@ class SentenceBoundaries:
         return True
 
     def _extent(self, block: _Block) -> tuple[int, bool]:
-        """Where the block ends as far as is known, and whether it ends there."""
+        """Return where the block ends as far as is known, and whether it ends there."""
         at = max(block.line, block.scan, block.thing, 0)
         while True:
             over = _LINE_BREAK.search(self._text, at)
@@ -295,7 +295,7 @@ class SentenceBoundaries:
             at = line
 
     def _next_line(self, block: _Block, end: int) -> int | None:
-        """Where the next line of the block starts; -1 if it has none, None if not known yet."""
+        """Return where the next line starts; -1 if there is none, None if not known yet."""
         text = self._text
         thing = _THING.search(text, end)
         line = _line_start(text, end, thing.start() if thing else len(text))
@@ -315,7 +315,7 @@ class SentenceBoundaries:
         return line if continues(text, start, block.line, end, line, last) else -1
 
     def _mark_is_known(self, block: _Block, end: int, over: bool) -> bool:
-        """Whether it is known where the first sentence of the block starts."""
+        """Tell whether it is known where the first sentence of the block starts."""
         if block.first is not None or over:
             return True
         mark = MARK.match(self._text, block.start, end)
@@ -334,7 +334,7 @@ class SentenceBoundaries:
         return block.first
 
     def _stops(self, block: _Block, end: int, over: bool) -> bool:
-        """Tell the ends at stops; whether all stops are decided."""
+        """Tell the ends at stops, and return whether all stops are decided."""
         text, first = self._text, self._first(block, end)
         scan = max(block.scan, first)
         unfinished = None if over else _UNFINISHED.search(text, scan, end)
@@ -359,16 +359,16 @@ class SentenceBoundaries:
         return True
 
     def _ends(self, first: int, stop: re.Match[str], end: int, over: bool) -> bool | None:
-        """Whether a sentence ends at a stop; None while that hangs on what is still to come."""
+        """Tell whether a sentence ends at a stop; None while that hangs on what is to come."""
         text = self._text
         sure = self._lower_case_only
         readings = (False, True) if sure is None else (sure,)
         following = NEXT.match(text, stop.end(), end)
-        place = following.end() if following else stop.end()
+        after = following.end() if following else stop.end()
         open_ended = not over and text[stop.start()] in _ASCII + GREEK_STOPS
         verdicts = set[bool]()
-        if not open_ended or place < end:
-            rests = _continuations(text, place, end) if open_ended else ("",)
+        if not open_ended or after < end:
+            rests = _continuations(text, after, end) if open_ended else ("",)
             verdicts = {
                 ends_sentence(text + rest, first, stop, end + len(rest), reading)
                 for rest in rests
@@ -382,11 +382,11 @@ class SentenceBoundaries:
             self._lower_case_only = True
         return ends_sentence(text, first, stop, end, bool(self._lower_case_only))
 
-    def _doubts(self, place: int) -> bool:
-        """Whether to wait for more text to decide what is at a place."""
-        if self._closed or len(self._text) - place >= MOST_DOUBT:
+    def _doubts(self, at: int) -> bool:
+        """Tell whether to wait for more text to decide what is at a place."""
+        if self._closed or len(self._text) - at >= MOST_DOUBT:
             return False
-        self._doubt = place if self._doubt is None else min(place, self._doubt)
+        self._doubt = at if self._doubt is None else min(at, self._doubt)
         return True
 
     def _tell(self, first: int, end: int, kind: UnitKind) -> None:
@@ -395,7 +395,6 @@ class SentenceBoundaries:
         self._at = end
 
     def _trim(self) -> None:
-        """Forget the text that no rule looks back at."""
         block = self._block
         cut = self._at if block is None else block.scan - _KEPT
         if block is not None and block.kind == "row":
@@ -429,14 +428,14 @@ def _no_capital(text: str) -> bool:
 
 
 def _line_start(text: str, start: int, end: int) -> int:
-    """Where the last line that begins in ``text[start:end]`` does; ``start`` if none does."""
+    """Return where the last line begins in ``text[start:end]``; ``start`` if none does."""
     return max((text.rfind(mark, start, end) + 1 for mark in NEWLINE), default=0) or start
 
 
-def _continuations(text: str, place: int, end: int) -> Iterable[str]:
-    """What may follow, one of each sort that the rules tell apart at the next word."""
-    word = NEXT_WORD.match(text, place, end)
-    if end < len(text) or (word.end() if word else place + 1) < end:
+def _continuations(text: str, after: int, end: int) -> Iterable[str]:
+    """Return texts that may follow, one of each sort that the rules tell apart at the next word."""
+    word = NEXT_WORD.match(text, after, end)
+    if end < len(text) or (word.end() if word else after + 1) < end:
         return ("",)
     begun = word.group().lower() if word else ""
     return ("", "A", "x", *_completions(begun))

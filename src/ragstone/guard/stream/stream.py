@@ -12,6 +12,7 @@ from collections.abc import (
 )
 from contextlib import suppress
 from inspect import isawaitable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -36,30 +37,28 @@ if TYPE_CHECKING:
 
 
 class _Judged:
-    """What came of a stream."""
-
     def __init__(self, releasing: Release) -> None:
-        self._releasing = releasing
+        self.releasing = releasing
 
     @property
     def assessment(self) -> Assessment | None:
-        """Of the answer as the model wrote it, as far as it was read; None before the end."""
-        return self._releasing.assessment
+        """The assessment of the answer as it was written and read; None before the end."""
+        return self.releasing.assessment
 
     @property
     def units(self) -> tuple[UnitVerdict, ...]:
-        """What was judged so far, in the order of the answer, and what was done with it."""
-        return tuple(self._releasing.units)
+        """The units judged so far, in the order of the answer, and what was done with them."""
+        return tuple(self.releasing.units)
 
     @property
     def released(self) -> str:
         """The text that left so far, with what was put in place of some."""
-        return self._releasing.released
+        return self.releasing.released
 
     @property
     def cut(self) -> str | None:
-        """Why not all of the answer was read, as a code with facts; None if all was."""
-        return self._releasing.cut
+        """The reason that not all of the answer was read, as a code; None if all was."""
+        return self.releasing.cut
 
 
 class Stream(_Judged):
@@ -104,7 +103,7 @@ class Stream(_Judged):
 
     def _run(self) -> Generator[Out]:
         source: Iterator[Any] | None = None
-        steps = self._releasing.steps()
+        steps = self.releasing.steps()
         sent: Any = None
         raised: Exception | None = None
         try:
@@ -133,11 +132,11 @@ class Stream(_Judged):
     def _left(self, source: Iterator[Any] | None) -> None:
         if self.assessment is None:
             _close(source, self._chunks)
-            self._releasing.leave()
+            self.releasing.leave()
 
 
 class AsyncStream(_Judged):
-    """As ``Stream``, over what comes asynchronously. Units are judged in a thread of their own.
+    """A ``Stream`` over what comes asynchronously. Units are judged in a thread of their own.
 
     Whoever stops before the end closes the source with ``aclose``, or by leaving ``async with``.
     """
@@ -168,7 +167,7 @@ class AsyncStream(_Judged):
 
     async def _run(self) -> AsyncIterator[Out]:
         source: AsyncIterator[Any] | None = None
-        steps = self._releasing.steps()
+        steps = self.releasing.steps()
         sent: Any = None
         raised: Exception | None = None
         try:
@@ -196,12 +195,12 @@ class AsyncStream(_Judged):
 
     async def _left(self, source: AsyncIterator[Any] | None) -> None:
         if self.assessment is None:
-            self._releasing.leave()
+            self.releasing.leave()
             await _aclose(source, self._chunks)
 
 
 class PushedStream(_Judged):
-    """As ``Stream``, for whoever is given the pieces rather than reads them.
+    """A ``Stream`` for code that is given the pieces rather than reads them.
 
         pushed = PushedStream(releasing)
         for piece in pieces:
@@ -219,11 +218,11 @@ class PushedStream(_Judged):
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing more is read: it ended, or a unit failed and it stops early."""
+        """``True`` if nothing more is read: it ended, or a unit failed and it stops early."""
         return self.assessment is not None
 
     def feed(self, piece: object) -> list[Out]:
-        """What leaves with this piece; nothing once it stopped.
+        """Return what leaves with this piece; nothing once it stopped.
 
         Raises:
             InputError: No text is known in the piece. What may leave is then in ``released``.
@@ -231,7 +230,7 @@ class PushedStream(_Judged):
         return [] if self.stopped else self._on(piece)
 
     def close(self, error: Exception | None = None) -> list[Out]:
-        """What leaves when nothing more comes, or because what gave the pieces failed."""
+        """Return what leaves when nothing more comes, or because the source failed."""
         if self.stopped:
             return []
         if error is None:
@@ -244,7 +243,6 @@ class PushedStream(_Judged):
             return self._taken()
 
     def _on(self, sent: object, error: Exception | None = None) -> list[Out]:
-        """Go on until the next piece is needed."""
         try:
             step = self._steps.send(sent) if error is None else self._steps.throw(error)
             while step is not Signal.NEXT:
@@ -278,15 +276,10 @@ async def _aclose(*sources: object) -> None:
 
 
 def _closers(sources: Iterable[object], names: Iterable[str]) -> Iterator[Callable[[], Any]]:
-    """The first of these methods that each source has; a source that is two is closed once."""
-    seen: list[object] = []
-    for source in sources:
-        if source is None or any(source is one for one in seen):
-            continue
-        seen.append(source)
-        found = next((one for name in names if callable(one := getattr(source, name, None))), None)
-        if found is not None:
-            yield found
+    """Yield the first of these methods that each source has; one that is two is closed once."""
+    for source in {id(source): source for source in sources if source is not None}.values():
+        methods = (getattr(source, name, None) for name in names)
+        yield from islice(filter(callable, methods), 1)
 
 
 def assess_stream(
@@ -347,38 +340,23 @@ def assess_stream(
     Raises:
         InputError: A setting that cannot be used.
     """
-    settings = (checks, abstain_ok, judge, gate, deadline, offline, listener)
-    held = UnitJudge(guard or guard_of(*settings), question, contexts, retrieval_scores, run_id)
+    guard = guard or guard_of(
+        checks, abstain_ok=abstain_ok, judge=judge, gate=gate, deadline=deadline, offline=offline,
+        listener=listener,
+    )  # fmt: skip
+    unit_judge = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
     release = ReleasePolicy(policy, stop_early, instead, if_not_judged)
-    return Stream(Release(held, release, on_unit), chunks)
+    return Stream(Release(unit_judge, release, on_unit), chunks)
 
 
 def aassess_stream(
     question: str | None,
     contexts: Sequence[Any] | ReadContexts | None,
     chunks: AsyncIterable[Any],
-    *,
-    policy: Policy = "hold_sentence",
-    stop_early: bool = False,
-    instead: Instead = None,
-    if_not_judged: IfNotJudgedUnit = "hold",
-    on_unit: Callable[[UnitVerdict], object] | None = None,
-    retrieval_scores: Sequence[float | None] | None = None,
-    run_id: str | None = None,
-    guard: Guard | None = None,
-    checks: Checks = Checks(),  # noqa: B008
-    abstain_ok: bool = False,
-    judge: "Named | None" = None,
-    gate: DecidesByConfidence | None = None,
-    deadline: float = 1.0,
-    offline: bool = False,
-    listener: Listener | None = None,
+    **settings: Any,
 ) -> AsyncStream:
-    """As ``assess_stream``, over an asynchronous source: iterate it with ``async for``."""
-    settings = (checks, abstain_ok, judge, gate, deadline, offline, listener)
-    held = UnitJudge(guard or guard_of(*settings), question, contexts, retrieval_scores, run_id)
-    release = ReleasePolicy(policy, stop_early, instead, if_not_judged)
-    return AsyncStream(Release(held, release, on_unit), chunks)
+    """Judge as ``assess_stream`` does, over an asynchronous source, for ``async for``."""
+    return AsyncStream(assess_stream(question, contexts, (), **settings).releasing, chunks)
 
 
 def pushed_stream(
@@ -391,6 +369,6 @@ def pushed_stream(
     retrieval_scores: Sequence[float | None] | None = None,
     run_id: str | None = None,
 ) -> PushedStream:
-    """As ``assess_stream``, for whoever is given the pieces: it has ``feed`` and ``close``."""
-    held = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
-    return PushedStream(Release(held, release, on_unit))
+    """Judge as ``assess_stream`` does, for code that is given the pieces."""
+    unit_judge = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
+    return PushedStream(Release(unit_judge, release, on_unit))

@@ -3,7 +3,7 @@
 import re
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from logging import getLogger
@@ -40,7 +40,7 @@ Text = str | bytes | bytearray | memoryview
 
 
 class ArrivingText:
-    """Characters out of pieces that may end inside of one.
+    """Makes characters of pieces that may end inside of one.
 
     Bytes are UTF-8; what is not, and half characters of UTF-16, become U+FFFD. Nothing is raised.
     """
@@ -58,10 +58,10 @@ class ArrivingText:
         return self._whole(begun + piece)
 
     def close(self) -> str:
-        """What is left when nothing more comes."""
+        """Return what is left when nothing more comes."""
         text = self._half + self._bytes.decode(b"", final=True)
         self._half = ""
-        return _HALVES.sub(_one, text)
+        return _HALVES.sub(_joined, text)
 
     def _whole(self, text: str) -> str:
         if not text or (not self._half and text.isascii()):
@@ -69,11 +69,11 @@ class ArrivingText:
         text, self._half = self._half + text, ""
         if "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]
-        return _HALVES.sub(_one, text)
+        return _HALVES.sub(_joined, text)
 
 
-def _one(found: re.Match[str]) -> str:
-    halves = found.group()
+def _joined(match: re.Match[str]) -> str:
+    halves = match.group()
     if len(halves) == 1:
         return "\ufffd"
     return chr(0x10000 + ((ord(halves[0]) - 0xD800) << 10) + ord(halves[1]) - 0xDC00)
@@ -84,11 +84,8 @@ class StreamUnit:
     """A sentence, a row of a table or a block of code, with the white space and marks before it.
 
     Attributes:
-        text: As the model wrote it.
-        start: Where it stands in the answer, in characters.
-        kind: ``sentence``, ``row``, ``code``, or ``rest`` for what is left at the end and holds no
-            word.
-        said: Where in ``text`` the sentence begins, after the white space and marks before it.
+        start: Its place in the answer, in characters.
+        first: The place in ``text`` of the sentence, after the white space and marks before it.
         lower_case_only: Whether the answer is taken to have no capital, by which sentences in rows
             and code are told.
     """
@@ -96,18 +93,18 @@ class StreamUnit:
     text: str
     start: int
     kind: UnitKind
-    said: int = 0
+    first: int = 0
     lower_case_only: bool = False
 
     @property
     def end(self) -> int:
-        """Where it ends in the answer."""
+        """The place in the answer of its end."""
         return self.start + len(self.text)
 
     def sentences(self) -> Iterator[Sentence]:
-        """Its sentences, by their places in ``text``."""
+        """Yield its sentences, by their places in ``text``."""
         if self.kind == "sentence":
-            yield trimmed(self.text, self.said, len(self.text))
+            yield trimmed(self.text, self.first, len(self.text))
         elif self.kind != "rest":
             yield from each_sentence(self.text, self.lower_case_only)
 
@@ -126,23 +123,23 @@ class Units:
         self._closed = False
 
     def feed(self, piece: Text) -> list[StreamUnit]:
-        """The units that are complete with this piece."""
+        """Return the units that are complete with this piece."""
         return self.add(self.text(piece))
 
     def close(self) -> list[StreamUnit]:
-        """The units that are left when nothing more comes."""
+        """Return the units that are left when nothing more comes."""
         return self.end(self.rest())
 
     def text(self, piece: Text) -> str:
-        """The characters that are whole with this piece."""
+        """Return the characters that are whole with this piece."""
         return self._arriving.feed(piece)
 
     def rest(self) -> str:
-        """What is left of characters that never became whole."""
+        """Return what is left of characters that never became whole."""
         return self._arriving.close()
 
     def add(self, text: str) -> list[StreamUnit]:
-        """The units that are complete with these characters."""
+        """Return the units that are complete with these characters."""
         if not text:
             return []
         self._held.append(text)
@@ -150,42 +147,37 @@ class Units:
         return self._complete(ends) if ends else []
 
     def end(self, rest: str) -> list[StreamUnit]:
-        """The units that are left when nothing comes behind these characters."""
+        """Return the units that are left when nothing comes behind these characters."""
         if self._closed:
             return []
         self._closed = True
         self._held.append(rest)
-        found = self._complete([*self._ends.feed(rest), *self._ends.close()])
+        units = self._complete([*self._ends.feed(rest), *self._ends.close()])
         left = "".join(self._held)
         if left:
-            found.append(StreamUnit(left, self._start, "rest", len(left)))
-        return found
+            units.append(StreamUnit(left, self._start, "rest", len(left)))
+        return units
 
     def _complete(self, ends: Iterable[Boundary]) -> list[StreamUnit]:
-        found = []
-        text = ""
-        for number, one in enumerate(ends):
-            if number == 0:
-                text = "".join(self._held)
-                base = self._start
-            piece = text[self._start - base : one.end - base]
-            said = max(one.first - self._start, 0)
-            found.append(StreamUnit(piece, self._start, one.kind, said, one.lower_case_only))
-            self._start = one.end
-        if found:
-            self._held = [text[self._start - base :]]
-        return found
+        units, text, base = [], "".join(self._held), self._start
+        for end in ends:
+            piece = text[self._start - base : end.end - base]
+            first = max(end.first - self._start, 0)
+            units.append(StreamUnit(piece, self._start, end.kind, first, end.lower_case_only))
+            self._start = end.end
+        self._held = [text[self._start - base :]]
+        return units
 
 
 def units_of(text: str) -> list[StreamUnit]:
-    """The units of a text that is complete."""
+    """Return the units of a text that is complete."""
     units = Units()
     return [*units.feed(text), *units.close()]
 
 
 @dataclass(frozen=True)
 class AnsweredPart(Answered):
-    """A part of an answer. Whether the answer as a whole says anything cannot be told from it.
+    """A part of an answer. It does not tell whether the answer as a whole says anything.
 
     Attributes:
         stated: For each of its sentences the claim, None if it makes none.
@@ -195,29 +187,17 @@ class AnsweredPart(Answered):
 
     @property
     def silent(self) -> bool:
-        """Whether it says that it does not know: not known of a part."""
+        """``False``: of a part it is not known whether the answer says that it does not know."""
         return False
 
     @cached_property
     def failure(self) -> bool:
-        """Whether it is nothing but a failure message: not known of a part."""
+        """``False``: of a part it is not known whether the answer is a failure message."""
         return False
 
     def each_claim(self) -> Iterator[LocatedClaim | None]:
-        """For each of its sentences the claim, None if it makes none."""
+        """Yield for each of its sentences the claim, None if it makes none."""
         yield from self.stated
-
-
-def claims_of(unit: StreamUnit, place: int = 0, number: int = 0) -> Iterator[LocatedClaim | None]:
-    """For each sentence of a unit the claim; ``place`` characters, ``number`` sentences precede."""
-    for position, sentence in enumerate(unit.sentences(), number):
-        claim = claim_of(unit.text, sentence, position)
-        yield claim and replace(claim, start=place + claim.start, end=place + claim.end)
-
-
-def has_content(claim: LocatedClaim) -> bool:
-    """Whether a claim has a content word of its own, unlike a bare `Yes.`"""
-    return bool(terms(claim.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +205,7 @@ class UnitGroup:
     """Neighbouring units that are judged as one; nearly always a single one.
 
     Attributes:
-        text: Of all of them.
-        start: Where it stands in the answer, in characters.
+        start: The place of the first one in the answer, in characters.
         kind: Of the last one.
         claims: For each sentence the claim, by its place in ``text``; None if it makes none.
     """
@@ -251,23 +230,28 @@ class Grouping:
         self._length = 0
 
     def add(self, unit: StreamUnit) -> UnitGroup | None:
-        """The units that can be judged with this one; None: none yet."""
-        claims = list(claims_of(unit, self._length, len(self._claims)))
+        """Return the units that can be judged with this one; None if none can yet."""
+        claims: list[LocatedClaim] = []
+        for position, sentence in enumerate(unit.sentences(), len(self._claims)):
+            claim = claim_of(unit.text, sentence, position)
+            if claim is not None:
+                start, end = self._length + claim.start, self._length + claim.end
+                claim = replace(claim, start=start, end=end)
+                claims.append(claim)
+            self._claims.append(claim)
         self._units.append(unit)
-        self._claims += claims
         self._length += len(unit.text)
-        made = [claim for claim in claims if claim is not None]
-        if any(map(has_content, made)):
+        if any(terms(claim.text) for claim in claims):
             self._has_content = True
         elif self._has_content:
             self._claims = [None] * len(self._claims)
-        elif made or self._bare:
+        elif claims or self._bare:
             self._bare = True
             return None
         return self.close()
 
     def close(self) -> UnitGroup | None:
-        """The units that still wait; None: none does."""
+        """Return the units that still wait; None if none does."""
         if not self._units:
             return None
         units, claims = self._units, tuple(self._claims)
@@ -282,7 +266,7 @@ class UnitVerdict:
 
     Attributes:
         text: As the model wrote it, with the white space and marks before it.
-        start: Where it stands in the answer, in characters.
+        start: Its place in the answer, in characters.
         kind: ``sentence``, ``row``, ``code``, ``rest`` for what holds no word, or ``answer`` for
             the whole.
         status: ``passed``; ``failed``; ``not_judged``; ``not_applicable`` if it claims nothing,
@@ -308,11 +292,11 @@ class UnitVerdict:
 
     @property
     def end(self) -> int:
-        """Where it ends in the answer."""
+        """The place in the answer of its end."""
         return self.start + len(self.text)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, ready for JSON; what is not there is null."""
+        """Return it as plain data, ready for JSON; what is not there is null."""
         return asdict(self)
 
 
@@ -321,15 +305,7 @@ LOGGER = getLogger("ragstone.guard")
 
 @dataclass
 class UnitJudge:
-    """Judges the units of one answer by a guard, each within the guard's deadline.
-
-    Args:
-        guard: The settings.
-        question: What was asked.
-        contexts: What the answer should rest on.
-        scores: The retrieval scores; None: those of the contexts, if they carry any.
-        run_id: The caller's name for the request.
-    """
+    """Judges the units of one answer by a guard, each within the guard's deadline."""
 
     guard: Guard
     question: str | None
@@ -357,53 +333,50 @@ class UnitJudge:
         try:
             return self._judged(group)
         except Exception as error:
-            # Inside a user's request nothing may break; what broke is told, without any text.
-            name = type(error).__name__
-            LOGGER.error("guard failed run_id=%r: %s", self.run_id, name)
-            return self.left_open(group, reason("guard_failed", error=name))
+            return self.left_open(group, self._failure(error))
         finally:
             self.seconds += time.monotonic() - begun
 
     def left_open(self, group: UnitGroup, why: str) -> UnitVerdict:
-        """Units that are not judged."""
+        """Return the verdict on units that are not judged."""
         self._grounded.append((group.start, Grounded(fault=why, unseen=why)))
         return UnitVerdict(group.text, group.start, group.kind, "not_judged", reason=why)
 
     def conclude(self, answer: str, *notes: str) -> Assessment:
-        """The assessment of the answer, by the claims of its units. Nothing is raised.
-
-        Args:
-            answer: As the model wrote it, as far as it was read.
-            notes: What else is to be known of it.
-        """
+        """Assess the answer as far as it was read, by the claims of its units; raises nothing."""
         begun = time.monotonic()
         try:
             grounds = self.contexts if self._grounds is None else self._grounds
-            one = self.guard.answered(self.question, answer, grounds, self.scores)
-            found = self.guard.conclude(one, self._together(one), self.run_id)
+            answered = self.guard.answered(self.question, answer, grounds, self.scores)
+            together = self._together(answered)
+            assessment = self.guard.conclude(answered, together, self.run_id)
         except Exception as error:
-            name = type(error).__name__
-            LOGGER.error("guard failed run_id=%r: %s", self.run_id, name)
-            found = unjudged(reason("guard_failed", error=name), self.run_id)
-        found = replace(found, notes=(*found.notes, *notes))
+            assessment = unjudged(self._failure(error), self.run_id)
+        assessment = replace(assessment, notes=(*assessment.notes, *notes))
         self.seconds += time.monotonic() - begun
-        tell(found, self.seconds, self.guard.listener)
-        return found
+        tell(assessment, self.seconds, self.guard.listener)
+        return assessment
+
+    def _failure(self, error: Exception) -> str:
+        # Inside a user's request nothing may break; what broke is told, without any text.
+        name = type(error).__name__
+        LOGGER.error("guard failed run_id=%r: %s", self.run_id, name)
+        return reason("guard_failed", error=name)
 
     def _judged(self, group: UnitGroup) -> UnitVerdict:
         start = group.start
         whole = self.guard.answered(self.question, group.text, self._grounds, ())
-        settings = {one.name: getattr(whole, one.name) for one in fields(whole)}
+        settings = {field.name: getattr(whole, field.name) for field in fields(whole)}
         settings |= {"so_far": self._so_far, "read": self._so_far.read(whole.answer)}
         is_plain = whole.answer is whole.written.text
         stated = group.claims if is_plain else tuple(whole.each_claim())
-        one = AnsweredPart(**settings, stated=stated)
-        found = self.guard.ground(one)
-        self._grounded.append((start, found))
-        results = _checked(one, found)
+        part = AnsweredPart(**settings, stated=stated)
+        grounded = self.guard.ground(part)
+        self._grounded.append((start, grounded))
+        results = _checked(part, grounded)
         status = _status(results)
         if status == "passed":
-            self._so_far.add(map(answer_checks.probability_of, found.claims))
+            self._so_far.add(map(answer_checks.probability_of, grounded.claims))
         open_ = [check.reason for check in results if check.status == "not_judged"]
         return UnitVerdict(
             group.text,
@@ -411,18 +384,15 @@ class UnitJudge:
             group.kind,
             status,
             tuple(_moved(issue, start) for check in results for issue in check.issues),
-            _shifted(found, start).claims,
+            _shifted(grounded, start).claims,
             open_[0] if status == "not_judged" else "",
-            found.late is not None,
+            grounded.late is not None,
         )
 
-    def _together(self, one: Answered) -> Grounded:
-        """The claims of the whole answer, as its units were judged."""
-        if one.empty or one.failure or one.silent:
-            return Grounded()
-        if one.grounds.unread is not None or not one.grounds.given:
-            return Grounded(fault=one.grounds.unread, unseen=one.grounds.unread)
-        parts = [_shifted(found, start) for start, found in self._grounded]
+    def _together(self, answered: Answered) -> Grounded:
+        if (nothing := answer_checks.nothing_grounded(answered)) is not None:
+            return nothing
+        parts = [_shifted(grounded, start) for start, grounded in self._grounded]
         return Grounded(
             claims=tuple(claim for part in parts for claim in part.claims),
             seen=tuple(verdict for part in parts for verdict in part.seen),
@@ -433,42 +403,40 @@ class UnitJudge:
         )
 
 
-def _checked(one: AnsweredPart, found: Grounded) -> list[CheckResult]:
-    """The checks that can be made of a part."""
-    checks = one.checks
-    claimed = any(claim is not None and claim.factual for claim in one.stated)
-    switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
-        (unreadable(one.written.text) is not None, lambda: answer_checks.of_answer(one)),
-        (claimed, lambda: answer_checks.of_contexts(one)),
-        (True, lambda: answer_checks.of_cited_contexts(one)),
-        (
-            claimed and checks.least_support is not None,
-            lambda: answer_checks.of_groundedness(one, found),
-        ),
-        (
-            checks.numbers and (claimed or (found.fault is None and "#" in one.read.plain)),
-            lambda: answer_checks.of_numbers(one, found),
-        ),
-        (claimed and checks.names, lambda: answer_checks.of_names(one, found)),
-        (checks.links, lambda: answer_checks.of_links(one)),
-    )
-    return [check() for on, check in switched if on]
+def _checked(part: AnsweredPart, grounded: Grounded) -> list[CheckResult]:
+    checks = part.checks
+    claimed = any(claim is not None and claim.factual for claim in part.stated)
+    headed = grounded.fault is None and "#" in part.read.plain
+    results = []
+    if unreadable(part.written.text) is not None:
+        results.append(answer_checks.of_answer(part))
+    if claimed:
+        results.append(answer_checks.of_contexts(part))
+    results.append(answer_checks.of_cited_contexts(part))
+    if claimed and checks.least_support is not None:
+        results.append(answer_checks.of_groundedness(part, grounded))
+    if checks.numbers and (claimed or headed):
+        results.append(answer_checks.of_numbers(part, grounded))
+    if claimed and checks.names:
+        results.append(answer_checks.of_names(part, grounded))
+    if checks.links:
+        results.append(answer_checks.of_links(part))
+    return results
 
 
-def _first(told: Iterable[str | None]) -> str | None:
-    return next((one for one in told if one is not None), None)
+def _first(reasons: Iterable[str | None]) -> str | None:
+    return next((why for why in reasons if why is not None), None)
 
 
 def _status(results: Sequence[CheckResult]) -> CheckStatus:
-    found = {check.status for check in results}
+    states = {check.status for check in results}
     order: tuple[CheckStatus, ...] = ("failed", "not_judged", "passed")
-    return next((one for one in order if one in found), "not_applicable")
+    return next((status for status in order if status in states), "not_applicable")
 
 
-def _shifted(found: Grounded, by: int) -> Grounded:
-    return replace(
-        found, claims=tuple(replace(claim, span=_at(claim.span, by)) for claim in found.claims)
-    )
+def _shifted(grounded: Grounded, by: int) -> Grounded:
+    claims = tuple(replace(claim, span=_at(claim.span, by)) for claim in grounded.claims)
+    return replace(grounded, claims=claims)
 
 
 def _moved(issue: Issue, by: int) -> Issue:
