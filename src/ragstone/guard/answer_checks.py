@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import fsum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ragstone.core.messages import reason
 from ragstone.judges.judge import STRINGS
@@ -152,32 +152,15 @@ def of_list_structure(answered: Answered) -> CheckResult:
     return failed("list_structure", MISSING_LIST_STRUCTURE, reason("no_list_lines"), value=0.0)
 
 
-def result(
-    check: str,
-    status: CheckStatus,
-    why: str,
-    *,
-    value: float | None = None,
-    threshold: float | None = None,
-    spans: tuple[AnswerSpan, ...] = (),
-    issues: tuple[Issue, ...] = (),
-) -> CheckResult:
-    """Return what came of a check."""
-    return CheckResult(check, status, value, threshold, why, spans, issues)
+def result(check: str, status: CheckStatus, why: str, **more: Any) -> CheckResult:
+    """Return what came of a check; ``more`` are fields of ``CheckResult``."""
+    return CheckResult(check, status, reason=why, **more)
 
 
-def failed(
-    check: str,
-    code: str,
-    why: str,
-    *,
-    value: float | None = None,
-    threshold: float | None = None,
-    spans: tuple[AnswerSpan, ...] = (),
-) -> CheckResult:
+def failed(check: str, code: str, why: str, **more: Any) -> CheckResult:
     """Return what came of a check that failed for one reason."""
-    issue = Issue(code, check, why, spans)
-    return CheckResult(check, "failed", value, threshold, why, spans, (issue,))
+    issue = Issue(code, check, why, more.get("spans", ()))
+    return CheckResult(check, "failed", reason=why, issues=(issue,), **more)
 
 
 def _says_nothing(answered: Answered) -> str | None:

@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
-from logging import getLogger
 from threading import TIMEOUT_MAX, Lock, Semaphore, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -33,6 +32,7 @@ from ragstone.run.calls.attempt import QueuedQuestion, attempted, why
 from ragstone.run.judging.judge_blocks import resolve
 
 from .answer_checks import ClaimsJudge, ClaimVerdict, local_verdict
+from .assessment import LOGGER
 from .guard_input import Answered, Deadline
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ragstone.run.judging.chat_judge import ChatJudge
     from ragstone.run.judging.run_models import Named
 
-
-LOGGER = getLogger("ragstone.guard")
 
 CircuitState = Literal["closed", "open", "half_open"]
 Meanwhile = Literal["open", "closed", "local"]

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from heapq import heappush, heapreplace
-from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.core.errors import InputError
@@ -19,7 +18,7 @@ from ragstone.judges.local.local_judge import LocalJudge
 
 from . import answer_checks
 from .answer_checks import ClaimsJudge, Grounded
-from .assessment import WAYS_OUT, Assessment, CheckResult, CheckStatus, WayOut, tell
+from .assessment import LOGGER, WAYS_OUT, Assessment, CheckResult, CheckStatus, WayOut, tell
 from .confidence_gate.confidence_gate import Gate
 from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
@@ -27,8 +26,6 @@ from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
 if TYPE_CHECKING:
     from ragstone.run.judging.run_models import Named
 
-
-LOGGER = getLogger("ragstone.guard")
 
 RESERVED, MOST_RESERVED = 0.3, 0.3
 """The share of the deadline, and the seconds at most, for telling what is known by then."""

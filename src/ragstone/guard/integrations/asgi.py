@@ -1,6 +1,7 @@
 """ASGI middleware: judges the answers of a web app before they leave, whole or streamed."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -58,29 +59,21 @@ LINES = (
 Header = tuple[bytes, bytes]
 
 
+@dataclass(eq=False, slots=True)
 class GuardedReply:
     """Takes an app's messages in place of the server, and sends on what may leave."""
 
-    def __init__(
-        self,
-        replies: JsonReplies,
-        streams: EventReplies,
-        request: BufferedRequest,
-        facts: Told,
-        header: bytes,
-        send: Send,
-    ) -> None:
-        self._replies = replies
-        self._streams = streams
-        self._events: EventReply | None = None
-        self._request = request
-        self._told = facts
-        self._header = header
-        self._send = send
-        self._start: Message | None = None
-        self._held = bytearray()
-        self._sent = False
-        self._refused = False
+    replies: JsonReplies
+    streams: EventReplies
+    request: BufferedRequest
+    facts: Told
+    header: bytes
+    out: Send
+    _events: EventReply | None = None
+    _start: Message | None = None
+    _held: bytearray = field(default_factory=bytearray)
+    _sent: bool = False
+    _refused: bool = False
 
     async def send(self, message: Message) -> None:
         """Take a message of the app's."""
@@ -89,7 +82,7 @@ class GuardedReply:
         if self._events is not None and message["type"] == "http.response.body":
             await self._more_events(self._events, message)
         elif self._sent or message["type"] == "http.response.debug":
-            await self._send(message)
+            await self.out(message)
         elif self._start is None:
             await self._begin(message)
         elif message["type"] == "http.response.body":
@@ -111,15 +104,15 @@ class GuardedReply:
 
     async def _begin(self, message: Message) -> None:
         if message["type"] != "http.response.start":
-            await self._send(message)
+            await self.out(message)
         elif not _has_answer(message["status"]):
             self._sent = True
-            await self._send(message)
+            await self.out(message)
         else:
             self._start = message
             kind = _value(message, b"content-type").partition(";")[0].strip().lower()
             encoding = _value(message, b"content-encoding").strip().lower()
-            lines = kind in LINES and self._streams.reads_lines
+            lines = kind in LINES and self.streams.reads_lines
             if (lines or kind == "text/event-stream") and encoding in ("", "identity"):
                 await self._begin_events(message, lines=lines)
             elif lines or kind == "text/event-stream":
@@ -128,39 +121,39 @@ class GuardedReply:
                 await self._unseen(reason("not_json", kind=kind[:100]), more=True)
 
     async def _begin_events(self, start: Message, *, lines: bool) -> None:
-        value = stream_header(self._streams.release.policy, self._request.run_id)
+        value = stream_header(self.streams.release.policy, self.request.run_id)
         headers = _without(start["headers"], {b"content-length"})
         self._sent = True
         self._events = EventReply(
-            self._streams, self._request, self._told, self._send_events, lines=lines
+            self.streams, self.request, self.facts, self._send_events, lines=lines
         )
-        await self._send({**start, "headers": [*headers, (self._header, value)]})
+        await self.out({**start, "headers": [*headers, (self.header, value)]})
 
     async def _more_events(self, events: EventReply, message: Message) -> None:
         await events.feed(message.get("body", b""))
         if not message.get("more_body", False):
             await events.close()
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self.out({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_events(self, body: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        await self.out({"type": "http.response.body", "body": body, "more_body": True})
 
     async def _more(self, message: Message) -> None:
         self._held += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(self._held) > self._replies.most_bytes:
-            why = reason("body_too_large", most=self._replies.most_bytes)
+        if len(self._held) > self.replies.most_bytes:
+            why = reason("body_too_large", most=self.replies.most_bytes)
             await self._unseen(why, more=more)
         elif not more:
             assert self._start is not None
             encoding = _value(self._start, b"content-encoding")
-            exchange = self._told.exchange
+            exchange = self.facts.exchange
             await self._give(
-                await self._replies.judged(bytes(self._held), encoding, self._request, exchange)
+                await self.replies.judged(bytes(self._held), encoding, self.request, exchange)
             )
 
     async def _unseen(self, why: str, *, more: bool) -> None:
-        await self._give(self._replies.unseen(why, self._request, self._told.exchange), more=more)
+        await self._give(self.replies.unseen(why, self.request, self.facts.exchange), more=more)
 
     async def _give(self, reply: JudgedReply, *, more: bool = False) -> None:
         assert self._start is not None
@@ -174,11 +167,11 @@ class GuardedReply:
             headers = _without(headers, {b"content-type"})
             headers.append((b"content-type", b"application/json"))
             start |= {"status": reply.status, "trailers": False}
-        headers.append((self._header, header_value(reply.rulings, reply.action)))
+        headers.append((self.header, header_value(reply.rulings, reply.action)))
         self._sent, self._refused = True, reply.action == "refused"
-        await self._send({**start, "headers": headers})
+        await self.out({**start, "headers": headers})
         if body or not more:
-            await self._send({"type": "http.response.body", "body": body, "more_body": more})
+            await self.out({"type": "http.response.body", "body": body, "more_body": more})
 
 
 def _has_answer(status: int) -> bool:

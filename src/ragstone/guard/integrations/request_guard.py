@@ -4,7 +4,6 @@ Each assessment adds an event to the current span if OpenTelemetry is installed.
 """
 
 import asyncio
-import logging
 import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any, Literal, Protocol
 from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason, reason
-from ragstone.guard.assessment import LONGEST_ID, Assessment, WayOut, event_of
+from ragstone.guard.assessment import LOGGER, LONGEST_ID, Assessment, WayOut, event_of
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
@@ -182,8 +181,6 @@ def _trace() -> Any:
         return None
     return trace
 
-
-LOGGER = logging.getLogger("ragstone.guard")
 
 GRACE = 1.0
 """Seconds that a guard may take beyond its own deadline until nobody waits for it any more."""

@@ -15,8 +15,9 @@ from uuid import uuid4
 from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
+from ragstone.guard.assessment import LOGGER
 
-from .request_guard import LOGGER, Exchange, log_error, shown
+from .request_guard import Exchange, log_error, shown
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 

@@ -4,13 +4,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from logging import getLogger
 from typing import Any, Literal, get_args
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data.thoughts import ThoughtFilter
-from ragstone.guard.assessment import Assessment, CheckStatus
+from ragstone.guard.assessment import LOGGER, Assessment, CheckStatus
 
 from .unit_judge import Grouping, StreamUnit, Text, UnitGroup, UnitJudge, Units, UnitVerdict
 
@@ -142,9 +141,6 @@ class ReleasePolicy:
     def gives_unjudged(self) -> bool:
         """``True`` if what is not judged leaves."""
         return self.if_not_judged == "release" or self.policy == "flag_after"
-
-
-LOGGER = getLogger("ragstone.guard")
 
 
 class Signal(Enum):

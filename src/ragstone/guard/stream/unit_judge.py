@@ -6,13 +6,13 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from logging import getLogger
 from typing import Any, Literal
 
 from ragstone.core.messages import reason
 from ragstone.guard import answer_checks
 from ragstone.guard.answer_checks import Grounded
 from ragstone.guard.assessment import (
+    LOGGER,
     AnswerSpan,
     Assessment,
     CheckResult,
@@ -298,9 +298,6 @@ class UnitVerdict:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; what is not there is null."""
         return asdict(self)
-
-
-LOGGER = getLogger("ragstone.guard")
 
 
 @dataclass
