@@ -47,12 +47,7 @@ class EventReplies:
 class EventReply:
     """One reply. Its bytes are given as they come; what may leave is sent on.
 
-    Args:
-        settings: How it is judged.
-        request: The request that it answers.
-        facts: The facts given to ``tell_guard``.
-        send: Sends bytes to the client.
-        lines: Whether it is lines of JSON rather than server-sent events.
+    ``lines`` says that it is lines of JSON rather than server-sent events.
     """
 
     def __init__(

@@ -154,14 +154,7 @@ class JsonReplies:
     async def judged(
         self, body: bytes, encoding: str, request: BufferedRequest, facts: Exchange
     ) -> JudgedReply:
-        """Return what is given in place of a whole body.
-
-        Args:
-            body: All of it.
-            encoding: The header ``content-encoding``.
-            request: The request that it answers.
-            facts: The facts given to ``tell_guard``.
-        """
+        """Return what is given in place of a whole body; ``facts`` went to ``tell_guard``."""
         try:
             value = json_value(decoded(body, encoding, self.most_bytes))
             answers = self.places.answers(value)
@@ -288,11 +281,7 @@ class GuardedPieces:
         return self._release.gives_unjudged
 
     def feed(self, piece: Any) -> list[Any]:
-        """Return what leaves with a piece: texts, and ``NotJudged`` for what is no answer.
-
-        Args:
-            piece: Text, UTF-8 bytes, a delta of a chat model or ``NotJudged``.
-        """
+        """Return what leaves with a piece: texts, and ``NotJudged`` for what is no answer."""
         self._fed = True
         if isinstance(piece, str):
             self._written += piece
@@ -369,14 +358,7 @@ Last = Callable[[GuardedPieces], Iterable[Any]]
 
 
 def through(source: Iterator[Any], begin: Begin, last: Last, facts: Told) -> Generator[Any]:
-    """Yield what may leave of a source; what it raises is raised after that.
-
-    Args:
-        source: Of texts, UTF-8 bytes, deltas of chat models or ``NotJudged``.
-        begin: Begins the answer.
-        last: Gives what comes behind it.
-        facts: Hear what the source tells the guard.
-    """
+    """Yield what may leave of a source; what it raises is raised after that."""
     pieces: GuardedPieces | None = None
     error: Exception | None = None
     try:

@@ -389,12 +389,7 @@ class Extraction:
     reply_contexts: JsonPath | None
 
     async def exchange(self, request: BufferedRequest, facts: Exchange, reply: Any) -> Exchange:
-        """Return the facts that an answer is judged by.
-
-        Args:
-            request: Read by the app.
-            facts: The facts given to ``tell_guard``.
-            reply: The JSON of the reply, or of the events before the answer.
+        """Return the facts that an answer is judged by; ``facts`` went to ``tell_guard``.
 
         Raises:
             NotFound: The contexts are not where they should be. Without a question that can be
