@@ -28,9 +28,9 @@ def serve(
     send_token: Annotated[
         str,
         typer.Option(metavar="TOKEN", envvar="RAGSTONE_SEND_TOKEN", show_envvar=False,
-                     help="What apps have to show, which opens no page; it can be in "
-                     "RAGSTONE_SEND_TOKEN. Default: nothing on this machine alone; else one is "
-                     "made, and printed."),
+                     help="Token that apps must send with; it opens no page. "
+                          "RAGSTONE_SEND_TOKEN may hold it instead. Default: none while only "
+                          "this machine can connect; otherwise one is made and printed."),
     ] = "",
     send_tokens: Annotated[
         Path | None,
@@ -236,8 +236,9 @@ monitor.command("erase")(guarded(erase))
 @guarded
 def token(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The one of serve --send-tokens FILE; it is made "
-                             "where it is missing.")
+        Path, typer.Argument(metavar="FILE", help="File of send tokens, as given to serve "
+                                                  "--send-tokens; it is created if it does not "
+                                                  "exist.")
     ],
     app: Annotated[
         str, typer.Argument(metavar="[APP]", help="The name of an app. Default: list all.")
@@ -246,10 +247,10 @@ def token(
 ) -> None:  # fmt: skip
     """Make a token with which an app may send traces, and do nothing else; or take it back.
 
-    The token is printed, once: the file has its hash. An app that has one gets another in its
-    place. A server that runs heeds the change at once.
+    The token is printed once, because the file keeps only its hash. If the app already has a
+    token, the new one replaces it. A running server applies the change at once.
 
-    Exit status: 0 done, 2 no such app, or the file is another.
+    Exit status: 0 done, 2 there is no such app, or FILE is not a file of send tokens.
     """
     from ragstone.monitor.intake import send_tokens
 

@@ -63,16 +63,16 @@ SERVER = {
     "token": Annotated[
         str,
         typer.Option(metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
-                     help="What opens the pages; it can be in RAGSTONE_TOKEN. The printed address "
-                     "has it. Default: one is made."),
+                     help="Token that opens the pages; RAGSTONE_TOKEN may hold it instead. It "
+                          "is in the printed address. Default: a new one at each start."),
     ],
     "no_token": Annotated[
         bool, typer.Option("--no-token", help="Let everybody on this machine in.")
     ],
     "url": Annotated[
         str,
-        typer.Option(metavar="URL", help="What others open where a proxy stands before the server: "
-                     "https://rag.example"),
+        typer.Option(metavar="URL", help="Address at which others open the server if that is "
+                                         "not its own, as behind a proxy: https://rag.example"),
     ],
     "certfile": Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate in PEM: encrypts everything.")
@@ -463,8 +463,8 @@ Bertscore = Annotated[
 
 KeepThoughts = Annotated[
     bool,
-    typer.Option("--keep-thoughts", help="Judge what a reasoning model wrote in <think> tags with "
-                 "its answer."),
+    typer.Option("--keep-thoughts", help="Also judge what a reasoning model wrote in <think> "
+                                         "tags, as part of its answer."),
 ]  # fmt: skip
 Offline = Annotated[
     bool,

@@ -343,7 +343,10 @@ def _blocking(
 
 def surplus_words(surplus: int) -> str:
     """Why labels were left out that were likelier to be drawn than others."""
-    return f"{surplus:,} left out at random, for they were likelier to be drawn than the others"
+    return (
+        f"{surplus:,} left out at random, because answers like these were more likely to be "
+        "drawn than the others"
+    )
 
 
 PLACES = 10_000
