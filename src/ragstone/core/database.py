@@ -156,8 +156,7 @@ def _turn(lock: RLock, name: str) -> Iterator[float]:
     until = monotonic() + PATIENCE
     if not lock.acquire(timeout=PATIENCE):
         raise StoreBusy(
-            f"{name}: other requests have kept it busy for too long, so this one was not "
-            "written. What was written before is kept; try again."
+            f"{name}: it is busy, so nothing was written. What was there is kept; try again."
         )
     try:
         yield max(0.0, until - monotonic())
