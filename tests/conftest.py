@@ -52,6 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(mark)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name packed bytes by their parameter: gzip holds the time, which each worker reads anew."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
 relax_garbage_collector()
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 """What takes long in every test: to look over all of 19,000, and to make 60 commands anew."""

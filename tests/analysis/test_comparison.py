@@ -526,8 +526,8 @@ def test_systems_that_never_differ_have_no_test_of_a_difference(tmp_path: Path) 
     [
         (0, None, False, None, "no pair has both values"),
         (1, 0.5, False, 1.0, "one pair is too few for an interval"),
-        (2, 0.5, True, 0.5, "2 pairs differ, too few for a p below 0.5"),
-        (5, 0.5, True, 2 / 32, "5 pairs differ, too few for a p below 0.062"),
+        (2, 0.5, True, 0.5, "2 pairs differ, which is too few to reach a p below 0.5"),
+        (5, 0.5, True, 2 / 32, "5 pairs differ, which is too few to reach a p below 0.062"),
         (6, 0.5, True, 2 / 64, None),
     ],
 )

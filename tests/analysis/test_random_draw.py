@@ -163,7 +163,9 @@ def test_labels_left_open_are_shown_at_their_worst_and_best(piers: Run, labels: 
     ):
         (note,) = [explain(one) for one in notes if "labels_not_given" in one]
         assert "left 13 of 80 examples open" in note
-        assert "would be 0.312 if these were as bad as can be, 0.150 if as good" in note
+        assert (
+            "would be 0.312 if all of these were as bad as possible, and 0.150 if all were" in note
+        )
 
 
 def test_rows_that_wait_for_labels_are_not_left_open(piers: Run, labels: Write) -> None:

@@ -200,7 +200,7 @@ def test_a_system_of_which_more_was_labelled_is_told_in_percent() -> None:
     found = not_random("hit", {}, rows(EVERY_OTHER, values, systems), groups=1)
     assert found is not None
     (told,) = map(explain, found.differences)
-    assert told == "90 % of the labelled rows are of a, 10 % of the others"
+    assert told == "a makes up 90 % of the labelled rows, but 10 % of the others"
 
 
 def test_a_field_that_names_each_row_is_no_kind_of_row() -> None:

@@ -95,6 +95,8 @@ GERMAN = "Das Amt wird von Alice Moreno geleitet. Das Formular ist beim Gericht 
         (GERMAN, "Es dauert, weil Arbeiter Steine schleppen und eine Menge Boote warten.", []),
         (GERMAN, "It is run by Emma.", ["Emma"]),
         (CONTEXTS[0], "Die Brücke wird von der Gemeinde bezahlt.", []),
+        (CONTEXTS[0], "Die Brücke [1] wird von der Gemeinde [2] bezahlt.", []),
+        (CONTEXTS[0], "It is of Emma [1] Die Brücke wird von der Stadt bezahlt", ["Emma"]),
         ("Mostu pilnuje Anna.", "Most był zbudowany przez Sofię.", ["Sofię"]),
     ],
 )

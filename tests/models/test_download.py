@@ -255,8 +255,8 @@ def test_onnx_takes_the_graph_in_place_of_the_weights(served: Hub, notes: list[s
 @pytest.mark.parametrize(
     ("there", "words"),
     [
-        (["pytorch_model.bin"], "no safetensors weights. Use the name torch:org/odd"),
-        (["onnx/model.onnx"], "no safetensors weights. Use the name torch:org/odd"),
+        (["pytorch_model.bin"], "no safetensors weights. Name it torch:org/odd"),
+        (["onnx/model.onnx"], "no safetensors weights. Name it torch:org/odd"),
         (
             ["model.safetensors.index.json", "model-00001-of-00002.safetensors"],
             "no safetensors weights in a single file. .* torch:org/odd",
@@ -276,7 +276,7 @@ def test_a_model_in_another_form_is_refused_before_it_is_fetched(
 def test_a_model_without_a_graph_is_named_to_torch(
     notes: list[str],
 ) -> None:
-    with pytest.raises(ModelError, match=r"no onnx weights\. Use the name torch:org/tiny"):
+    with pytest.raises(ModelError, match=r"no onnx weights\. Name it torch:org/tiny"):
         fetch("org/tiny", weights="onnx", note=notes.append)
 
 

@@ -123,8 +123,8 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
         (reason("few_clusters", least=3, most=7, enough=10, cluster="question_id"),
          "Intervals of 3 to 7 questions are rough; from 10 on they hold better."),
         (reason("rare_scores", least=12, most=20, enough=30, cluster="question_id"),
-         "Intervals of 12 to 20 questions are too narrow where a few scores lie far from the "
-         "others, of which so small a sample may show none; from 30 on they hold better."),
+         "Intervals of 12 to 20 questions can be too narrow: a sample this small may contain "
+         "none of a few scores that lie far from the others; from 30 on they hold better."),
         (reason("words_in_contexts", n=1, words=3, contexts="1,2", aligned="0.46", numbers="1895",
                 names="bath, truro", against=reason("context_says", word="1859")),
          "1 of 3 content words in contexts 1 and 2; aligned 0.46; new number 1895; new name bath, "
@@ -167,7 +167,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
     ("text", "part"),
     [
         (reason("beyond", side="below"), "lie below the bar"),
-        (reason("beyond_alone", side="above"), "above the bar taken alone"),
+        (reason("beyond_alone", side="above"), "above the bar if this requirement is tested alone"),
         (reason("too_few_differ", n=1, noun="pair", least="0.05"), "1 pair differs"),
         (reason("too_few_differ", n=3, noun="cluster", least="0.05"), "3 clusters differ"),
         (reason("pairs_in_part", n=1234), "1,234 pairs rest on a part of their rows"),

@@ -419,7 +419,7 @@ def test_a_link_does_not_take_the_place_of_another_persons(place: Place) -> None
 
 @pytest.mark.parametrize(
     ("shown", "words"),
-    [("", "This page asks for a token"), ("?token=guess", "This token does not open the server")],
+    [("", "This page asks for a token"), ("?token=guess", "This token is wrong")],
 )
 def test_who_has_no_token_may_enter_it_and_is_shown_the_page(
     guarded: Place, shown: str, words: str

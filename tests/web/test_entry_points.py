@@ -169,13 +169,13 @@ def test_a_server_answers_to_the_name_that_its_proxy_has() -> None:
         ({"no_token": True, "host": "0.0.0.0"}, "no_token=True is for this machine alone"),
         ({"no_token": True, "url": "https://rag.example"}, "no_token=True is for this machine"),
         ({"no_token": True, "token": "t"}, "name one of them"),
-        ({"url": "rag.example"}, "not what an address begins with"),
-        ({"url": "https://rag.example/sub"}, "not what an address begins with"),
-        ({"url": "http://"}, "not what an address begins with"),
-        ({"url": "javascript://x"}, "not what an address begins with"),
+        ({"url": "rag.example"}, "has to be http:// or https://"),
+        ({"url": "https://rag.example/sub"}, "has to be http:// or https://"),
+        ({"url": "http://"}, "has to be http:// or https://"),
+        ({"url": "javascript://x"}, "has to be http:// or https://"),
         ({"keyfile": Path("key.pem")}, "keyfile= goes with certfile="),
         ({"certfile": Path("none.pem")}, "none.pem: no such file or directory"),
-        ({"certfile": Path(__file__)}, "no certificate in PEM with its key"),
+        ({"certfile": Path(__file__)}, "not a certificate in PEM with its key"),
     ],
 )
 def test_an_address_whose_parts_do_not_go_together_is_refused(

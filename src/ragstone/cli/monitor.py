@@ -49,9 +49,9 @@ def serve(
 
     Args:
         store (STORE): Where everything is kept: a folder, or an address postgresql://…
-        send_token (TOKEN): What apps have to show, which opens no page; it can be in
-            RAGSTONE_SEND_TOKEN. Default: nothing on this machine alone; else one is made, and
-            printed.
+        send_token (TOKEN): Token that apps must send with; it opens no page. RAGSTONE_SEND_TOKEN
+            may hold it instead. Default: none while only this machine can connect; otherwise one
+            is made and printed.
         send_tokens (FILE): A token for each app: ragstone monitor token FILE APP makes one.
         rules (FILE): Settings in TOML: what is judged, and what alarms are raised for.
         judge (NAME): Who judges, in place of what FILE says; repeat for more. Default: the local
@@ -179,13 +179,14 @@ def _price(calls: int, usd: float | None) -> str:
 def token(file: Path, app: str = "", *, revoke: bool = False) -> None:
     """Make a token with which an app may send traces, and do nothing else; or take it back.
 
-    The token is printed, once: the file has its hash. An app that has one gets another in its
-    place. A server that runs heeds the change at once.
+    The token is printed once, because the file keeps only its hash. If the app already has a
+    token, the new one replaces it. A running server applies the change at once.
 
-    Exit status: 0 done, 2 no such app, or the file is another.
+    Exit status: 0 done, 2 there is no such app, or FILE is not a file of send tokens.
 
     Args:
-        file (FILE): The one of serve --send-tokens FILE; it is made where it is missing.
+        file (FILE): File of send tokens, as given to serve --send-tokens; it is created if it does
+            not exist.
         app ([APP]): The name of an app. Default: list all.
         revoke: Take its token back.
     """

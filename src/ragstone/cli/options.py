@@ -57,10 +57,11 @@ Args:
     host (ADDRESS): Address to listen on. 0.0.0.0 lets other machines in; docs/network.md says how
         to do so safely.
     port (N): Port to listen on; 0 takes a free one.
-    token (TOKEN): What opens the pages; it can be in RAGSTONE_TOKEN. The printed address has it.
-        Default: one is made.
+    token (TOKEN): Token that opens the pages; RAGSTONE_TOKEN may hold it instead. It is in the
+        printed address. Default: a new one at each start.
     no_token: Let everybody on this machine in.
-    url (URL): What others open where a proxy stands before the server: https://rag.example
+    url (URL): Address at which others open the server if that is not its own, as behind a proxy:
+        https://rag.example
     certfile (FILE): Certificate in PEM: encrypts everything.
     keyfile (FILE): Key of the certificate, if it is in another file.
 """

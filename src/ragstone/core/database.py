@@ -137,7 +137,9 @@ def _turn(lock: RLock, name: str) -> Iterator[float]:
     """Hold a lock of this process; yields the seconds that are left to wait for others."""
     until = monotonic() + PATIENCE
     if not lock.acquire(timeout=PATIENCE):
-        raise StoreBusy(f"{name}: others are writing. What was written is kept; try again.")
+        raise StoreBusy(
+            f"{name}: it is busy, so nothing was written. What was there is kept; try again."
+        )
     try:
         yield max(0.0, until - monotonic())
     finally:

@@ -205,7 +205,10 @@ def explained(error: Exception, file: Path) -> InputError:
     elif not isinstance(error, sqlite3.Error):
         fault = "an entry cannot be written, which is a fault of Ragstone: please report it"
     elif _code(error) in READ_ONLY and file.exists() and not os.access(file.parent, os.W_OK):
-        fault = "it is in a read-only folder. Make the folder writable, or name a copy"
+        fault = (
+            "it is in a read-only folder. Make the folder writable, or copy the file to "
+            "another folder and name that"
+        )
     else:
         fault = FAULTS.get(_code(error), "it cannot be used")
     return InputError(

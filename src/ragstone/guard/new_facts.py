@@ -324,10 +324,7 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
         small: Stems of the words that the answer writes with a small letter.
     """
     language = language_of(claim)
-    capital_nouns = language in CAPITAL_NOUNS or (
-        # A short sentence may look like one of many languages.
-        language != ENGLISH and any(source.language in CAPITAL_NOUNS for source in sources)
-    )
+    capital_nouns = _has_capital_nouns(language, sources)
     text = _CODE.sub(_spaces, claim)
     bold, head = _BOLD.match(text), _HEAD.match(text)
     if bold and not capital_nouns and _is_name(bold[0], sources, small):
@@ -352,8 +349,30 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
         if any(named(text[start:end])[0] for start, end in new):
             measured = measured or [(figure.start, figure.end) for figure in figures(claim)]
             new = [span for span in new if not _is_unit(span, text, measured)]
-        yield from _names_among_nouns(new, text) if capital_nouns else new
+        part = language_of(_between_citations(claim, at)) if new else None
+        if _has_capital_nouns(part or language, sources):
+            new = list(_names_among_nouns(new, text))
+        yield from new
         at += len(run)
+
+
+def _has_capital_nouns(language: str | None, sources: Sequence[KnownText]) -> bool:
+    """Whether all nouns have a capital in a text of this language, or of none that is known."""
+    return language in CAPITAL_NOUNS or (
+        # A short sentence may look like one of many languages.
+        language != ENGLISH and any(source.language in CAPITAL_NOUNS for source in sources)
+    )
+
+
+def _between_citations(claim: str, at: int) -> str:
+    """The part of a claim at a place, for another language may follow a citation."""
+    gaps = [match.span() for match in _GAP.finditer(claim)]
+    start = max((end for _, end in gaps if end <= at), default=0)
+    return claim[start : min((begin for begin, _ in gaps if begin >= at), default=None)]
+
+
+_GAP = re.compile(r" {3,}")
+"""What stands in place of a citation."""
 
 
 ENGLISH = "English"

@@ -191,8 +191,8 @@ def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
     in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
     alone = " in a single file" if in_parts and weights == "safetensors" else ""
     raise ModelError(
-        f"{repository} has no {weights} weights{alone}. Use the name torch:{repository} without "
-        "pulling it: sentence-transformers downloads models of other forms"
+        f"{repository} has no {weights} weights{alone}. Name it torch:{repository} and do not "
+        "pull it: sentence-transformers downloads it, as it does models in other forms"
     )
 
 

@@ -151,8 +151,9 @@ def place_of(name: str) -> Place:
         return Place(name, "torch" if prefix == "torch" else "numpy")
     if prefix == "numpy" and where:
         raise ModelError(
-            f"NumPy runs {BUILTIN} alone. To run {where} by sentence-transformers, omit numpy: "
-            f"and pip install 'ragstone[torch]'; by onnxruntime: onnx:{where}, 'ragstone[onnx]'"
+            f"NumPy runs only {BUILTIN}. To run {where} with sentence-transformers, leave out "
+            "the prefix numpy: (pip install 'ragstone[torch]'); with onnxruntime, name it "
+            f"onnx:{where} (pip install 'ragstone[onnx]')"
         )
     back_end: BackEnd = "onnx" if prefix == "onnx" else "torch"
     try:

@@ -251,7 +251,8 @@ class Request:
         columns: Maps Ragstone's field names to the data's column names.
         qrels: Relevance judgements (qrels) for a TREC run.
         skip_bad: Skip invalid rows. They are written to ``rejected.jsonl`` in the run folder.
-        keep_thoughts: Judge what a reasoning model wrote in ``<think>`` tags with its answer.
+        keep_thoughts: Also judge what a reasoning model wrote in ``<think>`` tags, as part of its
+            answer.
         limit: Evaluate only so many rows, the first ones.
         citations: Regular expression that finds citations in an answer, if they are not like [1]
             or [doc-7]; its first group is the context's id or rank.

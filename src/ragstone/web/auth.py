@@ -265,7 +265,7 @@ def _another(person: SeatedPerson, comes: SeatedPerson) -> Refusal:
         f"This browser has the link of {person.name}",
         (
             f"The link that you opened is {comes.name}'s. To go on as {comes.name}, forget the "
-            f"link of {person.name} here. Then open the other again.",
+            f"link of {person.name} here, then open {comes.name}'s link again.",
         ),
         403,
         person=person,
@@ -275,7 +275,7 @@ def _another(person: SeatedPerson, comes: SeatedPerson) -> Refusal:
 
 def _stranger(*, is_wrong: bool) -> Refusal:
     return Refusal(
-        "This token does not open the server" if is_wrong else "This page asks for a token",
+        "This token is wrong" if is_wrong else "This page asks for a token",
         (
             "Open the address that the server printed when it was started, or enter its token.",
             "If you were sent a link to label, open that link.",

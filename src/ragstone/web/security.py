@@ -81,8 +81,8 @@ class ServerAddress:
         parts = self.url.removeprefix("https://").removeprefix("http://")
         if self.url and (parts == self.url or not re.fullmatch(r"[\w.-]+(:\d+)?", parts)):
             raise InputError(
-                f"{argument('url', self.url)} is not what an address begins with, such as "
-                "https://rag.example."
+                f"{argument('url', self.url)} has to be http:// or https:// with a host and, if "
+                "need be, a port, and nothing behind them: https://rag.example."
             )
         if self.keyfile and not self.certfile:
             raise InputError(f"{argument('keyfile')} goes with {argument('certfile')}.")
@@ -93,7 +93,7 @@ class ServerAddress:
                 tls.load_cert_chain(self.certfile, self.keyfile, password="")
             except OSError as error:
                 files = " with ".join(str(file) for file in (self.certfile, self.keyfile) if file)
-                why = "no certificate in PEM with its key, which has no password"
+                why = "not a certificate in PEM with its key (the key must not have a password)"
                 if not isinstance(error, ssl.SSLError):
                     why = (error.strerror or str(error)).lower()
                 raise InputError(f"{files}: {why}.") from error
@@ -326,7 +326,11 @@ class SecurityHeaders:
             await self.app(scope, receive, send)
             return
         if self._pages >= PAGES:
-            busy = PlainTextResponse("Too many ask at once.\n", 503, {"retry-after": "2"})
+            busy = PlainTextResponse(
+                "The server is busy with other pages. Try again in a few seconds.\n",
+                503,
+                {"retry-after": "2"},
+            )
             await busy(scope, receive, send)
             return
         self._pages += 1

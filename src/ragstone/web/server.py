@@ -194,8 +194,9 @@ def serve(
         taken: The port.
         tls: What uvicorn's settings need to encrypt; empty: nothing is encrypted.
     """
-    # A connection is counted when its encryption stands; until then asyncio alone limits its time.
-    constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE
+    if tls:
+        # A connection is counted when its encryption stands; until then asyncio limits its time.
+        constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE
     config = uvicorn.Config(
         app,
         # Otherwise it sets up the whole process's log, for which it closes what is there.

@@ -318,7 +318,10 @@ def test_a_claim_may_rest_on_an_earlier_turn() -> None:
 
 
 def test_an_answer_without_claims_is_read_where_the_local_judge_finds_none() -> None:
-    assert read("Tin was mined there.") == 'echo: no claim, but "Tin was mined there."'
+    assert (
+        read("Tin was mined there.")
+        == 'echo: it lists no claim, though the answer says "Tin was mined there."'
+    )
     assert read("Tin was mined there.", verdict="partial") == ""
     assert read("Which mine do you mean?") == ""
 

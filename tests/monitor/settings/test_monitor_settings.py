@@ -270,7 +270,7 @@ FAULTS = [
     ('[[tell]]\nkind = "email"\nto = "a@b.org"\nfrom = "a@b.org\\nBcc: c@d.org"\nserver = "s.org"',
      4, "[[tell]] from", "no address"),
     ('[[tell]]\nkind = "email"\nto = "a@b.org"\nfrom = "a@b.org"\nserver = "s.org"\nuser = "u"', 6,
-     "[[tell]] user", "wants password_from"),
+     "[[tell]] user", "needs password_from"),
     ('[[tell]]\nkind = "email"\nto = "a@b.org"\nfrom = "a@b.org"\nserver = "s.org"\nuser = "u"\n'
      'password_from = "P"\nsecurity = "none"', 8, "[[tell]] security", "in the clear"),
 ]  # fmt: skip

@@ -99,7 +99,7 @@ def test_answers_left_open_are_a_caution() -> None:
     left_open = [{"score": 0.95, "faithful": None}] * 5
     found = calibrate_gate([*LABELS, *left_open])
     said = text(gate_calibration_page(found))
-    assert "caution people left 5 answers open. Of unfaithful answers 10 % pass if these" in said
+    assert "caution people left 5 answers open. Of unfaithful answers 10 % pass if all" in said
     assert "caution people left 5 answers open" in text(
         gate_check_page(found.gate.check([*LABELS, *left_open]))
     )

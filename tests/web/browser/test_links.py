@@ -78,7 +78,7 @@ def test_who_enters_the_token_sees_the_page_that_they_asked_for(
     with served(lambda host: make_app(place, Access(frozenset({host}), "t0ken"))) as host:
         one = watch(wide=wide)
         one.page.goto(f"http://{host}/annotate?page=2")
-        for token, title in (("guess", "This token does not open the server"), ("t0ken", "Queues")):
+        for token, title in (("guess", "This token is wrong"), ("t0ken", "Queues")):
             assert one.barriers() == []
             assert one.overflow() == 0
             one.page.fill("input[name=token]", token)

@@ -336,7 +336,7 @@ def _check(
     if adjust not in ("holm", "bh"):
         raise UnknownName("adjustment", adjust, ["holm", "bh"], hint="There are holm and bh.")
     if not 0.5 < level < 1:
-        raise InputError(f"The level of a pair lies inside (.5, 1), got {level}.")
+        raise InputError(f"The level of a comparison must lie between .5 and 1, got {level}.")
     if other is not None and baseline is not None:
         raise InputError(
             "A baseline can only be used with one run; with two, systems of the same name are "

@@ -326,8 +326,9 @@ def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
             version = None if table is None else version_of(run, name, LAYOUT)
             if version not in {None, LAYOUT.version}:
                 raise InputError(
-                    f"{name}: an earlier version of Ragstone made its labels. Once nobody uses "
-                    "that version any more, open them with `ragstone annotate` of this one."
+                    f"{name}: an earlier version of Ragstone wrote these labels. Once nobody "
+                    "uses that version any more, run `ragstone annotate` of this version, "
+                    "which takes the store to its tables."
                 )
             yield None if version is None else LabelSnapshot(name, run)
         finally:

@@ -202,8 +202,8 @@ def _equally_likely(rows: list["_Row"]) -> list["_Row"]:
         return rows
     if unknown := len(labelled) - len(chances):
         raise InputError(
-            f"{unknown} of {len(labelled)} labelled answers have no {CHANCE}, the others do. Give "
-            "it for all of them, as ragstone sample writes it, or for none."
+            f"{unknown:,} of {len(labelled):,} labelled answers have no {CHANCE}; the others "
+            "have one. Give it for all of them, as ragstone sample writes it, or for none."
         )
     least = min(chances)
     surely = least / np.array([row.chance or least for row in rows])

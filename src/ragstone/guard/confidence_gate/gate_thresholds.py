@@ -310,7 +310,10 @@ def _kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: f
 
 def surplus_words(surplus: int) -> str:
     """Say that labels were left out, for they were likelier to be drawn than others."""
-    return f"{surplus:,} left out at random, for they were likelier to be drawn than the others"
+    return (
+        f"{surplus:,} left out at random, because answers like these were more likely to be "
+        "drawn than the others"
+    )
 
 
 PLACES = 10_000

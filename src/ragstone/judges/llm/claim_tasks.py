@@ -136,7 +136,11 @@ class ClaimsTask(Task):
         answer = example.answer or ""
         if not item.claims:
             left_out = item.response_type == "answer" and claims(answer)
-            return f"no claim, but {json.dumps(left_out[0].text)}" if left_out else ""
+            return (
+                f"it lists no claim, though the answer says {json.dumps(left_out[0].text)}"
+                if left_out
+                else ""
+            )
         if not in_its_language:
             return ""
         turns = (turn.text for turn in example.history)

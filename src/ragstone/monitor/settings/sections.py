@@ -361,7 +361,7 @@ def _channel(channel: NotificationSettings, info: ValidationInfo) -> Notificatio
         user, password = channel.user, channel.password_from
         clear = 'would send the password in the clear; write "starttls" or "ssl".'
         refuse_if(
-            (user and not password, "user", "wants password_from beside it."),
+            (user and not password, "user", "needs password_from as well."),
             (password and not user, "password_from", "wants user beside it."),
             (user and channel.security == "none", "security", clear),
         )

@@ -150,7 +150,7 @@ def _labels(
     if unscored:
         text += f", {unscored:,} without a score"
     if calibration.unlabelled:
-        text += f"; {calibration.unlabelled:,} without a label or an answer left out"
+        text += f"; {calibration.unlabelled:,} left out because the label or the answer is missing"
     if calibration.surplus:
         text += f"; {surplus_words(calibration.surplus)}"
     return text
@@ -159,13 +159,13 @@ def _labels(
 def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[Note]:
     ends = [
         f"of {WORDS[item.promise].of} answers {percent(item.worst)} {WORDS[item.promise].goes} if "
-        f"these are as bad as can be, {percent(item.best)} if as good"
+        f"all of these are as bad as possible, {percent(item.best)} if all are as good as possible"
         for item in calibration.if_open
     ]
     if ends:
         left = f"people left {counted(calibration.unlabelled, 'answer')} open"
-        text = f"{'; '.join(ends).capitalize()}: believe a promise only if chance left them open"
-        yield Note("caution", f"{left}. {text}")
+        trust = "Trust a promise only if it was chance which stayed open"
+        yield Note("caution", f"{left}. {'; '.join(ends).capitalize()}. {trust}")
 
 
 def _shares(shares: Sequence[GateShare]) -> Table:

@@ -96,7 +96,9 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "same_inputs": _same_inputs,
     "no_pair_has_both": _no_pair_has_both,
     "one_cluster": "one {noun} is too few for an interval",
-    "too_few_differ": "{n} {noun}{n: differs|s differ}, too few for a p below {least}",
+    "too_few_differ": (
+        "{n} {noun}{n: differs|s differ}, which is too few to reach a p below {least}"
+    ),
     "pairs_in_part": (
         "{n:pair} {n:rests|rest} on a part of {n:its|their} rows, for some are missing"
     ),
@@ -106,7 +108,10 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         "more"
     ),
     "beyond": "shown to lie {side} the bar",
-    "beyond_alone": "{side} the bar taken alone, but not shown among so many requirements at once",
+    "beyond_alone": (
+        "{side} the bar if this requirement is tested alone, but not if it is tested together "
+        "with so many others"
+    ),
     "nothing_counted": "there are no {counted}",
     "too_many_missing": _too_many_missing,
     "missing_could_turn_it": _missing_could_turn_it,
@@ -262,9 +267,9 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     ),
     "labelled_without_score": "no score of the judge for {n:labelled example}.",
     "labels_not_given": (
-        "people left {n:,} of {asked:,} examples open. The labels' mean would be {worst} if these "
-        "were as bad as can be, {best} if as good: believe an interval only if chance left them "
-        "open."
+        "people left {n:,} of {asked:,} examples open. The labels' mean would be {worst} if "
+        "all of these were as bad as possible, and {best} if all were as good as possible. "
+        "Trust an interval only if it was chance which ones stayed open."
     ),
     "people_are_the_judge": (
         "in the run itself people judged {n:,} of the labelled examples, so there is no judge to "
@@ -275,7 +280,7 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     ),
     "only_some_labelled": _only_some_labelled,
     "share_differs": (
-        "{labelled} % of the labelled rows are of [{field} ]{value}, {others} % of the others"
+        "[{field} ]{value} makes up {labelled} % of the labelled rows, but {others} % of the others"
     ),
     # Samples.
     "undefined_not_drawn": (

@@ -18,8 +18,8 @@ def _each(fields: ReasonFact) -> str:
 def _thoughts_taken_off(facts: Facts) -> str:
     answers = f"{facts['n']:answer}" if "n" in facts else "The answer"
     return (
-        f"{answers} had thoughts in think tags, which are not judged; "
-        f"{argument('keep_thoughts', True)} judges them too."
+        f"{answers} had thoughts in think tags, which were taken off before judging; "
+        f"{argument('keep_thoughts', True)} has them judged with the answer."
     )
 
 
@@ -92,8 +92,8 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "numbers_as_texts": lambda facts: f"Numbers were read as texts: {_each(facts['columns'])}.",
     "thoughts_taken_off": _thoughts_taken_off,
     "pictures_not_read": (
-        "{n:example} {n:has|have} contexts that are pictures, by a file name, an address or as "
-        "data, which no judge reads; what needs their text is undefined."
+        "{n:example} {n:has|have} contexts that are pictures (a file name, an address, or the "
+        "data itself). No judge reads pictures, so what needs their text is undefined."
     ),
     "contexts_are_pictures": "the contexts are pictures, which no judge reads",
     "ids_and_texts": lambda facts: (
@@ -198,8 +198,8 @@ LABEL_SENTENCES: Mapping[str, Sentence] = {
         "the riskiest are labelled first, so until all are labelled this is of them and not of all"
     ),
     "left_open_so_far": (
-        "people left {n:,} of {asked:,} open, seldom by chance: the mean of all lies from {least} "
-        "to {most}, whatever these are"
+        "people left {n:,} of {asked:,} open, perhaps not by chance: whatever their labels "
+        "would be, the mean of all lies between {least} and {most}"
     ),
     "of_the_likelier": (
         "some were likelier to be labelled than others, such as those on which the judge is in "

@@ -204,7 +204,8 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         "price."
     ),
     "no_reference_contexts": (
-        "no ids of relevant contexts are known; list_ndcg needs judged contexts alone"
+        "no ids of relevant contexts are known; list_ndcg does without them, and needs "
+        "only judged contexts"
     ),
     "asked_later": "it is asked in a batch",
     "worker_ended": "set aside: it ended the worker that judged it",
@@ -258,7 +259,7 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         "effect."
     ),
     "replies_not_kept": "Replies are not kept across runs. {said}",
-    "replies_emptied": "Known questions are asked and paid again. {said}",
+    "replies_emptied": "Questions that were answered before are asked, and paid for, again. {said}",
     "reasoning_heard": _reasoning_heard,
     "reasoning_not_counted": (
         "no reasoning is counted, for the name sets no effort; a model that reasons all the same "
@@ -293,9 +294,13 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
     "strings_alone": "local judged by strings alone: {said}",
     "texts_cut": _texts_cut,
     "bertscore_cut": (
-        "BERTScore: a text longer than {model} can read at all was cut in {cut:,} of {pairs:pair}."
+        "BERTScore: in {cut:,} of {pairs:pair}, a text was longer than {model} can read, "
+        "and was cut."
     ),
-    "pairs_cut": "{model}: a pair was longer than it reads in {cut:,} of {pairs:pair}.",
+    "pairs_cut": (
+        "{model}: {cut:,} of {pairs:pair} did not fit into what it reads, and the rest of the "
+        "text was cut."
+    ),
     "threshold_of_another_model": (
         "{metrics}: the threshold was set for {set_for}, not for {model}; set your own, such as "
         "threshold=0.6."
@@ -310,8 +315,8 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
     "few_clusters": _few_clusters,
     "rare_scores": lambda facts: _few_clusters(
         facts,
-        "are too narrow where a few scores lie far from the others, of which so small a sample "
-        "may show none",
+        "can be too narrow: a sample this small may contain none of a few scores that lie far "
+        "from the others",
     ),
     "clustered_by_session": (
         "Intervals are by session: the turns of a conversation are not taken as independent."

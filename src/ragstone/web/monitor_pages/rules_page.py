@@ -321,7 +321,7 @@ def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
 def slices_in_words(rule: AlarmRule) -> str:
     """Say how a rule's slices share its promise; nothing where no more of them can come."""
     several = rule.facet is not None and rule.value is None
-    return f"; of it the k-th {rule.facet} that comes has 1/(k(k+1))" if several else ""
+    return f"; the k-th {rule.facet} to appear gets 1/(k(k+1)) of it" if several else ""
 
 
 def _silence_words(silence: tuple[float, str] | None) -> str:
