@@ -27,6 +27,7 @@ EXTRAS = {
     "s3": ("fsspec", "s3fs"),
     "torch": ("sentence-transformers", "torch"),
     "ui": (
+        "h11",
         "jinja2",
         "markdown-it-py",
         "markupsafe",
