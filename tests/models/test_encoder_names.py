@@ -82,7 +82,7 @@ def test_a_name_means_one_thing(name: str, place: Place, nowhere: Path) -> None:
 
 @pytest.mark.parametrize("where", ["there", "org/name", "org/name@v2"])
 def test_numpy_runs_no_other_model_and_says_what_does(where: str) -> None:
-    with pytest.raises(ModelError, match=r"omit numpy: and pip .*\[torch\].*onnx:.*\[onnx\]"):
+    with pytest.raises(ModelError, match=r"prefix numpy: .*\[torch\].*onnx:.*\[onnx\]"):
         open_encoder(f"numpy:{where}")
     assert place_of("numpy:builtin:minilm") == Place("numpy:builtin:minilm", "numpy")
 

@@ -23,7 +23,7 @@ EXTRAS = {
     "s3": ("fsspec", "s3fs"),
     "torch": ("sentence-transformers", "torch"),
     "ui": (
-        "jinja2", "markdown-it-py", "markupsafe", "opentelemetry-proto", "opentelemetry-sdk",
+        "h11", "jinja2", "markdown-it-py", "markupsafe", "opentelemetry-proto", "opentelemetry-sdk",
         "protobuf", "python-multipart", "starlette", "uvicorn",
     ),
 }  # fmt: skip
