@@ -1,6 +1,7 @@
 """The layout of the house: what keeps it small enough to find a way in."""
 
 import ast
+import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -59,6 +60,40 @@ def test_long_files_are_named_with_their_reason() -> None:
     page = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     long = {file.relative_to(ROOT).as_posix() for file in FILES if lines(file) > 500}
     assert {name for name in long if f"`{name}`" not in page} == set()
+
+
+VAGUE = re.compile(
+    "one|found|said|told|given|asked|place|heard|ours|theirs|there|kept|sides|stretch|standing|"
+    "shown|named|wanted|made|taken|own"
+)
+HALF = re.compile(
+    "(Of|Whether|Those|Theirs|Its|As|Which|How|What|Where|That|So|Such|Their|Who|When) "
+)
+"""What a docstring begins with that is half a sentence."""
+
+
+def test_variables_are_called_by_what_they_hold() -> None:
+    loops, names = [], []
+    for node in (node for file in FILES for node in ast.walk(parsed(file))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(VAGUE.fullmatch(node.id) is not None)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            loops.append(
+                isinstance(node.target, ast.Name) and bool(VAGUE.fullmatch(node.target.id))
+            )
+    assert sum(loops) <= len(loops) / 100
+    assert sum(names) <= 130
+
+
+def test_docstrings_are_whole_sentences() -> None:
+    with_docstring = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    nodes = (node for file in FILES for node in ast.walk(parsed(file)))
+    halves = [
+        node.name
+        for node in nodes
+        if isinstance(node, with_docstring) and HALF.match(ast.get_docstring(node) or "")
+    ]
+    assert len(halves) <= 50, halves
 
 
 def test_a_name_stands_for_one_file() -> None:
