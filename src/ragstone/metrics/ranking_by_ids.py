@@ -103,8 +103,8 @@ class NDCG(Metric):
 
     The ideal orders all contexts whose grade is known by id, retrieved or not: what is missing
     costs. ``gain``: ``linear``, the grade, as trec_eval has it, or ``exponential``, 2^grade - 1.
-    Undefined if nothing is known to be relevant, and 0 with ``trec_eval``; the order of a list
-    whose contexts only a judge or people graded has ``list_ndcg``.
+    Undefined if nothing is known to be relevant, and 0 with ``trec_eval``. For lists whose
+    contexts only a judge or people graded, use ``list_ndcg``.
 
     Source: Järvelin & Kekäläinen (2002); trec_eval's ndcg and ndcg_cut. Exponential gain: Burges
     et al. (2005).
