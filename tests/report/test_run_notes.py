@@ -56,6 +56,15 @@ def test_the_metric_that_lacks_most_is_named(run: Run) -> None:
     )
 
 
+def test_metrics_that_lack_as_many_share_a_note(run: Run) -> None:
+    lacking = {"mrr": (2, 10), "faithfulness": (9, 10), "ndcg": (2, 10), "hit": (2, 10)}
+    notes = list(run_notes(cast("Run", Noted(run, lacking))))
+    assert notes[-2:] == [
+        "mrr and 2 more, each: 2 of 10 scores are missing.",
+        "faithfulness: 9 of 10 scores are missing.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("themselves", "told"),
     [

@@ -70,8 +70,12 @@ def run_notes(run: Run) -> Iterator[str]:
     yield from run.form.remarks
     yield from of_sizes(run.estimate_list, run.form.cluster)
     yield from _outside(run)
-    for metric, (count, possible) in run.too_much_missing.items():
-        yield f"{metric}: {count:,} of {possible:,} scores are missing."
+    alike: dict[tuple[int, int], list[str]] = {}
+    for metric, counts in run.too_much_missing.items():
+        alike.setdefault(counts, []).append(metric)
+    for (count, possible), (metric, *others) in alike.items():
+        more = f" and {len(others)} more, each" if others else ""
+        yield f"{metric}{more}: {count:,} of {possible:,} scores are missing."
 
 
 def notes_on_data(data: Data, run: Path) -> Iterator[str]:
