@@ -1,6 +1,7 @@
 """The page of all runs."""
 
 import json
+import re
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -49,6 +50,15 @@ def test_a_run_has_a_line_for_each_system(client: TestClient) -> None:
     assert text.count("data-row") == 3
     assert "0.865" in text
     assert "not checked against people" in text
+
+
+def test_what_a_mean_lacks_stands_beside_it(tmp_path: Path) -> None:
+    answers = ["It is red."] * 3 + [None]
+    rows = [
+        {"question": f"{n}?", "answer": text, "reference": "red"} for n, text in enumerate(answers)
+    ]
+    evaluate(rows, metrics=["token_f1"], out=tmp_path / "run")
+    assert re.search(r"n 3</span>\s*<span[^>]*>1 missing<", client_of(tmp_path).get("/").text)
 
 
 def test_a_pinned_run_is_what_the_others_are_compared_with(two: TestClient) -> None:
