@@ -51,6 +51,7 @@ NO_KINDS = {
     "analysis/calibration/calibrate.py": ("agreement",),
     "analysis/calibration/judge_identity.py": ("citations",),
     "analysis/composite_weights/preferences.py": ("preference", "rating"),
+    "cli/options.py": ("citations",),
     "data/": ("response", "claims", "statements", "support", "agreement"),
     "guard/integrations/chat_events.py": ("response",),
     "judges/llm/claim_tasks.py": ("claims", "citations", "statements"),

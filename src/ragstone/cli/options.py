@@ -9,6 +9,7 @@ here, and what ``evaluate`` takes in Python ``Request``.
 Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
 """
 
+import ast
 import functools
 import pkgutil
 import re
@@ -91,8 +92,11 @@ def _of_request() -> dict[str, tuple[str, str]]:
         ("request", "Request"),
     ):
         code = (pkgutil.get_data("ragstone", f"run/{file}.py") or b"").decode()
-        docstring = re.search(rf'^class {name}:\n    """(.*?)"""', code, re.DOTALL | re.MULTILINE)
-        for field, (_, words) in _entries(docstring[1] if docstring else "").items():
+        nodes = (node for node in ast.parse(code).body if isinstance(node, ast.ClassDef))
+        docstring = next(
+            ast.get_docstring(node, clean=False) for node in nodes if node.name == name
+        )
+        for field, (_, words) in _entries(docstring or "").items():
             text = IN_PYTHON.sub("", words.replace("``", ""))
             entries[field] = (METAVARS.get(field, ""), text)
     return entries
@@ -139,9 +143,12 @@ def described(
 
 def _help_all(context: typer.Context, is_asked: bool) -> None:
     if is_asked:
-        for parameter in context.command.params:
-            parameter.hidden = False  # type: ignore[attr-defined]
+        rare = [option for option in context.command.params if getattr(option, "hidden", False)]
+        for option in rare:
+            option.hidden = False  # type: ignore[attr-defined]
         typer.echo(context.get_help())
+        for option in rare:
+            option.hidden = True  # type: ignore[attr-defined]
         raise typer.Exit
 
 

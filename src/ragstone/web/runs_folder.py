@@ -101,8 +101,8 @@ class OpenRun:
                 rows.prepare()
                 self._calm.wait()
                 self.faults = RunFiles(self.run.path).damage()
-            except RagstoneError:
-                # It was replaced meanwhile; who opens it again is told what is wrong.
+            except (OSError, RagstoneError):
+                # It was replaced or deleted meanwhile; who opens it again is told what is wrong.
                 pass
             finally:
                 self.checked.set()

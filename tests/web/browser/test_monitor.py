@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 from playwright.sync_api import expect
@@ -53,6 +54,19 @@ def test_a_screen_has_no_barrier_and_fits(
     serve: Serve, watch: Callable[..., Watched], day: Path, path: str
 ) -> None:
     looked_at(watch(), serve(day) + path)
+
+
+def test_a_screen_that_waits_has_no_barrier(
+    serve: Serve, watch: Callable[..., Watched], day: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = Event()
+    monkeypatch.setattr(
+        "ragstone.web.monitor_pages.rules_page.rule_delay", lambda *_, **__: over.wait()
+    )
+    try:
+        looked_at(watch(), serve(day) + "/monitor/rules")
+    finally:
+        over.set()
 
 
 @pytest.mark.parametrize(
