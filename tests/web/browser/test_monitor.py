@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+from ragstone.web.monitor_pages.rules_page import rule_delay
 from tests.web.production import a_day
 
 from .conftest import NARROW, Serve, Watched
@@ -60,9 +62,12 @@ def test_a_screen_that_waits_has_no_barrier(
     serve: Serve, watch: Callable[..., Watched], day: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = Event()
-    monkeypatch.setattr(
-        "ragstone.web.monitor_pages.rules_page.rule_delay", lambda *_, **__: over.wait()
-    )
+
+    def late(*rule: Any) -> Any:
+        over.wait()
+        return rule_delay(*rule)
+
+    monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.rule_delay", late)
     try:
         looked_at(watch(), serve(day) + "/monitor/rules")
     finally:
