@@ -47,7 +47,7 @@ from ragstone.stats.agreement.coefficients import (
 )
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.correction.corrected import EXPECTED, Corrected, joined_strata
-from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correction.poststratified import (
     design_effect,
     poststratify,
@@ -344,9 +344,9 @@ def drawn_lines(
         rows = labelled_rows(judged, rng, n)
         labels = judged.people[rows]
         estimates = {
-            ("none", "labels only"): labels_only_rate(
+            ("none", "labels only"): rate_of_labels(
                 labels, clusters=judged.questions[rows] if whole else None
-            ),
+            ).at(0.95),
         }
         for name, scores in (("containment", judged.contained), ("local", judged.outcome)):
             estimates[name, "poststratified"] = poststratify(
@@ -454,7 +454,7 @@ def graded(data: Path, draws: int, seed: int) -> None:
         for _ in range(draws):
             drawn = rng.integers(len(people), size=JUDGED)
             labels, first = people[drawn[:GRADES]], np.arange(GRADES)
-            alone.append(held(labels_only_mean(labels, low=low, high=high), truth))
+            alone.append(held(mean_of_labels(labels, low=low, high=high).at(0.95), truth))
             found = prediction_powered(scores[drawn], first, labels, low=low, high=high).at(0.95)
             powered.append(held(found, truth))
         (held_alone, width_alone, _), (share, width, _) = (

@@ -106,18 +106,8 @@ def test_one_cluster_has_no_interval() -> None:
 
 
 def test_wrong_input_is_refused() -> None:
-    with pytest.raises(InputError, match="one shape") as caught:
-        cluster_bootstrap([[1.0, float("inf")]], [[-1.0]], first, seed=1)
-    assert "sums must be finite" in str(caught.value)
-    assert "at least 0" in str(caught.value)
-    with pytest.raises(InputError, match="every column needs at least one row"):
-        cluster_bootstrap([[0, 1], [0, 1]], [[0, 1], [0, 1]], first, seed=1)
-    with pytest.raises(InputError, match="one finite number"):
-        cluster_bootstrap([[1], [2]], [[1], [1]], lambda means: means, seed=1)
     with pytest.raises(InputError, match="two resamples"):
         cluster_bootstrap([[1], [2]], [[1], [1]], first, seed=1, resamples=1)
-    with pytest.raises(InputError, match="numbers"):
-        cluster_bootstrap([["a"]], [["b"]], first, seed=1)
 
 
 def test_the_number_of_threads_moves_no_digit() -> None:

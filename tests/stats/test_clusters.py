@@ -162,17 +162,12 @@ def test_many_independent_rows_have_nearly_the_plain_interval() -> None:
     assert high - low == pytest.approx(plain[1] - plain[0], rel=0.03)
 
 
-def test_every_fault_of_the_arrays_is_named() -> None:
-    with pytest.raises(InputError) as caught:
-        cluster_t_mean([1, float("nan"), 2], [1, 0])
-    assert "one shape" in str(caught.value)
-    assert "sums must be finite" in str(caught.value)
-    assert "at least 1" in str(caught.value)
-
-
-def test_words_are_not_numbers() -> None:
-    with pytest.raises(InputError, match="array of numbers"):
-        cluster_t_mean(["a", "b"], [1, 1])
+@pytest.mark.parametrize(
+    ("sums", "counts"), [([1, 2], [1]), ([1, float("nan")], [1, 1]), ([1, 2], [1, 0])]
+)
+def test_what_are_no_clusters_is_refused(sums: list[float], counts: list[float]) -> None:
+    with pytest.raises(InputError, match="one shape"):
+        cluster_t_mean(sums, counts)
 
 
 def test_more_successes_than_rows_are_refused() -> None:
@@ -248,17 +243,6 @@ def test_alike_to_rounding_is_one_row_a_cluster() -> None:
     rows = [np.array([0.1 + 0.2, 0.3]), np.array([0.3, 0.3]), np.array([0.3])]
     exact = [np.array([0.3, 0.3]), np.array([0.3, 0.3]), np.array([0.3])]
     assert bounded_ends(rows) == pytest.approx(bounded_ends(exact))
-
-
-def test_impossible_squares_are_refused() -> None:
-    with pytest.raises(InputError, match="less than"):
-        bounded_wilson([1, 1], [2, 2], [0.4, 0.5], low=0, high=1)
-    with pytest.raises(InputError, match="finite and of shape"):
-        bounded_wilson([1, 1], [2, 2], [0.5], low=0, high=1)
-    with pytest.raises(InputError, match="squares must be an array of numbers"):
-        bounded_wilson([1, 1], [2, 2], ["a", "b"], low=0, high=1)
-    with pytest.raises(InputError, match="cannot have means"):
-        bounded_wilson([3, 1], [2, 2], [5, 1], low=0, high=1)
 
 
 def correlated_rates(

@@ -67,8 +67,3 @@ def test_confidence_of_a_promise_is_more_than_a_coin_and_less_than_certain(
 def test_bound_lies_inside_the_unit_interval(bound: float) -> None:
     with pytest.raises(InputError, match="bound of a rate"):
         is_kept(0, 10, bound, confidence=0.9)
-
-
-def test_more_hits_than_rows_are_refused() -> None:
-    with pytest.raises(InputError, match="hits <= n"):
-        is_kept(3, 2, 0.1, confidence=0.9)

@@ -1,11 +1,9 @@
 """Rows that share any of several things belong together."""
 
 import numpy as np
-import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ragstone.core.errors import InputError
 from ragstone.stats.risk_control import linked_clusters
 
 
@@ -26,8 +24,3 @@ def test_clusters_are_the_connected_components_of_scipy() -> None:
     _, expected = connected_components(csr_array(same), directed=False)
     found = linked_clusters(*keys.tolist())
     assert ((found[:, None] == found) == (expected[:, None] == expected)).all()
-
-
-def test_keys_of_different_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="equally long"):
-        linked_clusters([1], [1, 2])

@@ -47,7 +47,7 @@ def test_mean_of_scores_in_a_range_that_share_clusters_is_bounded_wilson() -> No
 
 
 def test_rows_that_share_clusters_need_their_squares() -> None:
-    with pytest.raises(InputError, match="squares is required"):
+    with pytest.raises(InputError, match="need their squares"):
         mean_interval([0.2, 0.4, 1.9], [1, 1, 2], rate=False, low=0, high=1)
 
 
@@ -141,7 +141,7 @@ def test_order_of_rows_does_not_matter(scores: list[bool], random: Random) -> No
 
 def test_scores_out_of_their_range_are_refused() -> None:
     with pytest.raises(InputError, match="cannot have means"):
-        mean_interval([0.5, 3], [1, 2], rate=False, low=0, high=1)
+        mean_interval([0.5, 3], [1, 2], [0.25, 4.5], rate=False, low=0, high=1)
     with pytest.raises(InputError, match="cannot have means"):
         mean_interval([0.5, 1.01], [1, 1], rate=False, low=0, high=1)
     with pytest.raises(InputError, match="low < high"):

@@ -119,14 +119,6 @@ def test_threshold_is_that_of_mapie(seed: int, n: int, bound: float) -> None:
     assert promised(scores[~faithful], grid, bound).value == min(peer.valid_predict_params)
 
 
-@pytest.mark.parametrize(
-    ("scores", "among"), [([np.nan], [0.5]), ([0.1], [np.inf]), ([[0.1]], [0.5])]
-)
-def test_what_is_no_score_is_refused(scores: list[float], among: list[float]) -> None:
-    with pytest.raises(InputError):
-        promised(np.array(scores), np.array(among))
-
-
 def test_clusters_of_another_length_are_refused() -> None:
     with pytest.raises(InputError, match="2 rows have 1 clusters"):
         highest_of_clusters([0.1, 0.2], ["a"])

@@ -103,17 +103,9 @@ def test_too_few_or_too_like_clusters_have_no_interval() -> None:
 def test_cost_without_an_answer_counts() -> None:
     estimate = ratio_of_sums([4, 2, 3], [0, 2, 1])
     assert (estimate.value, estimate.clusters) == (3, 3)
-    with pytest.raises(InputError, match="no denominator"):
-        ratio_of_sums([4, 2, 3], [0, 2, 3], low=0, high=1)
 
 
 def test_wrong_input_is_refused() -> None:
-    with pytest.raises(InputError, match="one shape") as caught:
-        ratio_of_sums([float("inf")], [1, -1])
-    assert "numerators must be finite" in str(caught.value)
-    assert "at least 0" in str(caught.value)
-    with pytest.raises(InputError, match="arrays of numbers"):
-        ratio_of_sums(["a"], [1])
     with pytest.raises(InputError, match="cannot have means"):
         ratio_of_sums([4, 1], [2, 2], low=0, high=1)
     with pytest.raises(InputError, match="level"):

@@ -10,8 +10,13 @@ from typing import Any, Literal
 import polars as pl
 
 from ragstone.core.messages import reason
-from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fleiss
-from ragstone.stats.agreement.coefficients import CoefficientName, mean_kappa
+from ragstone.stats.agreement.coefficients import (
+    CoefficientName,
+    agreement_sequence,
+    alpha,
+    fleiss,
+    mean_kappa,
+)
 from ragstone.stats.agreement.ratings import AgreementCoefficient, Coefficient, observed_agreement
 from ragstone.stats.correction.anytime import mean_sequence
 from ragstone.stats.correction.corrected import Corrected, MeanCorrection

@@ -38,9 +38,17 @@ sums, counts      shape (C,), of each cluster the sum of its scores and its rows
 squares           shape (C,), of each cluster the sum of its squared scores
 ratings           annotators × items; None and NaN mean not rated
 labelled          shape (n,), indices, or shape (N,), a mask, of the labelled rows
+labels            shape (n,), of the labelled rows in their order; 0 or 1 for a rate
+scores, positive  shape (n,), a judge's, higher for likelier positives; true or 1 for a positive
+differences       shape (n,), judge minus people; for rates low is -1 and high is 1
+hits, successes   of n independent rows, in [0, n]
+bound             the promised share, in (0, 1), with a confidence in (.5, 1)
+power             wanted probability that a test decides, in (0, 1); its level is 1 minus its
+                  significance level
+half_width        wanted, above 0, and below .5 for a rate
 
-A function raises InputError for arrays of wrong shapes, and for numbers that are not finite or not
-in the range given.
+A function raises InputError for what a user may give it: levels, ranges, sizes, scores and labels.
+It takes arrays of the shapes described without a check.
 """
 
 from .agreement.ratings import AgreementCoefficient

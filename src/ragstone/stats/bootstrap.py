@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 
-from .cluster_means import Clusters, check_range, wilson_of
+from .cluster_means import Clusters, bounded_interval
 from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, Method, clamp, t_quantile, upper_quantile
 from .weights_and_groups import Floats, Ints
@@ -151,7 +151,7 @@ def cluster_bootstrap(
     Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", sections 3.8 and
     5.3.1.
     """
-    totals = _checked_totals(sums, counts)
+    totals = np.hstack([sums, counts], dtype=np.float64)
     upper_quantile(level)
     if resamples < 2:
         raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
@@ -159,12 +159,7 @@ def cluster_bootstrap(
         return None
     rng = np.random.default_rng(seed)
     means = _resampled_means(join_clusters(totals, keys, rng), resamples, rng)
-    if len(means) == 0:
-        return None
-    statistics = np.asarray(combine(means), dtype=np.float64)
-    if statistics.shape != (len(means),) or not np.isfinite(statistics).all():
-        raise InputError("combine must return one finite number for every row of means.")
-    return percentile_interval(statistics, level, "cluster_bootstrap")
+    return percentile_interval(combine(means), level, "cluster_bootstrap") if len(means) else None
 
 
 def percentile_interval(draws: Floats, level: float, method: Method) -> Interval | None:
@@ -183,27 +178,9 @@ def percentile_interval(draws: Floats, level: float, method: Method) -> Interval
     return Interval(float(low), float(high), level, method)
 
 
-def _checked_totals(sums: ArrayLike, counts: ArrayLike) -> Floats:
-    try:
-        s, n = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"sums and counts must be arrays of numbers: {error}.") from error
-    faults = []
-    if s.ndim != 2 or s.shape != n.shape or s.shape[1] == 0:
-        faults.append(f"sums and counts must be of one shape (C, m), got {s.shape} and {n.shape}")
-    if not np.isfinite(s).all():
-        faults.append("sums must be finite")
-    if not (np.isfinite(n) & (n >= 0)).all():
-        faults.append("counts must be finite and at least 0")
-    if n.ndim == 2 and len(n) and not n.any(axis=0).all():
-        faults.append("every column needs at least one row")
-    if faults:
-        raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
-    return np.hstack([s, n])
-
-
 def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     clusters, columns = len(totals), totals.shape[1] // 2
+    by_column = np.ascontiguousarray(totals.T)
     drawn = np.empty((resamples, 2 * columns))
     block = max(1, DRAWS_AT_ONCE // clusters)
     for start in range(0, resamples, block):
@@ -212,16 +189,11 @@ def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -
         # Each resample's picks get a range of their own, so that one bincount counts the block.
         picks += clusters * np.arange(size)[:, None]
         times = np.bincount(picks.ravel(), minlength=size * clusters).reshape(size, clusters)
-        drawn[start : start + size] = _added(times, totals)
+        # Not BLAS: its order of summation, and so the last digit, depends on the number of threads.
+        drawn[start : start + size] = np.einsum("rc,mc->rm", times.astype(np.float64), by_column)
     sums, counts = drawn[:, :columns], drawn[:, columns:]
     whole = (counts > 0).all(axis=1)
     return np.asarray(sums[whole] / counts[whole])
-
-
-def _added(times: NDArray[np.int64], totals: Floats) -> Floats:
-    # Not BLAS: its order of summation, and so the last digit, depends on the number of threads.
-    columns = np.ascontiguousarray(totals.T)
-    return np.asarray(np.einsum("rc,mc->rm", times.astype(np.float64), columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,45 +237,21 @@ def ratio_of_sums(
     Source: Cochran (1977), "Sampling Techniques", sections 2.11 and 6.3; the form for a range as in
     ``bounded_wilson``.
     """
-    upper = upper_quantile(level)
-    read = _ratio_clusters(numerators, denominators)
-    if not read.counts.any():
-        return RatioEstimate(None, None, len(read.counts))
-    clusters = read.moments
-    value = clamp(clusters.mean, low, high)
-    interval: Interval | None
-    if low is None or high is None:
-        interval = _delta(clusters, low, high, level) if clusters.size > 1 else None
-    else:
-        ratios = _one_row_each(read, low, high)
-        interval = None
-        if ratios.size > 1:
-            least, greatest = wilson_of(ratios.stretched(low, high), upper)
-            span = high - low
-            interval = Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
-    return RatioEstimate(value, interval, clusters.size)
-
-
-def _ratio_clusters(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
-    try:
-        a = np.asarray(numerators, dtype=np.float64)
-        b = np.asarray(denominators, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"numerators and denominators must be arrays of numbers: {error}."
-        ) from error
-    faults = []
-    if a.ndim != 1 or a.shape != b.shape:
-        faults.append(f"both must be of one shape (C,), got {a.shape} and {b.shape}")
-    if not np.isfinite(a).all():
-        faults.append("numerators must be finite")
-    if not (np.isfinite(b) & (b >= 0)).all():
-        faults.append("denominators must be finite and at least 0")
-    if faults:
-        raise InputError(f"A ratio of sums cannot be computed: {'; '.join(faults)}.")
+    upper_quantile(level)
+    a, b = (np.asarray(of, dtype=np.float64) for of in (numerators, denominators))
     not_empty = (a != 0) | (b != 0)
     a, b = a[not_empty], b[not_empty]
-    return Clusters(a, b, np.divide(a * a, b, out=np.zeros_like(a), where=b > 0))
+    if not b.any():
+        return RatioEstimate(None, None, len(b))
+    read = Clusters(a, b, np.divide(a * a, b, out=np.zeros_like(a), where=b > 0))
+    clusters, interval = read.moments, None
+    if low is not None and high is not None:
+        # Each cluster as a row of its own; divided by their mean, denominators need no unit.
+        rows = [column / b.mean() for column in (a, b, read.squares)]
+        interval = bounded_interval(moments_of(*rows), level, low, high)
+    elif clusters.size > 1:
+        interval = _delta(clusters, low, high, level)
+    return RatioEstimate(clamp(clusters.mean, low, high), interval, clusters.size)
 
 
 def _delta(
@@ -314,18 +262,3 @@ def _delta(
     ends = clamp(ratio - half, low, high), clamp(ratio + half, low, high)
     interval = Interval(*ends, level, "ratio_delta")
     return None if interval.high - interval.low <= ROUNDING * abs(ratio) else interval
-
-
-def _one_row_each(clusters: Clusters, low: float, high: float) -> ClusterMoments:
-    """Every cluster as one row with its own ratio, weighted by its denominator.
-
-    Denominators are divided by their mean, so that their unit does not matter.
-    """
-    if (clusters.sums[clusters.counts == 0] != 0).any():
-        raise InputError(
-            f"A ratio from {low} to {high} cannot have a cluster with a numerator and no "
-            "denominator."
-        )
-    check_range(clusters.moments, low, high)
-    unit = clusters.counts.mean()
-    return moments_of(clusters.sums / unit, clusters.counts / unit, clusters.squares / unit)

@@ -23,9 +23,6 @@ ALIKE = 1e-12
 OUTSIDE = 1e-6
 """Tolerance for scores beyond their range, relative to its ends."""
 
-SQUARES = 1e-9
-"""Relative tolerance for sums of squares below their theoretical minimum."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
@@ -63,31 +60,14 @@ def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
-    """Check the arrays and convert them.
-
-    Args:
-        squares: Shape (C,). Sum of the squared scores of each cluster. None: as if all rows of a
-            cluster had the same score.
-    """
-    s, n = _floats("sums", sums), _floats("counts", counts)
-    faults = []
-    if s.ndim != 1 or s.shape != n.shape:
-        faults.append(f"sums and counts must be of one shape (C,), got {s.shape} and {n.shape}")
-    if not np.isfinite(s).all():
-        faults.append("sums must be finite")
-    if not (np.isfinite(n) & (n >= 1)).all():
-        faults.append("counts must be finite and at least 1")
-    if faults:
-        raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
-    least = s * s / n
-    if squares is None:
-        return Clusters(s, n, least)
-    q = _floats("squares", squares)
-    if q.shape != s.shape or not np.isfinite(q).all():
-        raise InputError(f"squares must be finite and of shape {s.shape}, got shape {q.shape}.")
-    if (q < least * (1 - SQUARES)).any():
-        raise InputError("The squared scores of a cluster cannot sum to less than sums² / counts.")
-    return Clusters(s, n, q)
+    """Return clusters; without squares, as if all rows of a cluster had the same score."""
+    s, n = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+    if s.ndim != 1 or s.shape != n.shape or not np.isfinite(s).all() or not (n >= 1).all():
+        raise InputError(
+            f"Sums must be finite and counts at least 1, each of one shape (C,), got {s.shape} and "
+            f"{n.shape}."
+        )
+    return Clusters(s, n, s * s / n if squares is None else np.asarray(squares, dtype=np.float64))
 
 
 def t_interval(
@@ -126,9 +106,6 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
     ``benchmarks/interval_coverage.py`` measures its coverage. The interval is None for fewer than
     two clusters.
 
-    Args:
-        sums: Shape (C,). Successes of each cluster, in [0, count].
-
     Source: Dean & Pagano (2015), "Evaluating confidence interval methods for binomial proportions
     in clustered surveys", for Wilson's interval on the effective sample size; the half cluster is
     ours.
@@ -142,8 +119,7 @@ def rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
     check_rates(clusters)
     if clusters.size < 2:
         return None
-    low, high = wilson_of(of_rate(clusters), upper)
-    return Interval(low, high, level, "cluster_wilson")
+    return Interval(*wilson_of(of_rate(clusters), upper), level, "cluster_wilson")
 
 
 def bounded_interval(
@@ -258,13 +234,6 @@ def check_range(clusters: ClusterMoments, low: float | None, high: float | None)
         )
 
 
-def _floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be an array of numbers: {error}.") from error
-
-
 ROUNDING = 1e-12
 
 
@@ -305,17 +274,11 @@ def mean_interval(
     Args:
         squares: Shape (C,). Sum of the squared scores of each cluster. Required for bounded scores
             in clusters of several rows.
-        low: The least possible score, None for no bound. A rate's is 0.
-        high: The greatest possible score, None for no bound. A rate's is 1.
     """
     clusters = read_clusters(sums, counts, None if rate else squares).moments
     bounded = not rate and low is not None and high is not None
     if bounded and squares is None and clusters.largest > 1:
-        check_range(clusters, low, high)
-        raise InputError(
-            "For bounded scores in clusters of several rows, squares is required: the sum of "
-            "the squared scores of each cluster."
-        )
+        raise InputError("Bounded scores in clusters of several rows need their squares.")
     return mean_of_clusters(clusters, rate=rate, low=low, high=high, level=level)
 
 
@@ -340,18 +303,11 @@ def mean_of_clusters(
         value = clusters.mean
     else:
         check_range(clusters, low, high)
-        if low is None or high is None:
-            interval = _free_interval(clusters, low, high, level)
-        else:
-            interval = bounded_interval(clusters, level, low, high)
         value = clamp(clusters.mean, low, high)
+        if low is not None and high is not None:
+            interval = bounded_interval(clusters, level, low, high)
+        else:
+            interval = t_interval(clusters, level, low=low, high=high)
+            if interval and interval.high - interval.low <= ROUNDING * abs(clusters.mean):
+                interval = None
     return MeanEstimate(value, interval, round(clusters.rows), clusters.size)
-
-
-def _free_interval(
-    clusters: ClusterMoments, low: float | None, high: float | None, level: float
-) -> Interval | None:
-    interval = t_interval(clusters, level, low=low, high=high)
-    if interval is None or interval.high - interval.low <= ROUNDING * abs(clusters.mean):
-        return None
-    return interval

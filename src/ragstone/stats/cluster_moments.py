@@ -4,7 +4,7 @@ Clusters may come in any number of pieces, as long as each is whole: the moments
 the sum of the pieces' moments, up to rounding.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,15 +75,12 @@ class ClusterMoments:
     def stretched(self, low: float, high: float) -> "ClusterMoments":
         """The same scores rescaled so that ``low`` becomes 0 and ``high`` becomes 1."""
         span = high - low
-        return ClusterMoments(
-            size=self.size,
-            rows=self.rows,
+        return replace(
+            self,
             total=(self.total - low * self.rows) / span,
             squares=(self.squares - 2 * low * self.total + low**2 * self.rows) / span**2,
             spread=self.spread / span**2,
             slope=self.slope / span,
-            sizes=self.sizes,
-            largest=self.largest,
             least=(self.least - low) / span,
             greatest=(self.greatest - low) / span,
         )
@@ -101,9 +98,9 @@ class ClusterMoments:
             return self if self.size else other
         rows, largest = self.rows + other.rows, max(self.largest, other.largest)
         gap = other.mean - self.mean
-        here = self._centred(gap * (other.rows / rows), largest)
-        there = other._centred(-gap * (self.rows / rows), largest)
-        spread, slope, sizes = (a + b for a, b in zip(here, there, strict=True))
+        mine = self._centred(gap * (other.rows / rows), largest)
+        theirs = other._centred(-gap * (self.rows / rows), largest)
+        spread, slope, sizes = (a + b for a, b in zip(mine, theirs, strict=True))
         return ClusterMoments(
             size=self.size + other.size,
             rows=rows,

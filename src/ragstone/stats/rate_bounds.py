@@ -10,8 +10,6 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from ragstone.core.errors import InputError
-
 from .cluster_means import ALIKE, Clusters, check_rates, effective_rows, of_rate, read_clusters
 from .distributions import (
     LEAST_P,
@@ -49,8 +47,6 @@ def worst_best(
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are, ``"0"`` if neither;
             then the lower bound comes first.
     """
-    if n < 0 or n_missing < 0:
-        raise InputError(f"Counts cannot be negative, got n {n} and n_missing {n_missing}.")
     rows = n + n_missing
     if rows == 0:
         return None
@@ -163,9 +159,6 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
     clusters, which may by chance have similar results; r is estimated from all clusters of several
     rows. The result is None for no rows, and for a single cluster of several rows, which does not
     show how clusters vary.
-
-    Args:
-        sums: Shape (C,). Successes of each cluster, in [0, count].
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect by r; Fleiss, Levin &
     Paik (2003), "Statistical Methods for Rates and Proportions", section 18.3, for r by the

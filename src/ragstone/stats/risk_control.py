@@ -31,11 +31,6 @@ def upper_bound(hits: int, n: int, *, confidence: float) -> float:
 
     The result lies in (0, 1]; 1 for no rows.
 
-    Args:
-        hits: In [0, n].
-        n: Independent rows, at least 0.
-        confidence: In (.5, 1).
-
     Source: Clopper & Pearson (1934), "The use of confidence or fiducial limits illustrated in the
     case of the binomial".
     """
@@ -50,18 +45,9 @@ def lower_bound(hits: int, n: int, *, confidence: float) -> float:
 
 
 def is_kept(hits: int, n: int, bound: float, *, confidence: float) -> bool:
-    """Test if a rate is at most the bound: P(X <= hits | n, bound) <= 1 - confidence.
-
-    Args:
-        hits: In [0, n].
-        n: Independent rows, at least 0.
-        bound: In (0, 1).
-        confidence: In (.5, 1).
-    """
+    """Test if a rate is at most the bound: P(X <= hits | n, bound) <= 1 - confidence."""
     if not 0 < bound < 1:
         raise InputError(f"The bound of a rate must lie inside (0, 1), got {bound}.")
-    if not 0 <= hits <= n:
-        raise InputError(f"A rate needs 0 <= hits <= n, got {hits} of {n}.")
     _two_sided(confidence)
     if n == 0:
         return False
@@ -99,8 +85,6 @@ def highest_of_clusters(scores: ArrayLike, clusters: Codes | None = None) -> Flo
         scores: Shape (n,); minus infinity for what can never reach a threshold, but not NaN.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or np.isnan(values).any():
-        raise InputError("Scores must be of shape (n,) and none may be NaN.")
     codes = cluster_codes(clusters, len(values))
     if codes is None:
         return values
@@ -118,10 +102,7 @@ def linked_clusters(*keys: Sequence[Hashable]) -> Ints:
     Args:
         keys: Each of length n. A row whose key is None is linked by its other keys alone.
     """
-    sizes = {len(key) for key in keys}
-    if len(sizes) != 1:
-        raise InputError(f"The keys that link rows must be equally long, got {sorted(sizes)}.")
-    parent = list(range(sizes.pop()))
+    parent = list(range(len(keys[0])))
 
     def root(row: int) -> int:
         while parent[row] != row:
@@ -193,16 +174,12 @@ def promised_threshold(
         scores: Shape (n,), of the rows that must rarely reach the threshold. Not NaN; minus
             infinity for one that never can.
         among: Shape (m,), finite: the candidates.
-        bound: The promise, in (0, 1).
-        confidence: In (.5, 1).
 
     Source: Angelopoulos et al. (2021), "Learn then Test: Calibrating Predictive Algorithms to
     Achieve Risk Control", with fixed-sequence testing; Clopper & Pearson (1934) for the test. One
     row a cluster is ours; ``benchmarks/promise.py`` measures how often the promise is kept.
     """
     candidates = np.unique(np.asarray(among, dtype=np.float64))[::-1]
-    if not np.isfinite(candidates).all():
-        raise InputError("The candidates for a threshold must be finite.")
     highest = np.sort(highest_of_clusters(scores, clusters))
     size = len(highest)
     most = most_hits(size, bound, confidence=confidence)
@@ -251,8 +228,6 @@ def answered_from(
     Args:
         scores: Shape (n,), in [0, 1].
         wrong: Shape (n,), true or 1 for a row that should not have been answered.
-        bound: The promise, in (0, 1).
-        confidence: In (.5, 1).
 
     Source: Geifman & El-Yaniv (2017), "Selective Classification for Deep Neural Networks";
     Angelopoulos et al. (2021), "Learn then Test", for the fixed sequence.
@@ -267,18 +242,18 @@ def answered_from(
     answered = len(highest) - np.searchsorted(highest, grid, side="left")
     hits = len(worst) - np.searchsorted(worst, grid, side="left")
     start = int(np.searchsorted(answered, rows_needed(bound, confidence=confidence), side="left"))
-    at, kept = start, False
+    at, holds = start, False
     for tried in range(start, len(grid)):
         if not is_kept(int(hits[tried]), int(answered[tried]), bound, confidence=confidence):
             break
-        at, kept = tried, True
+        at, holds = tried, True
     # Where too few clusters are there at all, the last point tells how many.
     at = min(at, GRID)
     reason: Refusal | None = None
-    if not kept:
+    if not holds:
         reason = "not_apart" if start <= GRID else "too_few" if len(values) else "nothing_to_test"
     return PromisedThreshold(
-        value=float(grid[at]) if kept else None,
+        value=float(grid[at]) if holds else None,
         hits=int(hits[at]),
         upper=upper_bound(int(hits[at]), int(answered[at]), confidence=confidence),
         clusters=int(answered[at]),
@@ -399,8 +374,6 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
 def thinned(scores: ArrayLike) -> Floats:
     """The scores in ascending order; of more than 500, as many at evenly spaced ranks."""
     values = np.sort(np.asarray(scores, dtype=np.float64))
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise InputError("Scores must be of shape (n,) and finite.")
     if len(values) <= MOST_POINTS:
         return values
     ranks = (np.arange(MOST_POINTS) + 0.5) * len(values) / MOST_POINTS

@@ -31,8 +31,6 @@ def kish_size(weights: ArrayLike) -> float:
     Source: Kish (1965), "Survey Sampling", section 11.7.
     """
     values = np.asarray(weights, dtype=np.float64)
-    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
-        raise InputError("Weights must be of shape (n,), finite and at least 0.")
     largest = float(values.max(initial=0.0))
     if largest == 0:
         return 0.0
@@ -188,11 +186,6 @@ def heavy_wilson_ends(
     binomial proportions in clustered surveys", for his interval on an effective sample size; adding
     half a row is ours. ``benchmarks/calibration.py`` measures the coverage.
     """
-    if not (low < high and low <= value <= high and variance >= 0 and rows >= 1):
-        raise InputError(
-            f"Needs low <= value <= high, a variance of 0 or more and a row, got {low}, {value}, "
-            f"{high}, {variance} and {rows}."
-        )
     q, span = t_quantile(upper_quantile(level), df), high - low
     share, spread = (value - low) / span, variance / span**2
     if spread <= ALIKE:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from ragstone.core.errors import InputError
 from ragstone.stats import AgreementCoefficient
 from tests.stats.coefficients import cohen_kappa, krippendorff_alpha, percent_agreement
 
@@ -101,13 +100,6 @@ def test_nothing_rated_twice_has_no_agreement() -> None:
     assert percent_agreement(ratings) == nothing
     assert cohen_kappa(*ratings) == nothing
     assert krippendorff_alpha([]) == nothing
-
-
-def test_annotators_need_the_same_items() -> None:
-    with pytest.raises(InputError, match="same number of items"):
-        cohen_kappa([1, 2], [1])
-    with pytest.raises(InputError, match="same number of items"):
-        krippendorff_alpha([[1, 2], [1]])
 
 
 def test_golden_vectors_hold(shared: Path) -> None:

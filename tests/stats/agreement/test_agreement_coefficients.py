@@ -12,7 +12,6 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
-from ragstone.core.errors import InputError
 from ragstone.stats.agreement.coefficients import (
     CoefficientName,
     Scale,
@@ -217,12 +216,6 @@ def test_amounts_have_no_kappa_and_words_no_distances() -> None:
     assert quadratic_kappa(words).reason == "not_numbers"
     assert krippendorff_alpha(words, scale="interval").reason == "not_numbers"
     assert agreement_coefficients(words)["weighted_kappa"].reason == "nominal_scale"
-
-
-def test_annotators_need_the_same_items() -> None:
-    for coefficient in (fleiss_kappa, gwet_ac1, light_kappa, quadratic_kappa):
-        with pytest.raises(InputError, match="same number of items"):
-            coefficient([[1, 2], [1]])
 
 
 def test_one_item_that_two_labelled_is_enough_for_a_value() -> None:

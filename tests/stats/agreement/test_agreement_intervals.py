@@ -137,9 +137,7 @@ def test_a_single_pair_among_items_labelled_once_has_no_interval() -> None:
     assert all(one.interval is None for one in found.values())
 
 
-def test_a_wrong_number_of_clusters_or_draws_is_refused() -> None:
-    with pytest.raises(InputError, match="cluster"):
-        agreement_coefficients([[1, 0], [1, 1]], clusters=["a"])
+def test_a_wrong_number_of_draws_is_refused() -> None:
     with pytest.raises(InputError, match="two resamples"):
         agreement_coefficients([[1, 0], [1, 1]], resamples=1)
 

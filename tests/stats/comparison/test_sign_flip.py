@@ -92,10 +92,7 @@ def test_the_same_seed_gives_the_same_p() -> None:
     assert sign_flip_test(d, seed=7) != sign_flip_test(d, seed=8)
 
 
-@pytest.mark.parametrize("sums", [[[1.0]], [float("nan")], [float("inf")], ["x"]])
-def test_what_are_no_sums_is_refused(sums: list[object]) -> None:
-    with pytest.raises(InputError):
-        sign_flip_test(sums, seed=0)  # type: ignore[arg-type]
+def test_no_resample_is_refused() -> None:
     with pytest.raises(InputError, match="resample"):
         sign_flip_test([1.0], seed=0, resamples=0)
 

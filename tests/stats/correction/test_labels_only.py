@@ -8,14 +8,14 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from ragstone.stats import cluster_wilson, mean_interval, t_quantile, wilson
 from ragstone.stats.correction.corrected import effective_labels_of_rate
-from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correction.ppi_and_rogan_gladen import prediction_powered
 from ragstone.stats.distributions import Interval, wilson_ends
 from tests.stats.intervals import bounded_wilson, ends
 
 
 def test_independent_labels_have_wilsons_interval_and_count_one_each() -> None:
-    result = labels_only_rate([1] * 3 + [0] * 17)
+    result = rate_of_labels([1] * 3 + [0] * 17).at(0.95)
     assert ends(result.interval) == ends(wilson(3, 20))
     assert result.effective_labels == pytest.approx(20)
     assert result.flags == ()
@@ -23,20 +23,20 @@ def test_independent_labels_have_wilsons_interval_and_count_one_each() -> None:
 
 @pytest.mark.parametrize("successes", [0, 1, 25, 50])
 def test_effective_labels_of_wilson_are_its_rows(successes: int) -> None:
-    result = labels_only_rate([1] * successes + [0] * (50 - successes), level=0.9)
+    result = rate_of_labels([1] * successes + [0] * (50 - successes)).at(0.9)
     assert result.effective_labels == pytest.approx(50)
 
 
 def test_clustered_labels_have_cluster_wilson() -> None:
     labels, clusters = [1, 1, 0, 0, 0, 1, 0, 1], [0, 0, 1, 1, 1, 2, 3, 3]
-    result = labels_only_rate(labels, clusters=clusters)
+    result = rate_of_labels(labels, clusters=clusters).at(0.95)
     assert ends(result.interval) == pytest.approx(ends(cluster_wilson([2, 0, 1, 1], [2, 3, 1, 2])))
     assert set(result.flags) == {"few_labels", "few_clusters"}
 
 
 def test_weighted_rate_by_hand() -> None:
     # 4 of weight 1, 2 of weight 4: rate (1 + 4) / 12.
-    result = labels_only_rate([1, 0, 0, 0, 1, 0], weights=[1, 1, 1, 1, 4, 4])
+    result = rate_of_labels([1, 0, 0, 0, 1, 0], weights=[1, 1, 1, 1, 4, 4]).at(0.95)
     assert result.value == pytest.approx(5 / 12)
     low, high = ends(result.interval)
     plain = ends(wilson(5, 12))
@@ -54,8 +54,8 @@ def test_labels_of_unequal_weight_that_are_all_alike_count_as_kish_says() -> Non
     assert expected[0] == pytest.approx(0.009, abs=5e-4)
     ones = np.ones(21)
     for found in (
-        labels_only_rate(ones, weights=LOPSIDED),
-        labels_only_mean(ones, low=0, high=1, weights=LOPSIDED),
+        rate_of_labels(ones, weights=LOPSIDED).at(0.95),
+        mean_of_labels(ones, low=0, high=1, weights=LOPSIDED).at(0.95),
         prediction_powered(
             np.linspace(0, 1, 21), np.arange(21), ones, low=0, high=1, weights=LOPSIDED
         ).at(0.95),
@@ -71,8 +71,8 @@ def test_clusters_of_unequal_size_that_are_all_alike_count_as_kish_says() -> Non
     for interval in (
         cluster_wilson(sums, sums),
         bounded_wilson(sums, sums, sums, low=0, high=1),
-        labels_only_rate(ones, clusters=clusters).interval,
-        labels_only_mean(ones, low=0, high=1, clusters=clusters).interval,
+        rate_of_labels(ones, clusters=clusters).at(0.95).interval,
+        mean_of_labels(ones, low=0, high=1, clusters=clusters).at(0.95).interval,
     ):
         assert ends(interval) == pytest.approx(expected)
 
@@ -80,7 +80,7 @@ def test_clusters_of_unequal_size_that_are_all_alike_count_as_kish_says() -> Non
 def test_mean_without_a_scale_is_students() -> None:
     labels = np.random.default_rng(1).normal(size=30)
     expected = DescrStatsW(labels).tconfint_mean()
-    assert ends(labels_only_mean(labels).interval) == pytest.approx(expected)
+    assert ends(mean_of_labels(labels).at(0.95).interval) == pytest.approx(expected)
 
 
 def test_clustered_mean_has_the_cluster_robust_error_of_statsmodels() -> None:
@@ -90,7 +90,7 @@ def test_clustered_mean_has_the_cluster_robust_error_of_statsmodels() -> None:
     fit = sm.OLS(labels, np.ones(48)).fit(
         cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
     )
-    interval = labels_only_mean(labels, clusters=clusters).interval
+    interval = mean_of_labels(labels, clusters=clusters).at(0.95).interval
     assert ends(interval) == pytest.approx(tuple(fit.conf_int()[0]))
 
 
@@ -110,31 +110,32 @@ def test_mean_on_a_scale_is_that_of_all_metrics(clustered: bool) -> None:
     clusters = np.arange(40) // 4 if clustered else np.arange(40)
     sums, counts, squares = (np.bincount(clusters, weights=labels**k) for k in (1, 0, 2))
     expected = mean_interval(sums, counts, squares, rate=False, low=0, high=1)
-    result = labels_only_mean(labels, low=0, high=1, clusters=clusters if clustered else None)
+    named = clusters if clustered else None
+    result = mean_of_labels(labels, low=0, high=1, clusters=named).at(0.95)
     assert ends(result.interval) == pytest.approx(ends(expected.interval))
 
 
 def test_weighted_mean_on_a_scale_is_about_students_in_the_middle() -> None:
     rng = np.random.default_rng(5)
     labels, weights = rng.beta(3, 3, 400), rng.uniform(1, 3, 400)
-    low, high = ends(labels_only_mean(labels, low=0, high=1, weights=weights).interval)
+    low, high = ends(mean_of_labels(labels, low=0, high=1, weights=weights).at(0.95).interval)
     ready = mean_of_labels(labels, weights=weights)
     width = 2 * t_quantile(0.975, ready.df) * ready.standard_error
     assert high - low == pytest.approx(width, rel=0.02)
 
 
 def test_equal_labels_on_a_scale_have_an_interval() -> None:
-    result = labels_only_mean([3.0] * 25, low=1, high=5)
+    result = mean_of_labels([3.0] * 25, low=1, high=5).at(0.95)
     low, high = ends(result.interval)
     assert 1 < low < 3 < high < 5
     assert result.effective_labels == pytest.approx(25)
 
 
 def test_undefined_is_said() -> None:
-    assert labels_only_rate([]).reason == "no_labels"
-    assert labels_only_mean([]).reason == "no_labels"
-    assert labels_only_mean([2.0, 2.0]).reason == "no_variation"
-    one = labels_only_rate([1, 0], clusters=[5, 5])
+    assert rate_of_labels([]).at(0.95).reason == "no_labels"
+    assert mean_of_labels([]).at(0.95).reason == "no_labels"
+    assert mean_of_labels([2.0, 2.0]).at(0.95).reason == "no_variation"
+    one = rate_of_labels([1, 0], clusters=[5, 5]).at(0.95)
     assert (one.value, one.interval, one.reason) == (0.5, None, "one_cluster")
 
 
@@ -151,12 +152,12 @@ def test_mean_of_a_few_labels_is_students_too(n: int) -> None:
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_effective_labels_of_a_mean_without_a_judge_are_its_labels(n: int, level: float) -> None:
     labels = np.random.default_rng(n).normal(size=n)
-    assert labels_only_mean(labels, level=level).effective_labels == pytest.approx(n)
+    assert mean_of_labels(labels).at(level).effective_labels == pytest.approx(n)
 
 
 def test_what_tells_less_than_two_labels_is_worth_less_in_proportion() -> None:
     # Two clusters of three rows alike: a label varies by .3, the mean by .25.
-    found = labels_only_mean([0.0] * 3 + [1.0] * 3, clusters=[0] * 3 + [1] * 3)
+    found = mean_of_labels([0.0] * 3 + [1.0] * 3, clusters=[0] * 3 + [1] * 3).at(0.95)
     assert found.effective_labels == pytest.approx(0.3 / 0.25)
 
 
@@ -171,6 +172,6 @@ def test_an_interval_that_is_hardly_wider_than_a_point_is_worth_any_number_of_la
 def test_a_mean_is_bounded_only_where_its_scale_has_both_ends(
     low: float | None, high: float | None, method: str
 ) -> None:
-    interval = labels_only_mean([0.2, 0.4, 0.9, 0.5], low=low, high=high).interval
+    interval = mean_of_labels([0.2, 0.4, 0.9, 0.5], low=low, high=high).at(0.95).interval
     assert interval is not None
     assert interval.method == method

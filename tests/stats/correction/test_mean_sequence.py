@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.stats.correction.anytime import mean_sequence
-from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.correction.labels_only import mean_of_labels
 from ragstone.stats.distributions import Interval, look_quantile, wilson_ends
 
 LOOKS = (50, 70, 100, 150, 250, 400)
@@ -47,7 +47,7 @@ def test_weights_move_it_about_the_weighted_mean() -> None:
     labels, weights = np.repeat([1.0, 0.0], [40, 60]), np.repeat([1.0, 4.0], [40, 60])
     interval = found(labels, low=0, high=1, weights=weights)
     assert interval.low < 40 / 280 < interval.high < 0.4
-    once = labels_only_mean(labels, low=0, high=1, weights=weights).interval
+    once = mean_of_labels(labels, low=0, high=1, weights=weights).at(0.95).interval
     assert once is not None
     assert interval.low < once.low < once.high < interval.high
 

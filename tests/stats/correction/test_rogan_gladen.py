@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ragstone.core.errors import InputError
 from ragstone.stats.correction.corrected import Corrected
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
     CountedRate,
@@ -102,8 +101,3 @@ def test_clusters_widen_the_interval() -> None:
     assert alone is not None
     assert shared is not None
     assert shared.high - shared.low > alone.high - alone.low
-
-
-def test_verdicts_other_than_0_and_1_are_refused() -> None:
-    with pytest.raises(InputError, match="each 0 or 1"):
-        error_corrected([0, 2], [0], [1]).at(0.95)

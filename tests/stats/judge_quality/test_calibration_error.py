@@ -51,8 +51,6 @@ def test_calibrated_judge_has_the_error_that_chance_gives() -> None:
 def test_undefined_and_wrong_input_are_said() -> None:
     nothing = calibration_error([], [])
     assert (nothing.value, nothing.n, nothing.reason) == (None, 0, "no_rows")
-    with pytest.raises(InputError, match="at least one bin"):
-        calibration_error([0.2], [0], bins=0)
     with pytest.raises(InputError, match=r"\[0, 1\]"):
         calibration_error([1.2], [1])
     with pytest.raises(InputError, match="one shape"):
@@ -66,8 +64,6 @@ def test_few_grades_are_a_stratum_each_and_many_scores_are_cut() -> None:
     assert np.bincount(strata).tolist() == [200] * 5
     assert all(scores[strata == k].max() < scores[strata == k + 1].min() for k in range(4))
     assert strata_of(scores, most=1).tolist() == [0] * 1000
-    with pytest.raises(InputError, match="finite"):
-        strata_of([float("nan")])
 
 
 def test_one_bin_has_the_gap_of_the_means() -> None:

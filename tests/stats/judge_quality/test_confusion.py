@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
-from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
 from ragstone.stats.judge_quality.confusion import confusion
 
@@ -60,10 +59,3 @@ def test_rates_of_no_rows_are_undefined() -> None:
     assert result.specificity is not None
     assert (result.specificity.value, result.specificity.reason) == (None, "no_such_rows")
     assert confusion([], []).reason == "no_rows"
-
-
-def test_missing_labels_and_rows_without_a_partner_are_refused() -> None:
-    with pytest.raises(InputError, match="1 of 2 labels of the judge are missing"):
-        confusion([1, None], [1, 0])
-    with pytest.raises(InputError, match="2 labels and people have 1"):
-        confusion([1, 1], [1])

@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.core.errors import InputError
 from ragstone.stats.judge_quality.rank_measures import RankCorrelation, kendall, spearman
 from ragstone.stats.weights_and_groups import mean_ranks
 
@@ -74,10 +73,6 @@ def test_undefined_is_said() -> None:
     assert kendall([1, 1, 1], [1, 2, 3]).reason == "no_variation"
     perfect = kendall([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
     assert (perfect.value, perfect.interval) == (1, None)
-    with pytest.raises(InputError, match="one shape"):
-        spearman([1, 2], [1])
-    with pytest.raises(InputError, match="finite"):
-        kendall([1, float("nan")], [1, 2])
 
 
 def delta_of_kendall(x: Floats, y: Floats) -> Floats:

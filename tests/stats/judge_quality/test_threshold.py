@@ -5,7 +5,6 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 
-from ragstone.core.errors import InputError
 from ragstone.stats.judge_quality.confusion import Criterion, best_threshold, criterion_of
 
 CRITERIA: list[Criterion] = ["f1", "youden", "accuracy", "kappa"]
@@ -89,5 +88,3 @@ def test_undefined_is_said() -> None:
     assert best_threshold([1, 1], [1, 0]).reason == "no_variation"
     few = best_threshold([1, 2, 3], [0, 1, 1])
     assert (few.value, few.cross_validated, few.reason) == (1.5, None, "too_few")
-    with pytest.raises(InputError, match="folds >= 2"):
-        best_threshold([1, 2], [0, 1], folds=1)

@@ -161,12 +161,6 @@ def test_a_promise_out_of_its_range_is_refused(alpha: float, looks: int, detecto
         promised_limit(alpha, looks, detectors=detectors)
 
 
-@pytest.mark.parametrize(("looks", "detectors"), [(0.5, 1), (float("nan"), 1), (10, 0)])
-def test_a_distance_of_alarms_out_of_its_range_is_refused(looks: float, detectors: int) -> None:
-    with pytest.raises(InputError):
-        limit_of_gap(looks, detectors=detectors)
-
-
 def test_many_answers_at_once_are_as_one_by_one_and_as_kept_over_restarts() -> None:
     rng = np.random.default_rng(3)
     scores = np.where(np.arange(3000) < 1000, rng.random(3000) ** 0.2, rng.random(3000) ** 0.4)
@@ -248,35 +242,6 @@ def test_no_answers_change_nothing() -> None:
 def test_settings_out_of_their_range_are_refused(bar: float, limit: float, least: float) -> None:
     with pytest.raises(InputError):
         Detector(bar, limit, least)
-
-
-@pytest.mark.parametrize(
-    ("scores", "probabilities", "says"),
-    [
-        ([1.2], None, "on_a_share"),
-        ([float("nan")], None, "on_a_share"),
-        ([0.5], [0.2], "from 0.25"),
-        ([0.5], [1.5], "to 1"),
-        ([0.5, 0.5], [1.0], "probability"),
-    ],
-)
-def test_answers_that_cannot_be_are_refused(
-    scores: object, probabilities: object, says: str
-) -> None:
-    detector = Detector(0.5, 10, 0.25)
-    with pytest.raises(InputError, match=says):
-        detector.step(
-            detector.start(),
-            scores,  # type: ignore[arg-type]
-            probabilities=probabilities,  # type: ignore[arg-type]
-        )
-
-
-def test_a_state_of_another_bar_is_refused() -> None:
-    detector = Detector(0.999, 10)
-    assert len(detector.bets.stakes) != len(bets_against(0.5).stakes)
-    with pytest.raises(InputError, match="another bar"):
-        detector.step(Detector(0.5, 10).start(), [1.0])
 
 
 def place_by_definition(scores: list[float]) -> tuple[int, list[int]]:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ragstone.core.errors import InputError
 from ragstone.stats.monitoring.windows import WeightedSums
 
 X = np.array([0.0, 1.0, 0.5, 1.0])
@@ -49,12 +48,3 @@ def test_windows_of_several_steps_are_as_if_all_their_scores_were_in_one() -> No
     steps = [WeightedSums.of(X[k : k + 1], W[k : k + 1]) for k in range(4)]
     windows = joined(*steps).over(3)
     assert same(windows, joined(WeightedSums.of(X[:3], W[:3]), WeightedSums.of(X[1:], W[1:])))
-
-
-@pytest.mark.parametrize(
-    ("scores", "weights"),
-    [([0.5], [0.0]), ([0.5], [1.0, 1.0]), ([float("nan")], [1.0]), ([0.5], [float("inf")])],
-)
-def test_what_is_no_score_or_weight_is_refused(scores: list[float], weights: list[float]) -> None:
-    with pytest.raises(InputError):
-        WeightedSums.of(scores, weights)

@@ -124,9 +124,6 @@ def test_the_same_seed_gives_the_same_draws() -> None:
         lambda: judged_rate(1.3, 0.9, 0.9, judged=10),
         lambda: judged_rate(0.3, 0.9, -1, judged=10),
         lambda: judged_rate(0.3, 0.9, 0.9, judged=0),
-        lambda: Design(0.5),
-        lambda: expected_half_width(judged_rate(0.3, 0.9, 0.9, judged=10), 20),
-        lambda: half_widths(judged_rate(0.3, 0.9, 0.9, judged=10), 20),
     ],
 )
 def test_arguments_out_of_range_are_refused(wrong: object) -> None:

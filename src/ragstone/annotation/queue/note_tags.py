@@ -15,7 +15,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.stats.correction.corrected import ONE_CLUSTER
-from ragstone.stats.correction.labels_only import labels_only_rate
+from ragstone.stats.correction.labels_only import rate_of_labels
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import codes_of, shared_codes
 
@@ -196,7 +196,7 @@ class QueueTags:
         tag_counts = []
         for name in names:
             carries = np.array([float(name in by_item.get(item, ())) for item in labelled])
-            rate = labels_only_rate(carries, weights=weights, clusters=clusters, level=level)
+            rate = rate_of_labels(carries, weights=weights, clusters=clusters).at(level)
             why = ""
             if chances is None:
                 why = reason("labelled_not_drawn")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.distributions import Interval, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import Floats, Ints, in_order, kish_size
+from ragstone.stats.weights_and_groups import Floats, Ints, codes_of, in_order, kish_size
 
 NO_PAIRS = "no_pairs"
 NO_VARIATION = "no_variation"
@@ -150,9 +150,6 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
             out.
     """
     rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in ratings]
-    lengths = sorted({len(row) for row in rows})
-    if len(lengths) > 1:
-        raise InputError(f"All annotators need the same number of items, got {lengths}.")
     labels = in_order(label for row in rows for label in row if rated(label))
     code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}
     codes = np.array(
@@ -273,62 +270,35 @@ def agreement_intervals(
         return _where_all_agree(ratings, coefficients, mass, size, level)
     if units < 2:
         return {}
-    patterns, counts, drawn = _patterns(ratings, mass, groups)
-    rng = np.random.default_rng(seed)
+    patterns, counts, kinds, holds = _patterns(ratings, mass, groups)
+    rng, n_clusters = np.random.default_rng(seed), int(kinds.sum())
     values: dict[Name, list[Floats]] = {name: [] for name in coefficients}
-    step = max(1, DRAWS_AT_ONCE // max(patterns.items, drawn.kinds))
+    step = max(1, DRAWS_AT_ONCE // max(patterns.items, len(kinds)))
     for start in range(0, resamples, step):
-        stop = min(start + step, resamples)
-        times = drawn.weights(stop - start, rng) * counts
+        size = min(step, resamples - start)
+        drawn = rng.multinomial(n_clusters, kinds / n_clusters, size=size).astype(np.float64)
+        times = holds(drawn) * counts
         usable = times[times @ patterns.is_shared > 0]
         for name, coefficient in coefficients.items():
             values[name].append(coefficient(patterns, usable))
-    intervals = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
+    intervals = {name: _ends(np.concatenate(parts), level) for name, parts in values.items()}
     return {name: interval for name, interval in intervals.items() if interval is not None}
-
-
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """The units that are resampled: identical clusters form one kind, drawn by a multinomial.
-
-    ``times`` (kinds,) is the number of clusters of each kind. ``holds`` (kinds, patterns) is how
-    often a cluster of that kind holds each pattern; None if each kind is one pattern, in order.
-    ``groups`` (items,) is the kind of each item if there are too many patterns for that table.
-    """
-
-    times: Floats
-    holds: Floats | None = None
-    groups: Ints | None = None
-
-    @property
-    def kinds(self) -> int:
-        return len(self.times)
-
-    def weights(self, draws: int, rng: np.random.Generator) -> Weights:
-        units = int(self.times.sum())
-        drawn = rng.multinomial(units, self.times / units, size=draws).astype(np.float64)
-        if self.groups is not None:
-            return drawn[:, self.groups]
-        return drawn if self.holds is None else np.asarray(drawn @ self.holds)
 
 
 def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Ints:
     """The number of each item's cluster; without clusters, every item is its own."""
     if clusters is None:
         return np.arange(ratings.items)
-    if len(ratings.at) and len(clusters) <= int(ratings.at.max()):
-        raise InputError(f"Every item needs a cluster, got only {len(clusters)} clusters.")
-    numbers: dict[Hashable, int] = {}
-    codes = [numbers.setdefault(clusters[at], len(numbers)) for at in ratings.at]
-    return np.array(codes, dtype=np.int64)
+    return codes_of([clusters[at] for at in ratings.at])
 
 
 def _patterns(
     ratings: RatingMatrix, weights: Floats, groups: Ints
-) -> tuple[RatingMatrix, Floats, _Units]:
-    """Coefficients are computed over distinct items only, of which there are few.
+) -> tuple[RatingMatrix, Floats, Floats, Callable[[Floats], Weights]]:
+    """Coefficients are computed over distinct items, the patterns, of which there are few.
 
-    Coefficients are then computed over distinct items only, of which there are few.
+    Identical clusters form one kind. After the patterns and their weights come how many clusters
+    there are of each kind, and what makes counts of patterns of counts of kinds.
     """
     different, weight_of = np.unique(weights, return_inverse=True)
     both = np.vstack([ratings.codes, weight_of[None, :]])
@@ -337,13 +307,13 @@ def _patterns(
     counts = different[distinct[-1]]
     units = int(groups.max()) + 1
     if units == ratings.items:
-        return patterns, counts, _Units(times.astype(np.float64))
+        return patterns, counts, times.astype(np.float64), lambda drawn: drawn
     if units * patterns.items > LARGEST_TABLE:
-        return ratings, weights, _Units(np.ones(units), groups=groups)
+        return ratings, weights, np.ones(units), lambda drawn: drawn[:, groups]
     table = np.zeros((units, patterns.items))
     np.add.at(table, (groups, of_item.ravel()), 1)
     holds, times = np.unique(table, axis=0, return_counts=True)
-    return patterns, counts, _Units(times.astype(np.float64), holds)
+    return patterns, counts, times.astype(np.float64), lambda drawn: np.asarray(drawn @ holds)
 
 
 def _ends(drawn: Floats, level: float) -> Interval | None:

@@ -8,7 +8,6 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.core.errors import InputError
 from ragstone.stats.distributions import Interval, beta_cdf, wilson
 
 Ps = Sequence[float | None]
@@ -67,9 +66,6 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
 
 
 def _smallest_first(ps: Ps) -> list[tuple[float, int]]:
-    for p in ps:
-        if p is not None and not 0 <= p <= 1:
-            raise InputError(f"A p-value must lie in [0, 1], got {p}.")
     return sorted((p, at) for at, p in enumerate(ps) if p is not None)
 
 

@@ -54,31 +54,19 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
     "Permutation p-values should never be zero"; Hemerik & Goeman (2018), "Exact testing with random
     permutations", for subgroups.
     """
-    differences = _scaled_sums(sums)
     if resamples < 1:
         raise InputError(f"A test needs at least one resample, got {resamples}.")
-    size = len(differences)
-    if size == 0:
+    differences = np.asarray(sums, dtype=np.float64)
+    largest = float(np.abs(differences).max(initial=0.0))
+    if largest == 0:
         return SignFlip(1.0, True, 1)
-    if 2**size <= resamples:
+    differences = differences / largest
+    differences = differences[np.abs(differences) > SIGN_FLIP_ROUNDING]
+    if 2 ** len(differences) <= resamples:
         totals = _all_totals(differences)
         return SignFlip(_as_far(totals, differences) / len(totals), True, 2 * len(totals))
     as_far = _random_totals_as_far(differences, resamples, np.random.default_rng(seed))
     return SignFlip((as_far + 1) / (resamples + 1), False, resamples)
-
-
-def _scaled_sums(sums: ArrayLike) -> Floats:
-    try:
-        differences = np.asarray(sums, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"sums must be an array of numbers: {error}.") from error
-    if differences.ndim != 1 or not np.isfinite(differences).all():
-        raise InputError(f"sums must be finite and of shape (C,), got {differences.shape}.")
-    largest = float(np.abs(differences).max(initial=0.0))
-    if largest == 0:
-        return np.empty(0)
-    scaled = differences / largest
-    return np.asarray(scaled[np.abs(scaled) > SIGN_FLIP_ROUNDING])
 
 
 def _all_totals(differences: Floats) -> Floats:

@@ -272,7 +272,7 @@ def _projected_newton(x: Floats, y: Floats, ridge: float) -> Floats:
     beta = np.zeros(x.shape[1])
     value = loss(beta)
     for _ in range(SIMPLEX_MOST_STEPS):
-        p = _sigmoid(x @ beta)
+        p = np.exp(-np.logaddexp(0.0, -(x @ beta)))
         slope = x.T @ (p - y) + ridge * beta
         # A coefficient at 0 that the slope would push below stays there; Newton's step is over the
         # others alone, for with it the clipped step need not lower the loss.
@@ -324,7 +324,3 @@ def _active_set(x: Floats, y: Floats) -> Floats:
             beta = beta + share * (tried - beta)
             free &= beta > tolerance * CLOSE
     return beta
-
-
-def _sigmoid(margin: Floats) -> Floats:
-    return np.asarray(np.exp(-np.logaddexp(0.0, -margin)))

@@ -177,10 +177,6 @@ def fair_draw_p(
     Source: Phipson & Smyth (2010), "Permutation p-values should never be zero".
     """
     of, among = np.asarray(levels, dtype=np.int64), np.asarray(chosen, dtype=np.bool_)
-    if of.shape != among.shape or (clusters is not None and np.shape(clusters) != of.shape):
-        raise InputError("levels, chosen and clusters must have the same length.")
-    if not 0 < below < 1:
-        raise InputError(f"The threshold for p must lie inside (0, 1), got {below}.")
     counts = np.bincount(of)
     counts, code_of = counts[counts > 0], np.cumsum(counts > 0) - 1
     n = int(among.sum())

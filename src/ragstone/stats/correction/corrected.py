@@ -110,14 +110,8 @@ def read_labelled(
         labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
     """
     rows = np.asarray(labelled)
-    if rows.dtype == bool and rows.shape != (n_judged,):
-        raise InputError("A mask of labelled rows needs one value per judged row.")
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
     values = np.asarray(labels, dtype=np.float64)
-    if values.shape != rows.shape or values.ndim != 1:
-        raise InputError(f"{len(rows)} labelled rows have labels of shape {values.shape}.")
-    if len(np.unique(rows)) < len(rows) or ((rows < 0) | (rows >= n_judged)).any():
-        raise InputError(f"Labelled rows must lie between 0 and {n_judged - 1}, each once.")
     if not np.isfinite(values).all() or (rate and not np.isin(values, (0, 1)).all()):
         raise InputError(f"Labels must be {'0 or 1' if rate else 'finite'}.")
     mass = row_weights(weights, len(values))
@@ -147,12 +141,8 @@ def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> Ints:
         most: Maximum number of strata, at least 1.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all() or most < 1:
-        raise InputError("Strata need finite scores of shape (N,) and most >= 1.")
     distinct, codes = np.unique(values, return_inverse=True)
-    if len(distinct) <= most:
-        return codes.astype(np.int64)
-    return equal_mass_bins(values, most)
+    return codes.astype(np.int64) if len(distinct) <= most else equal_mass_bins(values, most)
 
 
 def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> Ints:

@@ -50,14 +50,10 @@ class LabelsOnlyRate:
         )
 
 
-def labels_only_rate(
-    labels: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    clusters: Codes | None = None,
-    level: float = 0.95,
-) -> Corrected:
-    """Rate from labels alone.
+def rate_of_labels(
+    labels: ArrayLike, *, weights: ArrayLike | None = None, clusters: Codes | None = None
+) -> LabelsOnlyRate:
+    """Rate from labels alone; ``at`` gives the estimate at any level.
 
     ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With unequal weights the
     sample size is Kish's effective one, divided by the design effect of the weighted rows if that
@@ -68,13 +64,6 @@ def labels_only_rate(
 
     Source: Wilson (1927); Kish (1965); as in ``cluster_wilson`` for clusters.
     """
-    return rate_of_labels(labels, weights=weights, clusters=clusters).at(level)
-
-
-def rate_of_labels(
-    labels: ArrayLike, *, weights: ArrayLike | None = None, clusters: Codes | None = None
-) -> LabelsOnlyRate:
-    """``labels_only_rate`` in prepared form, whose ``at`` gives the estimate at any level."""
     sample = _all_labelled(labels, weights, clusters, rate=True)
     reason = _reason(sample)
     value = float(np.average(sample.labels, weights=sample.weights)) if sample.n else None
@@ -97,16 +86,15 @@ def rate_of_labels(
     )
 
 
-def labels_only_mean(
+def mean_of_labels(
     labels: ArrayLike,
     *,
     low: float | None = None,
     high: float | None = None,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-    level: float = 0.95,
-) -> Corrected:
-    """Mean from labels alone.
+) -> MeanWithError:
+    """Mean from labels alone; ``at`` gives the estimate at any level.
 
         mean = sum of w y / sum of w,   variance = C / (C - 1) · sum of (sum of w (y - mean))²
 
@@ -120,19 +108,6 @@ def labels_only_mean(
     Source: Hájek (1971), "Comment on an essay by D. Basu", for the weighted mean; Cochran (1977),
     "Sampling Techniques", chapter 6, for its variance.
     """
-    ready = mean_of_labels(labels, low=low, high=high, weights=weights, clusters=clusters)
-    return ready.at(level)
-
-
-def mean_of_labels(
-    labels: ArrayLike,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    weights: ArrayLike | None = None,
-    clusters: Codes | None = None,
-) -> MeanWithError:
-    """``labels_only_mean`` in prepared form, whose ``at`` gives the estimate at any level."""
     sample = _all_labelled(labels, weights, clusters, rate=False)
     check_scale(sample, low, high)
     value, error = None, 0.0

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import Interval, quantile, wilson_ends
 from ragstone.stats.weights_and_groups import Codes, Floats, Ints, in_order, sums_by
@@ -215,7 +214,6 @@ def poststratify(
     Args:
         verdicts: Shape (N,). The judge's verdict on each row, with few distinct values; a missing
             verdict is a further value. For scores see ``strata_of``.
-        labels: Shape (n,), 0 or 1, in the order of the rows.
         weights: Shape (n,). Inverse probabilities of being drawn for labelling, up to a common
             factor. Needed only if they differ between rows with the same verdict.
 
@@ -226,12 +224,13 @@ def poststratify(
     Source: Holt & Smith (1979), "Post stratification"; Wilson (1927) and Miettinen & Nurminen
     (1985) for the interval; Kish (1965) for weights. The design effect is ours.
     """
-    strata, names = _strata_of_verdicts(verdicts)
+    listed = verdicts.tolist() if isinstance(verdicts, np.ndarray) else verdicts
+    names = in_order(listed)
+    codes = {verdict: stratum for stratum, verdict in enumerate(names)}
+    strata = np.fromiter((codes[verdict] for verdict in listed), dtype=np.int64)
     sample = read_labelled(
         len(strata), labelled, labels, rate=True, weights=weights, clusters=clusters
     )
-    if len(strata) == 0:
-        raise InputError("There are no judged rows.")
     kinds = len(names)
     labelled_strata = strata[sample.rows]
     judged = np.bincount(strata, minlength=kinds)
@@ -320,12 +319,3 @@ def _share_variance(
     labelled = sums_by(sample.clusters[sample.rows], residual, len(judged))
     between = float(judged @ judged) * len(judged) / max(1, len(judged) - 1)
     return max(0.0, between + 2 * float(judged @ labelled))
-
-
-def _strata_of_verdicts(verdicts: Codes) -> tuple[Ints, tuple[Hashable, ...]]:
-    listed = verdicts.tolist() if isinstance(verdicts, np.ndarray) else list(verdicts)
-    names = in_order(listed)
-    if any(name != name for name in names):
-        raise InputError("A verdict is NaN; use None for a missing verdict.")
-    codes = {verdict: stratum for stratum, verdict in enumerate(names)}
-    return np.fromiter((codes[verdict] for verdict in listed), dtype=np.int64), names

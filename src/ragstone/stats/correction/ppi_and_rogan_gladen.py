@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.core.errors import InputError
 from ragstone.stats.distributions import Interval, clamp, quantile
 from ragstone.stats.weights_and_groups import Codes, Floats, kish_size, sums_by
 
@@ -107,15 +106,12 @@ def error_corrected(
 
     Args:
         verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
-        labels: Shape (n,), 0 or 1, in the order of the rows.
 
     Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a screening test";
     Lang & Reiczigel (2014), "Confidence limits for prevalence of disease adjusted for estimated
     sensitivity and specificity".
     """
     judged = np.asarray(verdicts, dtype=np.float64)
-    if judged.ndim != 1 or len(judged) == 0 or not np.isin(judged, (0, 1)).all():
-        raise InputError("Verdicts must be of shape (N,), at least one, each 0 or 1.")
     sample = read_labelled(
         len(judged), labelled, labels, rate=True, weights=weights, clusters=clusters
     )
@@ -185,7 +181,7 @@ HALF_ERROR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class PredictionPowered:
+class PredictionPowered(MeanWithError):
     """A prediction-powered mean with its weight on the judge and its variance.
 
     ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its mean error).
@@ -193,15 +189,9 @@ class PredictionPowered:
     from the labelled rows and from the others.
     """
 
-    value: float | None
     power: float
     variance_labelled: float
     variance_rest: float
-    mean: MeanWithError
-
-    def at(self, level: float) -> Corrected:
-        """The mean with its interval at ``level``, in (0, 1)."""
-        return self.mean.at(level)
 
 
 def prediction_powered(
@@ -243,8 +233,6 @@ def prediction_powered(
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """
     judged = np.asarray(scores, dtype=np.float64)
-    if judged.ndim != 1 or not np.isfinite(judged).all():
-        raise InputError("Scores of the judge must be of shape (N,) and finite.")
     sample = read_labelled(
         len(judged), labelled, labels, rate=rate, weights=weights, clusters=clusters
     )
@@ -258,9 +246,8 @@ def prediction_powered(
         alone = variance_of_labels(sample, float(np.average(sample.labels, weights=sample.weights)))
         unseen = HALF_ERROR / kish_size(sample.cluster_weights) ** 2 if rate else 0.0
         size *= (alone + unseen) / (inside + outside + unseen) if alone else 1.0
-    on_scale = None if value is None else clamp(value, low, high)
-    mean = MeanWithError(
-        on_scale,
+    return PredictionPowered(
+        None if value is None else clamp(value, low, high),
         sqrt(inside + outside),
         sample_spread(sample),
         degrees_of_freedom(sample),
@@ -272,8 +259,10 @@ def prediction_powered(
         "ppi_plus_plus",
         label_flags(sample.n, sample.n_clusters),
         reason,
+        power,
+        inside,
+        outside,
     )
-    return PredictionPowered(on_scale, power, inside, outside, mean)
 
 
 def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:

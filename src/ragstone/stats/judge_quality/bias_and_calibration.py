@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import cluster_bootstrap
-from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.correction.labels_only import mean_of_labels
 from ragstone.stats.distributions import Interval, clamp
 from ragstone.stats.weights_and_groups import (
     Bools,
@@ -30,7 +30,7 @@ from ragstone.stats.weights_and_groups import (
     variance_df,
 )
 
-from .confusion import ShareEstimate, share_of
+from .confusion import NO_ROWS, ShareEstimate, share_of
 from .rank_measures import RankCorrelation, spearman
 
 PARTS = 3
@@ -74,21 +74,16 @@ def bias_by_group(
     """Mean difference of judge and people in each group.
 
     Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's differences
-    are rare but large; others that of ``labels_only_mean``.
+    are rare but large; others that of ``mean_of_labels``.
 
     Args:
-        differences: Shape (n,), judge minus people, finite.
         groups: Shape (n,), such as the system or the slice of each row.
-        low: The least possible difference, None for no bound; -1 for rates.
-        high: The greatest possible difference, None for no bound; 1 for rates.
 
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement between two methods
     of clinical measurement", for the definition of bias.
     """
     values, mass, codes = _read(differences, weights, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
-    if len(listed) != len(values):
-        raise InputError(f"{len(values)} differences have {len(listed)} groups.")
     group_codes = codes_of(listed)
     names = dict(zip(listed, group_codes.tolist(), strict=True))
     return tuple(
@@ -110,19 +105,14 @@ def bias_along(
     """Mean difference of judge and people by thirds of a covariate, and its rank correlation.
 
     Args:
-        differences: Shape (n,), judge minus people, finite.
         covariate: Shape (n,), finite, such as the length of an answer. Equal values are in one
             group, so there may be fewer than three.
-        low: The least possible difference, None for no bound; -1 for rates.
-        high: The greatest possible difference, None for no bound; 1 for rates.
 
     Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et al. (2023),
     "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by length and position.
     """
     values, mass, codes = _read(differences, weights, clusters)
     number = np.asarray(covariate, dtype=np.float64)
-    if number.shape != values.shape or not np.isfinite(number).all():
-        raise InputError("The covariate must be finite and have one value per difference.")
     thirds = equal_mass_bins(number, PARTS, mass)
     parts = []
     for third in range(int(thirds.max()) + 1 if len(thirds) else 0):
@@ -137,8 +127,6 @@ def _read(
     differences: ArrayLike, weights: ArrayLike | None, clusters: Codes | None
 ) -> tuple[Floats, Floats, Ints | None]:
     values = np.asarray(differences, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise InputError("Differences must be of shape (n,) and finite.")
     return values, row_weights(weights, len(values)), cluster_codes(clusters, len(values))
 
 
@@ -156,7 +144,7 @@ def _bias(
     codes = None if clusters is None else shared_codes(clusters[inside])
     if low is not None and high is not None:
         return GroupBias(name, len(rows), *_bounded(rows, mass, codes, low, high, level))
-    mean = labels_only_mean(rows, low=low, high=high, weights=mass, clusters=codes, level=level)
+    mean = mean_of_labels(rows, low=low, high=high, weights=mass, clusters=codes).at(level)
     value = float(np.average(rows, weights=mass))
     return GroupBias(name, len(rows), value, mean.interval if len(rows) > 1 else None)
 
@@ -164,8 +152,6 @@ def _bias(
 def _bounded(
     values: Floats, weights: Floats, codes: Ints | None, low: float, high: float, level: float
 ) -> tuple[float, Interval | None]:
-    if (values < low).any() or (values > high).any():
-        raise InputError(f"Differences must lie between {low} and {high}.")
     units_of = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
     mean = clamp(float(np.average(values, weights=weights)), low, high)
     masses = sums_by(units_of, weights)
@@ -184,8 +170,6 @@ def _bounded(
     )
     return mean, Interval(low_end, high_end, level, "bounded_wilson")
 
-
-NO_ROWS = "no_rows"
 
 BINS = 10
 
@@ -243,7 +227,6 @@ def calibration_error(
 
     Args:
         probabilities: Shape (n,), in [0, 1].
-        positive: Shape (n,), true or 1 for a positive.
         bins: Maximum number of bins, at least 1.
 
     Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using
@@ -251,8 +234,8 @@ def calibration_error(
     equal mass; Davison & Hinkley (1997), section 5.2, for the basic bootstrap.
     """
     stated, true = scores_with_labels(probabilities, positive)
-    if ((stated < 0) | (stated > 1)).any() or bins < 1:
-        raise InputError("Probabilities must lie in [0, 1], in at least one bin.")
+    if ((stated < 0) | (stated > 1)).any():
+        raise InputError("Probabilities must lie in [0, 1].")
     n = len(stated)
     groups = cluster_codes(clusters, n)
     if n == 0:

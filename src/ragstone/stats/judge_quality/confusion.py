@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import cluster_bootstrap, percentile_interval
-from ragstone.stats.correction.labels_only import labels_only_rate
+from ragstone.stats.correction.labels_only import rate_of_labels
 from ragstone.stats.distributions import Interval, upper_quantile
 from ragstone.stats.weights_and_groups import (
     Codes,
@@ -22,6 +21,8 @@ from ragstone.stats.weights_and_groups import (
     shared_codes,
     sums_by,
 )
+
+from .rank_measures import NO_NEGATIVES, NO_POSITIVES, NO_VARIATION, TOO_FEW
 
 
 def cell_bootstrap(
@@ -118,7 +119,7 @@ def confusion(
 ) -> Confusion:
     """Confusion matrix of a judge and people, and its rates with intervals.
 
-    Rates and intervals are those of ``labels_only_rate``: Wilson's, or ``cluster_wilson`` for
+    Rates and intervals are those of ``rate_of_labels``: Wilson's, or ``cluster_wilson`` for
     clustered rows. Counts are unweighted.
 
     Args:
@@ -127,9 +128,9 @@ def confusion(
         positive: Which label is positive; True equals 1. Rates require it to be one of at most two
             labels.
     """
-    by_judge, by_people = list_labels("judge", judge), list_labels("people", people)
-    if len(by_judge) != len(by_people):
-        raise InputError(f"The judge has {len(by_judge)} labels and people have {len(by_people)}.")
+    by_judge, by_people = (
+        labels.tolist() if isinstance(labels, np.ndarray) else labels for labels in (judge, people)
+    )
     labels = in_order({*by_judge, *by_people})
     codes = {label: code for code, label in enumerate(labels)}
     a = np.array([codes[label] for label in by_judge], dtype=np.int64)
@@ -169,23 +170,9 @@ def share_of(
         return ShareEstimate(None, None, 0, NO_SUCH_ROWS)
     codes = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
-    share = labels_only_rate(rows, weights=weights[among], clusters=codes, level=level)
+    share = rate_of_labels(rows, weights=weights[among], clusters=codes).at(level)
     return ShareEstimate(share.value, share.interval, n)
 
-
-def list_labels(name: str, values: Codes) -> list[Hashable]:
-    """The labels as a list."""
-    listed: list[Hashable] = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    missing = sum(label is None or label != label for label in listed)
-    if missing:
-        raise InputError(f"{missing} of {len(listed)} labels of the {name} are missing.")
-    return listed
-
-
-NO_POSITIVES = "no_positives"
-NO_NEGATIVES = "no_negatives"
-NO_VARIATION = "no_variation"
-TOO_FEW = "too_few"
 
 Criterion = Literal["f1", "youden", "accuracy", "kappa"]
 
@@ -243,16 +230,12 @@ def best_threshold(
     these thresholds on other rows.
 
     Args:
-        scores: Shape (n,), finite; higher means more likely positive.
-        labels: Shape (n,), true or 1 for a positive.
         folds: At least 2.
 
     Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory
     choice and assessment of statistical predictions".
     """
     values, true = scores_with_labels(scores, labels)
-    if folds < 2:
-        raise InputError(f"A threshold needs folds >= 2, got {folds}.")
     codes = cluster_codes(clusters, len(values))
     reason = _nothing_to_choose(values, true)
     if reason is not None:

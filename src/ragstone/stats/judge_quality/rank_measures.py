@@ -6,7 +6,6 @@ from math import atanh, sqrt, tanh
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.core.errors import InputError
 from ragstone.stats.distributions import Interval, quantile
 from ragstone.stats.weights_and_groups import (
     Codes,
@@ -23,6 +22,11 @@ from ragstone.stats.weights_and_groups import (
     variance_df,
 )
 
+NO_POSITIVES = "no_positives"
+NO_NEGATIVES = "no_negatives"
+NO_VARIATION = "no_variation"
+TOO_FEW = "too_few"
+
 
 def auroc(
     scores: ArrayLike, positive: ArrayLike, *, weights: ArrayLike | None = None
@@ -33,7 +37,6 @@ def auroc(
     negative.
 
     Args:
-        scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
         weights: Shape (n,). Inverse sampling probabilities, up to a common factor; the weight of a
             pair is the product of its two rows' weights.
@@ -50,10 +53,6 @@ def auroc(
     # ties counted half: so all pairs are counted by sorting, without forming any.
     beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], positives)
     return float(np.clip(positives @ beaten / (positives.sum() * mass[~true].sum()), 0, 1))
-
-
-NO_POSITIVES = "no_positives"
-NO_NEGATIVES = "no_negatives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,6 @@ def auroc_interval(
     n_eff = k, the smallest value it can have for independent rows. With unequal weights, the weight
     of a pair is the product of its rows' weights; k is reduced in proportion to ``heaviest_size``
     and the degrees of freedom in proportion to ``variance_df``.
-
-    Args:
-        scores: Shape (n,), finite; higher means more likely positive.
-        positive: Shape (n,), true or 1 for a positive.
 
     Source: DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or more
     correlated receiver operating characteristic curves"; Obuchowski (1997), "Nonparametric analysis
@@ -142,9 +137,6 @@ def delong_variance(
     )
 
 
-TOO_FEW = "too_few"
-NO_VARIATION = "no_variation"
-
 FEWEST = 4
 MOST_PAIRED = 10_000
 ALIKE = 1e-12
@@ -179,10 +171,6 @@ def spearman(
     The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by the delta method
     on the ranks, by cluster. With weights a row counts as that many rows, in the ranks too.
 
-    Args:
-        a: Shape (n,), finite.
-        b: Shape (n,), finite.
-
     Source: Spearman (1904), "The proof and measurement of association between two things".
     """
     x, y, mass, codes = _read(a, b, weights, clusters)
@@ -211,10 +199,6 @@ def kendall(
     Computed in O(n log n). The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is the
     delta-method variance of this ratio of means over pairs. It needs all pairs, so there is none
     above 10,000 rows. The weight of a pair is the product of its rows' weights.
-
-    Args:
-        a: Shape (n,), finite.
-        b: Shape (n,), finite.
 
     Source: Kendall (1945), "The treatment of ties in ranking problems"; Knight (1966) for n log n;
     Hoeffding (1948), "A class of statistics with asymptotically normal distribution", for the
@@ -309,10 +293,6 @@ def _read(
     a: ArrayLike, b: ArrayLike, weights: ArrayLike | None, clusters: Codes | None
 ) -> tuple[Floats, Floats, Floats, Ints | None]:
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise InputError(f"Both must be of one shape (n,), got {x.shape} and {y.shape}.")
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise InputError("Values must be finite.")
     return x, y, row_weights(weights, len(x)), cluster_codes(clusters, len(x))
 
 

@@ -77,10 +77,6 @@ class Traffic:
             shares = np.full(GRADES, 1 / GRADES)
         drawn = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
         counts = np.ones_like(drawn) if received is None else np.asarray(received, dtype=float)
-        if counts.shape != drawn.shape or not bool(((drawn > 0) & (drawn <= 1)).all()):
-            raise InputError("Probabilities lie in (0, 1], each with how many answers it has.")
-        if not bool((counts >= 0).all()) or not counts.sum() > 0:
-            raise InputError("Numbers of answers are not negative, and not all 0.")
         judged = counts * drawn / (counts * drawn).sum()
         graded = np.tile(scores, len(drawn)), np.repeat(drawn, len(scores))
         # A hundred grades miss the mean of a steep beta distribution by a little.
@@ -96,10 +92,6 @@ class Traffic:
         """
         x = np.asarray(scores, dtype=np.float64)
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
-        if x.ndim != 1 or not len(x) or x.shape != p.shape:
-            raise InputError("Scores that were seen are one at least, each with its probability.")
-        if not bool(((x >= 0) & (x <= 1) & (p > 0) & (p <= 1)).all()):
-            raise InputError("Scores lie in [0, 1], probabilities in (0, 1].")
         pairs, counts = np.unique(np.column_stack([x, p]), axis=0, return_counts=True)
         return cls(pairs[:, 0], pairs[:, 1], counts / len(x))
 
@@ -187,8 +179,6 @@ def expected_delay(
     mean = healthy.mean
     if not 0 < drop < mean:
         raise InputError(f"A fall of a mean of {mean:.3g} lies between 0 and that, got {drop}.")
-    if before < 0 or most < 1 or draws < 10:
-        raise InputError(f"A delay needs 10 draws and one answer at least, got {draws}, {most}.")
     rng = np.random.default_rng(seed)
     evidence = np.zeros((draws, len(detector.bets.stakes)))
     for rows in _drawn(detector, healthy, before, draws, rng):

@@ -100,11 +100,6 @@ def limit_of_gap(looks: float, *, detectors: int = 1) -> float:
         looks: Judged answers of one detector, at least 1, where all have as many.
         detectors: Rules times slices, at least 1.
     """
-    if not looks >= 1 or detectors < 1:
-        raise InputError(
-            f"A mean distance of false alarms is one look at least, for one detector "
-            f"at least, got {looks} looks and {detectors} detectors."
-        )
     return looks * detectors
 
 
@@ -120,10 +115,6 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
         less_is_better: Whether ``low`` is the best.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise InputError(f"A range needs two finite ends, the lower one first, got {low}, {high}.")
-    if not bool(((values >= low) & (values <= high)).all()):
-        raise InputError(f"Scores must lie between {low} and {high}.")
     return np.asarray((high - values if less_is_better else values - low) / (high - low))
 
 
@@ -243,14 +234,6 @@ class Detector:
         """
         x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
-        if x.ndim != 1 or p.shape != x.shape:
-            raise InputError(f"Each of {x.shape} scores needs its probability, got {p.shape}.")
-        if not bool(((x >= 0) & (x <= 1)).all()):
-            raise InputError("A detector's scores lie in [0, 1]; on_a_share makes them so.")
-        if not bool(((p >= self.least) & (p <= 1)).all()):
-            raise InputError(
-                f"A detector's answers are drawn with probabilities from {self.least} to 1."
-            )
         # Divided before it is multiplied: at the worst answer this is exactly -1, never below.
         worth = (self.bar - x) / (1 - self.bar) * (self.least / p)
         return np.asarray(1 + worth[:, None] * self.bets.stakes)
@@ -274,8 +257,6 @@ class Detector:
             numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
         """
         factors = self.factors(scores, probabilities)
-        if len(state.evidence) != len(self.bets.stakes):
-            raise InputError("This state belongs to a detector with another bar.")
         first = state.looks + 1
         ids = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
         looks, alarms = state.looks, list[Detected]()

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import clamp, t_quantile, upper_quantile
 from ragstone.stats.weights_and_groups import Codes, Floats, codes_of, heavy_wilson_ends, sums_by
@@ -35,15 +34,7 @@ def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> fl
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect.
     """
-    x, w, code = (
-        np.asarray(scores, dtype=np.float64),
-        np.asarray(weights, float),
-        codes_of(sessions),
-    )
-    if x.ndim != 1 or not x.shape == w.shape == code.shape:
-        raise InputError("Scores must be of shape (n,), each with its weight and its session.")
-    if not np.isfinite(x).all() or not (np.isfinite(w) & (w > 0)).all():
-        raise InputError("Scores must be finite, and weights finite and above 0.")
+    x, w, code = np.asarray(scores, float), np.asarray(weights, float), codes_of(sessions)
     if not len(x):
         return 1.0
     r = w * (x - w @ x / w.sum())
@@ -89,10 +80,6 @@ class WeightedSums:
         """
         x = np.asarray(scores, dtype=np.float64)
         w = np.ones_like(x) if weights is None else np.asarray(weights, dtype=np.float64)
-        if x.ndim != 1 or x.shape != w.shape or not np.isfinite(x).all():
-            raise InputError("Scores must be of shape (n,) and finite, each with its weight.")
-        if not (np.isfinite(w) & (w > 0)).all():
-            raise InputError("Weights must be finite and above 0.")
         ww = w * w
         sums = (len(x), w.sum(), w @ x, ww.sum(), ww @ x, ww @ (x * x), w.max(initial=0.0))
         return cls(*(np.array([float(value)]) for value in sums))
@@ -243,13 +230,6 @@ def window_sequences(
     The first is concavity in x and w.
     """
     upper_quantile(level)
-    if windows < 1 or design_effect < 1:
-        raise InputError(
-            f"Sequences need a window, and a design effect of 1 or more, "
-            f"got {windows} and {design_effect}."
-        )
-    if (sums.wx < -1e-9 * sums.w).any() or (sums.wx > (1 + 1e-9) * sums.w).any():
-        raise InputError("Scores must lie in [0, 1].")
     limit = float(np.log(2 * windows / (1 - level)))
     lows = _low_ends(sums, design_effect, limit)
     return lows, 1 - _low_ends(sums.mirrored(), design_effect, limit)
@@ -279,12 +259,8 @@ def _low_ends(sums: WeightedSums, design_effect: float, limit: float) -> Floats:
         # log(1 - u) is the negative of log(1 + g m).
         spread = share * (s - n * m) / m + (share - lost) * squares
         capital = np.concatenate([won - n * lost, spread], axis=1)
-        reached = _log_mean(capital) >= limit
+        peak = capital.max(axis=1, keepdims=True)
+        reached = peak[:, 0] + np.log(np.exp(capital - peak).mean(axis=1)) >= limit
         low, high = np.where(reached, middle, low), np.where(reached, high, middle)
     ends[some] = low
     return ends
-
-
-def _log_mean(logs: Floats) -> Floats:
-    most = logs.max(axis=1, keepdims=True)
-    return np.asarray(most[:, 0] + np.log(np.exp(logs - most).mean(axis=1)))

@@ -96,13 +96,6 @@ class Design:
     effect: float = 1.0
     rows_per_cluster: float = 1.0
 
-    def __post_init__(self) -> None:
-        if not (self.effect >= 1 and self.rows_per_cluster >= 1):
-            raise InputError(
-                "A design effect and rows per cluster must be at least 1, got "
-                f"{self.effect} and {self.rows_per_cluster}."
-            )
-
     @property
     def clustered(self) -> bool:
         return self.rows_per_cluster > 1
@@ -138,7 +131,6 @@ def expected_half_width(
         judged: The judge's scores and their agreement with people.
         labels: Number of labels, drawn at random from the judged rows, in (0, judged].
     """
-    _check(judged, labels)
     counts = labels / design.effect * judged.shares
     return float(
         _half_widths(
@@ -176,7 +168,6 @@ def half_widths(
     posterior density intervals", for rates from a prior; O'Hagan, Stevens & Campbell (2005),
     "Assurance in clinical trial design", for the posterior of a pilot as that prior.
     """
-    _check(judged, labels)
     rng = np.random.default_rng(seed)
     rates = _rates(judged, draws, rng)
     sizes = _whole(judged.counts / design.effect)
@@ -342,10 +333,3 @@ def _whole(counts: ArrayLike) -> NDArray[np.int64]:
     left = max(1, round(float(exact.sum()))) - int(whole.sum())
     whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
     return whole
-
-
-def _check(judged: JudgedRate, labels: float) -> None:
-    if not 0 < labels <= judged.judged * (1 + 1e-9):
-        raise InputError(
-            f"Labels must number at most the {judged.judged:g} judged rows, got {labels}."
-        )

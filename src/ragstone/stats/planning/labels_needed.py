@@ -10,7 +10,7 @@ import numpy as np
 
 from ragstone.core.errors import InputError
 from ragstone.stats.distributions import KNOWN, f_quantile, t_quantile, upper_quantile
-from ragstone.stats.weights_and_groups import MOST, smallest
+from ragstone.stats.weights_and_groups import MOST, Floats, smallest
 
 from .corrected_rate_width import (
     INDEPENDENT,
@@ -64,7 +64,6 @@ def labels_for_rate(
     it is the quantile of the width over simulated samples, ``half_widths``.
 
     Args:
-        half_width: Wanted, in (0, .5).
         assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
             expected width.
 
@@ -90,15 +89,12 @@ def labels_for_rate(
     if assurance is None:
         return average
 
-    def half(labels: int) -> float:
-        drawn = half_widths(judged, labels, design=design, level=level, seed=seed)
+    def half(widths: Callable[..., Floats], labels: int) -> float:
+        drawn = widths(judged, labels, design=design, level=level, seed=seed)
         return float(np.quantile(drawn, assurance))
 
-    def alone(labels: int) -> float:
-        drawn = half_widths_alone(judged, labels, design=design, level=level, seed=seed)
-        return float(np.quantile(drawn, assurance))
-
-    return _fewest(half, alone, half_width, rows, method, near=average)
+    with_judge, alone = partial(half, half_widths), partial(half, half_widths_alone)
+    return _fewest(with_judge, alone, half_width, rows, method, near=average)
 
 
 def mean_half_width(
@@ -175,7 +171,6 @@ def labels_for_mean(
     Args:
         deviation: Standard deviation of people's scores, above 0.
         correlation: Of the judge's scores with people's, in [-1, 1].
-        half_width: Wanted, above 0.
         judged: Number of judged rows, at least 2.
     """
     if not (deviation > 0 and half_width > 0 and -1 <= correlation <= 1 and judged >= 2):

@@ -39,8 +39,6 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
         difference: True difference of the rates; its sign does not matter.
         differing: Share of the pairs on which exactly one succeeds, in (0, 1], at least the
             difference.
-        pairs: At least 1.
-        level: 1 minus the significance level, in (0, 1).
 
     Source: Duffy (1984), "Asymptotic and exact power for the McNemar test and its analogue with R
     controls per case".
@@ -75,8 +73,6 @@ def mcnemar_sample_size(
     Args:
         difference: True difference of the rates, not 0.
         differing: Share of the pairs on which exactly one succeeds, at least the difference.
-        power: Wanted, in (0, 1).
-        level: 1 minus the significance level, in (0, 1).
     """
     if difference == 0 or not 0 < power < 1:
         raise InputError(
@@ -106,9 +102,6 @@ def mcnemar_detectable(
 
     Args:
         differing: Share of the pairs on which exactly one succeeds.
-        pairs: At least 1.
-        power: Wanted, in (0, 1).
-        level: 1 minus the significance level, in (0, 1).
         worth: The effective number of pairs for a difference, if ``differing`` is uncertain; None:
             ``pairs``.
     """
@@ -158,8 +151,6 @@ def doubt_of_deviation(clusters: int) -> Floats:
 
     (clusters - 1) / chi²,   chi² by Wilson and Hilferty's approximation
     """
-    if clusters < 2:
-        raise InputError(f"A variance needs at least two values, got {clusters}.")
     df = clusters - 1
     z = np.array([NormalDist().inv_cdf(1 - node) for node in NODES])
     cube = 1 - 2 / (9 * df) + z * sqrt(2 / (9 * df))
@@ -175,11 +166,6 @@ def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
         least: A known lower bound of the true share, in [0, 1]. The posterior is truncated there,
             and a pilot's share below it is replaced by it.
     """
-    if not (0 < successes <= rows and 0 <= least <= 1):
-        raise InputError(
-            f"A share needs at least one success and a lower bound in [0, 1], got {successes} of "
-            f"{rows} and {least}."
-        )
     a, b = successes + 0.5, rows - successes + 0.5
     below = beta_cdf(least, a, b)
     if below > 1 - ROUNDING:

@@ -32,9 +32,6 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
 
     Args:
         difference: True mean difference, in the unit of the scores.
-        deviation: Standard deviation of the differences, above 0.
-        pairs: At least 2.
-        level: 1 minus the significance level, in (0, 1).
 
     Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2; the
     noncentral t distribution by quadrature over chi.
@@ -58,9 +55,6 @@ def paired_sample_size(
     Args:
         difference: True mean difference, in the unit of the scores, not 0; its sign does not
             matter.
-        deviation: Standard deviation of the differences, above 0.
-        power: Wanted, in (0, 1) and above 1 - ``level``.
-        level: 1 minus the significance level, in (0, 1).
     """
     _check_power(power, level)
     if difference == 0:
@@ -77,12 +71,6 @@ def detectable_difference(
     """The smallest difference that the two-sided paired t test detects with the wanted power.
 
     The result is above 0, in the unit of ``deviation``.
-
-    Args:
-        deviation: Standard deviation of the differences, above 0.
-        pairs: At least 2.
-        power: Wanted, in (0, 1) and above 1 - ``level``.
-        level: 1 minus the significance level, in (0, 1).
     """
     _check_power(power, level)
     low, high = 0.0, deviation
@@ -143,7 +131,6 @@ def equivalence_margin(
 
     Args:
         deviation: Standard deviation of the differences, 0 or more, in the unit of the scores.
-        pairs: At least 2.
         power: Wanted probability of showing equivalence, in (0, 1).
         level: 1 minus the significance level of each one-sided test, in (.5, 1); in a family of k
             tests adjusted by Holm, 1 - .05 / k.
@@ -184,10 +171,6 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
     Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions", chapter 2,
     its test of one proportion solved for n.
     """
-    if not (n > 0 and 0 < p < 1 and 0 < level < 0.5):
-        raise InputError(
-            f"Needed rows: n > 0, p in (0, 1) and level in (0, .5), got {n}, {p} and {level}."
-        )
     reached = NormalDist().inv_cdf(1 - p)
     if reached <= SIZE_ROUNDING:
         return None
@@ -255,10 +238,6 @@ def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
         clusters: Shape (n,). Equal entries belong to one cluster.
     """
     scores, codes = np.asarray(values, dtype=np.float64), np.asarray(clusters)
-    if scores.ndim != 1 or scores.shape != codes.shape:
-        raise InputError(
-            f"values and clusters must be of one shape (n,), got {scores.shape} and {codes.shape}."
-        )
     _, codes = np.unique(codes, return_inverse=True)
     counts = np.bincount(codes).astype(np.float64)
     read = read_clusters(np.bincount(codes, weights=scores) if len(scores) else [], counts).moments
@@ -285,15 +264,10 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
 
     Args:
         rate: Expected, in [0, 1].
-        half_width: Wanted, in (0, .5).
 
     Source: Wilson (1927), solved for n; Piegorsch (2004), "Sample sizes for improved binomial
     confidence intervals".
     """
-    return ceil(_effective_rows(rate, half_width, level) * (1 - ROUNDING))
-
-
-def _effective_rows(rate: float, half_width: float, level: float) -> float:
     if not 0 <= rate <= 1:
         raise InputError(f"A rate must lie in [0, 1], got {rate}.")
     if not 0 < half_width < 0.5:
@@ -302,7 +276,7 @@ def _effective_rows(rate: float, half_width: float, level: float) -> float:
     spread, square = rate * (1 - rate), half_width**2
     a, b = 0.25 - square, spread - 2 * square
     weight = (sqrt(b * b + 4 * a * square) - b) / (2 * a)
-    return z * z / weight
+    return ceil(z * z / weight * (1 - ROUNDING))
 
 
 def rate_half_width(rate: float, rows: float, *, level: float = 0.95) -> float:

@@ -93,8 +93,6 @@ def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generato
     """
     codes, target = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
     totals = np.bincount(codes, minlength=len(target))
-    if len(totals) != len(target) or (target < 1).any() or (target > totals).any():
-        raise InputError(f"Strata of {totals.tolist()} rows cannot give {target.tolist()}.")
     picked = [
         rng.choice(np.flatnonzero(codes == stratum), count, replace=False)
         for stratum, count in enumerate(target)
@@ -117,8 +115,6 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
     """
     values = np.asarray(weights, dtype=np.float64)
     _check_size(len(values), size)
-    if values.ndim != 1 or not np.isfinite(values).all() or not (values > 0).all():
-        raise InputError("Weights must be finite and above 0, one per row.")
     # The heaviest rows are drawn with certainty: as many as exceed probability 1 among the rest.
     order = np.sort(values)[::-1]
     rest = np.cumsum(order[::-1])[::-1]
@@ -143,10 +139,6 @@ def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
     chance = np.asarray(probability, dtype=np.float64)
     total = float(chance.sum())
     size = round(total)
-    if not ((chance > 0) & (chance <= 1)).all() or size < 1 or abs(total - size) > 1e-6:
-        raise InputError(
-            f"Probabilities must lie in (0, 1] and sum to a whole number of rows, got {total:g}."
-        )
     order = rng.permutation(len(chance))
     ends = np.cumsum(chance[order]) * (size / total)
     # Rounding of the cumulative sum must not leave the last step beyond the last row.
@@ -161,11 +153,7 @@ def _shares(totals: Ints, how: Allocation, deviations: ArrayLike | None) -> Floa
         return np.ones(len(totals))
     if how == "proportional":
         return totals.astype(np.float64)
-    spread = np.asarray([] if deviations is None else deviations, dtype=np.float64)
-    if spread.shape != totals.shape or not (spread >= 0).all() or not spread.any():
-        raise InputError(
-            "The neyman allocation needs a standard deviation for each stratum, and one above 0."
-        )
+    spread = np.asarray(deviations, dtype=np.float64)
     relative = spread / spread.max()
     return np.asarray(totals * np.where(relative < NEGLIGIBLE, 0, relative))
 
