@@ -231,8 +231,6 @@ def ratio_of_sums(
     Args:
         numerators: Shape (C,). Sum of each cluster, in any unit.
         denominators: Shape (C,). At least 0. Clusters in which both are 0 are left out.
-        low: The least possible ratio of a cluster; None for no bound.
-        high: The greatest possible ratio of a cluster; None for no bound.
 
     Source: Cochran (1977), "Sampling Techniques", sections 2.11 and 6.3; the form for a range as in
     ``bounded_wilson``.

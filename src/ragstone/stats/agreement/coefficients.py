@@ -58,7 +58,6 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
         a: Shape (n,), codes of the first annotator's labels.
         b: Shape (n,), codes of the second annotator's labels.
         distance: Shape (labels, labels), symmetric, with 0 on the diagonal.
-        weights: Shape (n,), above 0.
 
     Source: Fleiss, Cohen & Everitt (1969), "Large sample standard errors of kappa and weighted
     kappa", as the derivative with respect to an item's weight.

@@ -107,7 +107,6 @@ def read_labelled(
         n_judged: Number of judged rows, N.
         labelled: Indices of the labelled rows, shape (n,), each once; or a mask of shape (N,), true
             where a row is labelled.
-        labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
     """
     rows = np.asarray(labelled)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)

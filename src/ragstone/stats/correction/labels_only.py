@@ -59,9 +59,6 @@ def rate_of_labels(
     sample size is Kish's effective one, divided by the design effect of the weighted rows if that
     is above 1; if all labels are equal, it is Kish's effective number of clusters.
 
-    Args:
-        labels: Shape (n,), 0 or 1.
-
     Source: Wilson (1927); Kish (1965); as in ``cluster_wilson`` for clusters.
     """
     sample = _all_labelled(labels, weights, clusters, rate=True)
@@ -101,9 +98,6 @@ def mean_of_labels(
     The inner sum runs over the rows of a cluster, with weights scaled to a sum of 1. With Student's
     t on the rows or clusters; ``bounded_wilson`` for a bounded scale. Without weights the same as
     ``mean_interval``.
-
-    Args:
-        labels: Shape (n,), finite, on the scale.
 
     Source: Hájek (1971), "Comment on an essay by D. Basu", for the weighted mean; Cochran (1977),
     "Sampling Techniques", chapter 6, for its variance.

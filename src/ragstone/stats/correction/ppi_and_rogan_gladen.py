@@ -227,8 +227,6 @@ def prediction_powered(
 
     Args:
         scores: Shape (N,). The judge's score of each row, finite, in any unit.
-        labels: Shape (n,), people's labels, in the order of the rows.
-        rate: Whether people's labels are only 0 or 1, the ends of the scale.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """

@@ -47,7 +47,6 @@ def cell_bootstrap(
         n_cells: Number of cells.
         combine: Takes shares of shape (B, n_cells), returns finite numbers of shape (B,).
         weights: Shape (n,), with mean 1; None if all are equal.
-        clusters: Shape (n,); None if rows are independent.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapters 8 and 13.
     """

@@ -37,7 +37,6 @@ def auroc(
     negative.
 
     Args:
-        positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
         weights: Shape (n,). Inverse sampling probabilities, up to a common factor; the weight of a
             pair is the product of its two rows' weights.
 

@@ -185,8 +185,6 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
 
     Args:
         ratios: Ratios of the true to the pilot's variance, equally likely.
-        power: Wanted, in (.5, 1).
-        level: 1 minus the significance level of the two-sided test.
 
     Source: O'Hagan, Stevens & Campbell (2005), "Assurance in clinical trial design".
     """
