@@ -11,7 +11,7 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.embedding_api import scrubbed
 
 from .http_chat import AskingChat
-from .http_transport import Unsupported, refused
+from .http_transport import Unsupported, objects_in, refused
 from .model import ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage, tokens
 from .wire_format import (
     ALL,
@@ -19,7 +19,6 @@ from .wire_format import (
     Body,
     Settings,
     Takes,
-    dumped,
     given,
     inside,
     layout,
@@ -27,6 +26,7 @@ from .wire_format import (
     no_reply,
     parse_settings,
     temperature,
+    text_or_call,
     texts_of,
     together,
     word,
@@ -112,19 +112,15 @@ def read_reply(reply: Body) -> ChatReply:
         raise no_reply(f"Bedrock ended its reply early: {reason}", sent)
     if not isinstance(content, list):
         raise no_reply("Bedrock sent no message", sent)
+    texts = [block.get("text") for block in objects_in(content)]
+    inputs = (inside(block, "toolUse").get("input") for block in content)
+    calls = [value for value in inputs if value is not None]
     finish = FINISHES.get(reason, "stop")
     return ChatReply(
-        text="" if finish == "filter" else _text(content),
+        text="" if finish == "filter" else text_or_call(texts, calls),
         finish=finish,
         usage=_usage(inside(reply, "usage")),
     )
-
-
-def _text(content: list[object]) -> str:
-    text = "".join(word(block.get("text")) for block in content if isinstance(block, dict))
-    tools = [inside(block, "toolUse").get("input") for block in content]
-    inputs = [value for value in tools if value is not None]
-    return text or (dumped(inputs[0]) if inputs else "")
 
 
 def _usage(usage: Body) -> Usage:
@@ -202,9 +198,7 @@ def _failure(response: Body) -> ChatFailure:
     words = f"Bedrock {failure}"
     if isinstance(failure, Unsupported) and known is None:
         return Unsupported(failure.features, words, http=status, body=failure.body)
-    return ChatFailure(
-        known or failure.trouble, words, after=failure.after, http=status, body=failure.body
-    )
+    return failure.saying(words, known)
 
 
 async def _in_thread(call: Callable[[], T]) -> T:

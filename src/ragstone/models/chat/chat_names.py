@@ -14,7 +14,8 @@ is sent to a single server only.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import cast, get_args
 
@@ -29,9 +30,11 @@ from ragstone.models.embedding_api import (
     origin,
 )
 
+from .bedrock import bedrock_chat
 from .http_chat import Wire, http_chat
 from .http_formats import ANTHROPIC, AZURE, BUDGETS, COMPATIBLE, GEMINI, OPENAI
 from .http_transport import Connections
+from .library_clients import litellm_chat, pydantic_ai_chat
 from .model import ChatModel
 from .wire_format import Effort, parse_settings
 
@@ -51,7 +54,11 @@ COMPATIBLE_WINDOW = 32_000
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com"
-ADAPTERS = ("bedrock", "litellm", "pydantic-ai")
+ADAPTERS: dict[str, Callable[[str, str], ChatModel]] = {
+    "bedrock": bedrock_chat,
+    "litellm": litellm_chat,
+    "pydantic-ai": pydantic_ai_chat,
+}
 
 
 def is_chat(name: str) -> bool:
@@ -86,7 +93,7 @@ def open_chat(
             raise ModelError(
                 f"{name} may send texts elsewhere, which {argument('offline', True)} forbids"
             )
-        return _adapter(kind)(_model(where, kind), settings)
+        return ADAPTERS[kind](_model(where, kind), settings)
     wire, server = SERVERS[kind](where, to_ask)
     if offline and not server.is_local:
         raise ModelError(
@@ -127,12 +134,9 @@ def split_settings(name: str) -> tuple[str, str]:
 def _model(where: str, kind: str) -> str:
     model = where.removeprefix(f"{kind}:").strip()
     if not model:
-        raise ModelError(f"{where!r} names no model. Use {_form(kind)}")
+        form = next(form for form in FORMS if form.startswith(f"{kind}:"))
+        raise ModelError(f"{where!r} names no model. Use {form}")
     return model
-
-
-def _form(kind: str) -> str:
-    return next(form for form in FORMS if form.startswith(f"{kind}:"))
 
 
 def _openai(where: str, to_ask: bool) -> tuple[Wire, Server]:
@@ -142,57 +146,33 @@ def _openai(where: str, to_ask: bool) -> tuple[Wire, Server]:
 
 
 def _azure(where: str, to_ask: bool) -> tuple[Wire, Server]:
-    deployment = _model(where, "azure")
-    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT", "")
+    model, endpoint = _model(where, "azure"), os.environ.get("AZURE_OPENAI_ENDPOINT", "")
     if not endpoint:
         raise ModelError(
             f"{where} needs an address: set AZURE_OPENAI_ENDPOINT to https://NAME.openai.azure.com"
         )
-    base = _base(endpoint, where)
-    for ending in ("/v1", "/openai"):
-        base = base.removesuffix(ending)
-    server = Server(base, deployment, key_from(AZURE.variable))
-    return AZURE, _keyed(server, where, AZURE.variable, to_ask)
+    server = _server(endpoint, model, where, [AZURE.variable], to_ask)
+    return AZURE, replace(server, url=server.url.removesuffix("/v1").removesuffix("/openai"))
 
 
 def _anthropic(where: str, to_ask: bool) -> tuple[Wire, Server]:
-    model = _model(where, "anthropic")
-    base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, where)
-    server = Server(base, model, key_from(ANTHROPIC.variable))
-    return ANTHROPIC, _keyed(server, where, ANTHROPIC.variable, to_ask)
+    model, base = _model(where, "anthropic"), os.environ.get("ANTHROPIC_BASE_URL")
+    return ANTHROPIC, _server(base or ANTHROPIC_URL, model, where, [ANTHROPIC.variable], to_ask)
 
 
 def _gemini(where: str, to_ask: bool) -> tuple[Wire, Server]:
-    model = _model(where, "gemini")
-    base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, where)
-    key = key_from(GEMINI.variable) or key_from("GOOGLE_API_KEY")
-    variables = f"{GEMINI.variable} or GOOGLE_API_KEY"
-    return GEMINI, _keyed(Server(base, model, key), where, variables, to_ask)
+    model, base = _model(where, "gemini"), os.environ.get("GOOGLE_GEMINI_BASE_URL")
+    variables = [GEMINI.variable, "GOOGLE_API_KEY"]
+    return GEMINI, _server(base or GEMINI_URL, model, where, variables, to_ask)
 
 
-def _base(url: str, where: str) -> str:
+def _server(url: str, model: str, where: str, variables: Sequence[str], to_ask: bool) -> Server:
     parts = address(url, where, "model")
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
-
-
-def _keyed(server: Server, where: str, variables: str, to_ask: bool) -> Server:
-    if to_ask and server.key is None and not server.is_local:
-        raise ModelError(f"{where} needs a key: set {variables}")
+    key = next(filter(None, map(key_from, variables)), None)
+    server = Server(f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}", model, key)
+    if to_ask and key is None and not server.is_local:
+        raise ModelError(f"{where} needs a key: set {' or '.join(variables)}")
     return server
-
-
-def _adapter(kind: str) -> Callable[[str, str], ChatModel]:
-    if kind == "bedrock":
-        from .bedrock import bedrock_chat
-
-        return bedrock_chat
-    if kind == "litellm":
-        from .library_clients import litellm_chat
-
-        return litellm_chat
-    from .library_clients import pydantic_ai_chat
-
-    return pydantic_ai_chat
 
 
 SERVERS: dict[str, Callable[[str, bool], tuple[Wire, Server]]] = {

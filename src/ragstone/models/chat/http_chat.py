@@ -110,21 +110,15 @@ class AskingChat:
 
     def _final(self, refusal: Unsupported) -> ChatFailure:
         settings = self._settings.given
-        blamed = [_setting(feature) for feature in refusal.features]
-        blamed = [setting for setting in blamed if setting in settings]
+        names = (feature.replace("_completion_", "_") for feature in refusal.features)
+        blamed = [name for name in names if name in settings]
         if not blamed:
-            return ChatFailure("rejected", str(refusal), http=refusal.http, body=refusal.body)
+            return refusal.saying(str(refusal))
         words = " and ".join(f"{name}={settings[name]}" for name in dict.fromkeys(blamed))
-        return ChatFailure(
-            "parameter",
+        return refusal.saying(
             f"{refusal}. The server does not support {words}, which {self.name} sets: remove it",
-            http=refusal.http,
-            body=refusal.body,
+            "parameter",
         )
-
-
-def _setting(feature: str) -> str:
-    return "max_tokens" if feature == "max_completion_tokens" else feature
 
 
 def http_chat(

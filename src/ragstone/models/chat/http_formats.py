@@ -32,6 +32,7 @@ from .wire_format import (
     opened,
     printed,
     temperature,
+    text_or_call,
     texts_of,
     together,
     word,
@@ -134,20 +135,14 @@ def _openai_usage(usage: Body) -> Usage:
 
 
 def _azure_url(server: Server) -> str:
-    version = azure_version()
-    if not version:
+    version = os.environ.get("OPENAI_API_VERSION", "").strip()
+    if version in ("", "v1", "latest", "preview"):
         return f"{server.url}/openai/v1/chat/completions"
     deployment = quote(server.model, safe="")
     return (
         f"{server.url}/openai/deployments/{deployment}/chat/completions"
         f"?api-version={quote(version, safe='')}"
     )
-
-
-def azure_version() -> str:
-    """Return the version of Azure's API if it is a dated one; empty for v1."""
-    version = os.environ.get("OPENAI_API_VERSION", "").strip()
-    return "" if version in ("v1", "latest", "preview") else version
 
 
 OPENAI = Wire(
@@ -223,9 +218,12 @@ def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> Chat
     content = reply.get("content")
     if not isinstance(content, list):
         raise no_reply("sent no content", body)
+    blocks = objects_in(content)
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    calls = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
     finish = ANTHROPIC_FINISHES.get(word(reply.get("stop_reason")), "stop")
     return ChatReply(
-        text="" if finish == "refusal" else _anthropic_text(content),
+        text="" if finish == "refusal" else text_or_call(texts, calls),
         finish=finish,
         usage=_anthropic_usage(inside(reply, "usage")),
         model=word(reply.get("model")) or None,
@@ -234,14 +232,6 @@ def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> Chat
 
 def _anthropic_block(text: str) -> Body:
     return {"type": "text", "text": text}
-
-
-def _anthropic_text(content: list[object]) -> str:
-    blocks = objects_in(content)
-    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    text = "".join(text_part for text_part in texts if isinstance(text_part, str))
-    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
-    return text or (dumped(inputs[0]) if inputs else "")
 
 
 def _anthropic_usage(usage: Body) -> Usage:
@@ -337,9 +327,12 @@ def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatRep
     reason = word(candidate.get("finishReason"))
     if reason in GEMINI_BROKEN:
         raise no_reply(f"ended its reply early: {reason}", body)
+    parts = objects_in(inside(candidate, "content").get("parts"))
+    texts = [part.get("text") for part in parts if not part.get("thought")]
+    calls = [inside(part, "functionCall").get("args") for part in parts if "functionCall" in part]
     finish = GEMINI_FINISHES.get(reason, "stop")
     return ChatReply(
-        text="" if finish == "filter" else _gemini_text(inside(candidate, "content").get("parts")),
+        text="" if finish == "filter" else text_or_call(texts, calls),
         finish=finish,
         usage=_gemini_usage(inside(reply, "usageMetadata")),
         model=word(reply.get("modelVersion")) or None,
@@ -352,14 +345,6 @@ def _gemini_thinking(model: str, effort: Effort | None) -> Body | None:
     if effort == "none" or model.removeprefix("models/").startswith("gemini-2"):
         return {"thinkingBudget": BUDGETS[effort]}
     return {"thinkingLevel": effort.upper()}
-
-
-def _gemini_text(parts: object) -> str:
-    blocks = objects_in(parts)
-    texts = [part.get("text") for part in blocks if not part.get("thought")]
-    text = "".join(text_part for text_part in texts if isinstance(text_part, str))
-    calls = [inside(part, "functionCall").get("args") for part in blocks if "functionCall" in part]
-    return text or (dumped(calls[0]) if calls else "")
 
 
 def _gemini_usage(usage: Body) -> Usage:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.core.user_code import source
-from ragstone.models.embedding_api import retry_after, scrubbed
+from ragstone.models.embedding_api import scrubbed
 
 from .http_chat import AskingChat
 from .http_formats import openai_body, openai_reply
@@ -31,6 +31,11 @@ from .wire_format import (
 
 WINDOW = 128_000
 LITELLM_TAKES = Takes(ALL)
+LITELLM_CODES = {
+    "ContextWindowExceededError": "context_length_exceeded",
+    "ContentPolicyViolationError": "content_policy_violation",
+    "PaymentRequiredError": "insufficient_quota",
+}
 
 
 def litellm_chat(model: str, settings: str) -> ChatModel:
@@ -75,20 +80,9 @@ def _litellm_failure(error: Any) -> ChatFailure:
         return ChatFailure("timeout", words)
     code = getattr(error, "status_code", None)
     status = code if isinstance(code, int) else 500
-    sent = json.dumps({"error": {"message": words, "code": _code(name)}}).encode()
+    sent = json.dumps({"error": {"message": words, "code": LITELLM_CODES.get(name, "")}}).encode()
     failure = refused(status, headers, sent)
-    if isinstance(failure, Unsupported):
-        return failure
-    after = max(failure.after, retry_after(headers))
-    return ChatFailure(failure.trouble, words, after=after, http=status, body=failure.body)
-
-
-def _code(name: str) -> str:
-    return {
-        "ContextWindowExceededError": "context_length_exceeded",
-        "ContentPolicyViolationError": "content_policy_violation",
-        "PaymentRequiredError": "insufficient_quota",
-    }.get(name, "")
+    return failure if isinstance(failure, Unsupported) else failure.saying(words)
 
 
 PYDANTIC_AI_TAKES = Takes(ALL, layouts=("strict", "prompt"))
@@ -207,10 +201,8 @@ def _pydantic_ai_failure(error: Any) -> ChatFailure:
         sent = json.dumps(getattr(error, "body", None), default=str)
         headers = getattr(error, "headers", None) or {}
         failure = refused(status, headers, scrubbed(sent, *secrets()).encode())
-        if not isinstance(failure, Unsupported):
-            after = max(failure.after, getattr(error, "retry_after", None) or 0.0)
-            return ChatFailure(failure.trouble, words, after=after, http=status, body=failure.body)
-        return failure
+        failure.after = max(failure.after, getattr(error, "retry_after", None) or 0.0)
+        return failure if isinstance(failure, Unsupported) else failure.saying(words)
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "UserError" in kinds:
         schema = ("schema",) if "output" in words.lower() else ()

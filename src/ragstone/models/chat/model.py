@@ -73,6 +73,11 @@ class ChatFailure(ModelFailure):
         self.body = body
         super().__init__(words)
 
+    def saying(self, words: str, trouble: Trouble | None = None) -> "ChatFailure":
+        """Return the same failure in other words, and with another trouble if that is known."""
+        trouble = trouble or self.trouble
+        return ChatFailure(trouble, words, after=self.after, http=self.http, body=self.body)
+
     @property
     def passing(self) -> bool:
         """True if a retry may help."""

@@ -100,9 +100,9 @@ class OpenAiBatches:
         return BatchStatus(
             "ended" if state in OPENAI_ENDED else "failed" if state == "failed" else "open",
             state,
-            _openai_count(counts.get("total")),
-            _openai_count(counts.get("completed")),
-            _openai_count(counts.get("failed")),
+            _count(counts.get("total")),
+            _count(counts.get("completed")),
+            _count(counts.get("failed")),
             tuple(path for path in places if path),
             "; ".join(words[:3]),
         )
@@ -135,10 +135,6 @@ def _file_name(tag: str) -> str:
 
 def _openai_seconds(value: object) -> float:
     return value if isinstance(value, int | float) else float("inf")
-
-
-def _openai_count(value: object) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
 
 
 OPENAI_BATCHES = OpenAiBatches()
@@ -325,8 +321,8 @@ class GeminiBatches:
         about = inside(reply, "metadata") or reply
         state = word(about.get("state")).rpartition("STATE_")[2]
         counts = inside(about, "batchStats")
-        answered = _gemini_count(counts.get("successfulRequestCount"))
-        failed = _gemini_count(counts.get("failedRequestCount"))
+        answered = _count(counts.get("successfulRequestCount"))
+        failed = _count(counts.get("failedRequestCount"))
         error = word(inside(reply, "error").get("message"))
         failing = state == "FAILED" or (error and state not in GEMINI_ENDED)
         return BatchStatus(
@@ -336,7 +332,7 @@ class GeminiBatches:
             if reply.get("done") or state in GEMINI_ENDED
             else "open",
             state.lower(),
-            _gemini_count(counts.get("requestCount")),
+            _count(counts.get("requestCount")),
             answered,
             failed,
             (batch,),
@@ -398,7 +394,7 @@ def _gemini_path(name: str) -> str:
     return "/".join(quote(part, safe="") for part in parts)
 
 
-def _gemini_count(value: object) -> int:
+def _count(value: object) -> int:
     try:
         return max(0, int(value)) if isinstance(value, int | str) else 0
     except ValueError:

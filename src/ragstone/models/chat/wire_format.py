@@ -1,7 +1,7 @@
 """Wire format: settings such as ``?temperature=0``, and the pieces of requests and replies."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -225,6 +225,11 @@ def given(**fields: object) -> Body:
 def dumped(value: object) -> str:
     """Return a tool call's arguments as JSON text, for models that reply with a tool call."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def text_or_call(texts: Iterable[object], calls: Sequence[object]) -> str:
+    """Return the joined texts of a reply; if there are none, the arguments of its first call."""
+    return "".join(map(word, texts)) or (dumped(calls[0]) if calls else "")
 
 
 def encoded(body: Body) -> bytes:
