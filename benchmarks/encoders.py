@@ -29,10 +29,10 @@ import ragstone
 from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import download as builtin
 from ragstone.models import numpy_bert as bert
-from ragstone.models.bert_weights import read_weights
 from ragstone.models.download import to_stderr
 from ragstone.models.encoder import Encoder
 from ragstone.models.model_folder import ModelFolder
+from ragstone.models.numpy_bert import read_weights
 
 DATA = Path(__file__).parents[1] / "src" / "ragstone" / "data" / "cornwall.jsonl"
 PEER = "sentence-transformers"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ragstone.models.bert_weights import CHUNK, twice_gelu
+from ragstone.models.numpy_bert import CHUNK, twice_gelu
 
 NEAR = np.linspace(-9, 9, 3001)
 
