@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
-from .download import to_stderr
+from .download import first_line, to_stderr
 from .encoder import Vectors, batches, distinct, side_by_side
 from .encoder_names import location, needed, place_of
-from .model_folder import KINDS, NO_LENGTH, CrossEncoderFolder, is_count
+from .model_folder import KINDS, CrossEncoderFolder
 from .model_store import Note
 from .onnx_encoder import OnnxFile, even_batches, files, find
 from .tokenizer import Pair, TokenizedPair, inside, lengths_of, padded, readable
-from .torch_encoder import fingerprint, first_line, positions_of, quiet, working
+from .torch_encoder import fingerprint, is_limit, positions_of, quiet, working
 
 
 class CrossEncoder(Protocol):
@@ -285,7 +285,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
     _check_weights(name, model)
     names = model.config.id2label
     limits = (tokenizer.model_max_length, positions_of(model.config))
-    known = [limit for limit in limits if is_count(limit) and limit <= NO_LENGTH]
+    known = list(filter(is_limit, limits))
     if not known:
         raise ModelError(
             f"{name}: neither its tokenizer nor its configuration states a token limit"

@@ -245,9 +245,13 @@ def _reason(error: BaseException) -> str:
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
-    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    first = lines[0] if lines else ""
-    return f"{first} ({type(cause).__name__})" if first else type(cause).__name__
+    return first_line(cause)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of a library's error; the others are advice to that library's users."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
 
 
 BUILTIN = "builtin:minilm"

@@ -392,7 +392,8 @@ class ApiEncoder:
                 ) from error
             if response.status == 200:
                 return self._vectors(body, len(texts))
-            trouble = f"replied {response.status}{self._said(body)}"
+            line = self._shown(words_of(body))
+            trouble = f"replied {response.status}{': ' if line else ''}{line}"
             if response.status not in TRANSIENT:
                 raise self._refusal(response.status, trouble, texts)
             wait = max(wait, retry_after(response.headers))
@@ -449,10 +450,6 @@ class ApiEncoder:
 
     def _failure(self, trouble: str) -> ModelFailure:
         return ModelFailure(f"The encoder's server {self._server.host} {trouble}")
-
-    def _said(self, body: bytes) -> str:
-        line = self._shown(words_of(body))
-        return f": {line}" if line else ""
 
     def _shown(self, words: str) -> str:
         return one_line(scrubbed(words, self._server.key))

@@ -128,8 +128,12 @@ class CachedVectors:
                 for key, sealed in connection.execute(query, part):
                     if vector := _unsealed(key, sealed):
                         vectors[key] = np.frombuffer(vector, np.float32)
-                    else:
-                        self._note_change()
+                    elif not self._noted:
+                        self._noted = True
+                        self._note(
+                            f"The cache {self._file} holds a vector with a wrong checksum. Such "
+                            "vectors are computed again."
+                        )
 
         with self._mutex:
             if self._readable and (error := self._fault_of(read)):
@@ -197,14 +201,6 @@ class CachedVectors:
             return False
         self._note(f"The cache {self._file} cannot be read ({error}); it is now {aside.name}.")
         return True
-
-    def _note_change(self) -> None:
-        if not self._noted:
-            self._noted = True
-            self._note(
-                f"The cache {self._file} holds a vector with a wrong checksum. Such vectors are "
-                "computed again."
-            )
 
 
 def _sealed(key: bytes, vector: bytes) -> bytes:
@@ -274,12 +270,7 @@ class CachedEncoder:
         return self.uncached.dimensions
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return shape (n, d), in the order of the texts.
-
-        Raises:
-            ModelFailure: The encoder failed, or its vectors are not finite or have another length
-                than before.
-        """
+        """Return shape (n, d); vectors that are not finite or of another length are a failure."""
         if not texts:
             return self.uncached.embed(texts)
         keys = [self._key(text) for text in texts]
@@ -300,33 +291,27 @@ class CachedEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """Return the vectors of every token; equal texts share the same read-only arrays.
-
-        Raises:
-            ModelFailure: The encoder failed, or the vectors are not finite.
-        """
+        """Return the vectors of every token; equal texts share the same read-only arrays."""
         keys = [self._key(text) for text in texts]
         distinct = dict(zip(keys, texts, strict=True))
         remembered = {key: self._memory.get((key, layer, limit)) for key in distinct}
         known = {key: read for key, read in remembered.items() if read is not None}
-        missing = [key for key in distinct if key not in known]
+        missing = {key: text for key, text in distinct.items() if key not in known}
         if missing:
-            missing_texts = [distinct[key] for key in missing]
-            computed = self.uncached.tokens(missing_texts, layer=layer, limit=limit)
+            computed = self.uncached.tokens(list(missing.values()), layer=layer, limit=limit)
+            known |= dict(zip(missing, computed, strict=True))
             embeddings: dict[bytes, Vectors] = {}
-            for key, read in zip(missing, computed, strict=True):
-                self._check_finite(read.vectors)
-                if read.embedding is not None:
-                    self._check_finite(read.embedding)
-                    embeddings[key] = read.embedding
-                known[key] = read
+            for key in missing:
+                self._check_finite(known[key].vectors)
+                if (embedding := known[key].embedding) is not None:
+                    self._check_finite(embedding)
+                    embeddings[key] = embedding
             for key in missing:
                 self._memory.put((key, layer, limit), known[key])
             self._kept.put(embeddings)
         return [known[key] for key in keys]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Return the encoder's."""
         return self.uncached.lengths(texts)
 
     def recall(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:

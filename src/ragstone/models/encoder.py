@@ -124,35 +124,29 @@ class TokenMemory:
     def __init__(self, limit: int) -> None:
         self._limit, self._size = limit, 0
         self._mutex = threading.Lock()
-        self._kept: OrderedDict[object, TokenVectors] = OrderedDict()
+        self._kept: OrderedDict[object, tuple[TokenVectors, int]] = OrderedDict()
 
     def get(self, key: object) -> TokenVectors | None:
         with self._mutex:
             if key not in self._kept:
                 return None
             self._kept.move_to_end(key)
-            return self._kept[key]
+            return self._kept[key][0]
 
     def put(self, key: object, text: TokenVectors) -> None:
-        for array in _arrays(text):
-            array.flags.writeable = False
+        size = 0
+        for array in (text.ids, text.spans, text.vectors, text.embedding):
+            if array is not None:
+                array.flags.writeable = False
+                size += array.nbytes
         with self._mutex:
-            if (before := self._kept.pop(key, None)) is not None:
-                self._size -= _bytes(before)
-            self._kept[key] = text
-            self._size += _bytes(text)
+            if key in self._kept:
+                self._size -= self._kept.pop(key)[1]
+            self._kept[key] = text, size
+            self._size += size
             while self._size > self._limit:
-                _, dropped = self._kept.popitem(last=False)
-                self._size -= _bytes(dropped)
-
-
-def _arrays(text: TokenVectors) -> list[NDArray[np.generic]]:
-    arrays: list[NDArray[np.generic]] = [text.ids, text.spans, text.vectors]
-    return arrays if text.embedding is None else [*arrays, text.embedding]
-
-
-def _bytes(text: TokenVectors) -> int:
-    return sum(array.nbytes for array in _arrays(text))
+                _, (_, dropped) = self._kept.popitem(last=False)
+                self._size -= dropped
 
 
 BATCH_TOKENS = 1024
@@ -352,13 +346,10 @@ def check_layer(layer: int, layers: int, name: str) -> None:
 
 
 def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
-    pooled: Vectors
     if pooling == "cls":
-        pooled = states[0]
-    elif pooling == "max":
-        pooled = states.max(axis=0)
+        pooled: Vectors = states[0]
     else:
-        pooled = states.mean(axis=0)
+        pooled = states.max(axis=0) if pooling == "max" else states.mean(axis=0)
     return pooled
 
 

@@ -19,7 +19,7 @@ from typing import Literal
 from ragstone.core.errors import MissingDependency, ModelError, UnknownName
 from ragstone.core.messages import argument
 
-from . import embedding_api, model_store
+from . import embedding_api, model_store, numpy_bert, onnx_encoder, torch_encoder
 from .download import (
     BUILTIN,
     REPOSITORY,
@@ -92,10 +92,13 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
     parsed = place_of(name)
     needed(parsed)
     source = location(parsed, offline=offline, note=say)
-    folder = Path(source).resolve()
     if source == parsed.repository:
         return _once(parsed, source, "", offline, say)
-    _check_readable(parsed, folder)
+    folder = Path(source).resolve()
+    graph = any((folder / path).is_file() for path in PLACES)
+    weights = any(file.suffix in (".safetensors", ".bin") for file in _files(folder))
+    if parsed.back_end == "torch" and graph and not weights:
+        raise ModelError(f"{folder} holds an ONNX graph and no weights: use the name onnx:{folder}")
     return _once(parsed, str(folder), _stamp(folder), offline, say)
 
 
@@ -232,13 +235,6 @@ def _in_hub_cache(parsed: Place) -> bool:
     )
 
 
-def _check_readable(parsed: Place, folder: Path) -> None:
-    graph = any((folder / path).is_file() for path in PLACES)
-    weights = any(file.suffix in (".safetensors", ".bin") for file in _files(folder))
-    if parsed.back_end == "torch" and graph and not weights:
-        raise ModelError(f"{folder} holds an ONNX graph and no weights: use the name onnx:{folder}")
-
-
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Sizes and times of the model's files, so that a model that was saved again is reloaded."""
     files = [(file, file.stat()) for file in _files(folder)]
@@ -256,20 +252,13 @@ def _once(parsed: Place, where: str, stamp: object, offline: bool, note: Note) -
     key = (parsed, embeddings_file())
     loaded = _opened.get(key)
     if loaded is None or loaded[0] != stamp:
-        encoder = CachedEncoder(_load(parsed, where, offline), key[1], note=note)
-        loaded = _opened[key] = (stamp, encoder)
+        encoder: Encoder
+        if parsed.back_end == "torch":
+            encoder = torch_encoder.load(
+                where, parsed.name, revision=parsed.revision, offline=offline
+            )
+        else:
+            load = onnx_encoder.load if parsed.back_end == "onnx" else numpy_bert.load
+            encoder = load(Path(where), parsed.name)
+        loaded = _opened[key] = (stamp, CachedEncoder(encoder, key[1], note=note))
     return loaded[1]
-
-
-def _load(parsed: Place, where: str, offline: bool) -> Encoder:
-    if parsed.back_end == "torch":
-        from . import torch_encoder
-
-        return torch_encoder.load(where, parsed.name, revision=parsed.revision, offline=offline)
-    if parsed.back_end == "onnx":
-        from . import onnx_encoder
-
-        return onnx_encoder.load(Path(where), parsed.name)
-    from . import numpy_bert
-
-    return numpy_bert.load(Path(where), parsed.name)

@@ -153,7 +153,8 @@ def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stor
     """
     for model in stored():
         origin = model.origin
-        matches = not revision or revision == origin.revision or _is_commit(revision, origin.commit)
+        is_commit = len(revision) >= 7 and origin.commit.startswith(revision.lower())
+        matches = not revision or revision == origin.revision or is_commit
         if origin.name == name and origin.weights == weights and matches:
             return model
     return None
@@ -193,20 +194,17 @@ def keep(name: str, origin: Origin, files: Iterable[str], folder: Path | None = 
     """Add a model to the store by writing its manifest, with size and hash of each file."""
     home = models_folder() / name
     private_folder(home)
+    fetched = datetime.now(UTC).isoformat(timespec="microseconds")
+    described = {path: describe((folder or home) / path) for path in sorted(files)}
+    at = None if folder is None else str(folder)
     manifest = _Manifest(
-        version=VERSION,
-        origin=origin,
-        fetched=datetime.now(UTC).isoformat(timespec="microseconds"),
-        folder=None if folder is None else str(folder),
-        files={path: describe((folder or home) / path) for path in sorted(files)},
+        version=VERSION, origin=origin, fetched=fetched, folder=at, files=described
     )
     # Renaming is atomic: a reader never sees half a manifest.
     unfinished = home / f".{MANIFEST}.{os.getpid()}"
     unfinished.write_bytes(MANIFESTS.dump_json(manifest, indent=2) + b"\n")
     unfinished.replace(home / MANIFEST)
-    model = _read(home)
-    assert model is not None
-    return model
+    return Stored(folder or home, origin, fetched, described)
 
 
 def describe(file: Path) -> StoredFile:
@@ -228,20 +226,15 @@ def writing() -> Iterator[None]:
         ) from error
 
 
-def _is_commit(revision: str, commit: str) -> bool:
-    return len(revision) >= 7 and commit.startswith(revision.lower())
-
-
 def _read(home: Path) -> Stored | None:
     try:
         manifest = MANIFESTS.validate_json(small_file(home / MANIFEST))
     except (OSError, ValidationError):
         return None
-    if manifest.version != VERSION:
-        return None
     folder = Path(manifest.folder or home)
-    model = Stored(folder, manifest.origin, manifest.fetched, manifest.files)
-    return model if folder.is_dir() else None
+    if manifest.version != VERSION or not folder.is_dir():
+        return None
+    return Stored(folder, manifest.origin, manifest.fetched, manifest.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

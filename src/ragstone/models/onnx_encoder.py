@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +39,6 @@ def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
         if full or end == order.size or lengths[order[end]] < MUCH_SHORTER * longest:
             yield order[start:end]
             start = end
-
-
-def _onnxruntime() -> Any:
-    try:
-        return import_module("onnxruntime")
-    except ImportError as error:
-        raise MissingDependency("The ONNX back end", "onnx") from error
 
 
 def _raised() -> tuple[type[Exception], ...]:
@@ -104,7 +96,10 @@ class OnnxFile:
 
     def __init__(self, path: Path, axes_of: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check."""
-        onnxruntime = _onnxruntime()
+        try:
+            onnxruntime = import_module("onnxruntime")
+        except ImportError as error:
+            raise MissingDependency("The ONNX back end", "onnx") from error
         options = onnxruntime.SessionOptions()
         # It can be run from any thread, a batch on each.
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
+from .download import first_line
 from .encoder import TokenVectors, Vectors, batches, check_layer, distinct, token_layer, token_limit
 from .model_folder import COUNTED_FROM_PADDING, NO_LENGTH, is_count
 from .tokenizer import readable
@@ -46,12 +47,6 @@ def quiet() -> Iterator[None]:
         logger.setLevel(level)
         if bars:
             words.enable_progress_bar()
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of a library's error; the others are advice to that library's users."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
 
 
 @contextmanager
@@ -136,7 +131,7 @@ class TorchEncoder:
         config = getattr(self._transformer, "config", None)
         self.layers = int(config.num_hidden_layers) if config else 0
         positions = positions_of(config) if config else 0
-        limits = [size for size in (positions, model.max_seq_length) if _is_limit(size)]
+        limits = [size for size in (positions, model.max_seq_length) if is_limit(size)]
         self.max_tokens: int = min(limits, default=0)
         self.longest = (positions or self.max_tokens) if self.layers else 0
         if model.max_seq_length != self.max_tokens and self.max_tokens:
@@ -236,7 +231,8 @@ def _transformer(model: Any) -> Any:
     return transformer if fast and is_count(getattr(config, "num_hidden_layers", None)) else None
 
 
-def _is_limit(size: object) -> TypeGuard[int]:
+def is_limit(size: object) -> TypeGuard[int]:
+    """Return True for a limit of tokens; libraries write a huge number where there is none."""
     return is_count(size) and size <= NO_LENGTH
 
 
