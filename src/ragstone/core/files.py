@@ -52,10 +52,7 @@ def cache_folder() -> Path:
 
 
 class RunEntry(StrEnum):
-    """A file or folder of a run; as all are listed here, no result is written in their place.
-
-    So a result that a user names is never put in its place.
-    """
+    """A file or folder of a run; as all are listed here, no result is written in their place."""
 
     MANIFEST = "run.json"
     ESTIMATES = "estimates.json"

@@ -269,7 +269,7 @@ def is_damaged(error: Exception) -> bool:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another program has it locked."""
+    """Return True if another program has it locked."""
     return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 

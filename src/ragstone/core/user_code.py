@@ -126,7 +126,9 @@ def source(code: object, *, instead: str) -> str:
     fault = _hidden(code)
     if not fault:
         try:
-            return inspect.getsource(code) + _defaults(code)  # type: ignore[arg-type]
+            values = _values(code) if isinstance(code, FunctionType) else []
+            shown = repr(values) if values else ""
+            return inspect.getsource(code) + shown  # type: ignore[arg-type]
         except (OSError, TypeError):
             fault = "its source cannot be read"
     name = getattr(code, "__qualname__", type(code).__qualname__)
@@ -146,11 +148,6 @@ def _hidden(code: object) -> str:
     if not all(isinstance(value, PLAIN) for value in _values(code)):
         return "its arguments have objects as default values"
     return ""
-
-
-def _defaults(code: object) -> str:
-    values = _values(code) if isinstance(code, FunctionType) else []
-    return repr(values) if values else ""
 
 
 def _values(function: FunctionType) -> list[object]:

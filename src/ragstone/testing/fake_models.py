@@ -91,16 +91,16 @@ class ScriptedModel:
         try:
             if self._delay:
                 await asyncio.sleep(self._delay)
-            said = self._say(request)
-            if inspect.isawaitable(said):
-                said = await said
+            reply = self._say(request)
+            if inspect.isawaitable(reply):
+                reply = await reply
         finally:
             self._asked_now -= 1
-        if isinstance(said, ChatFailure):
-            raise said
-        if isinstance(said, ChatReply):
-            return said
-        return ChatReply(said if isinstance(said, str) else json.dumps(said))
+        if isinstance(reply, ChatFailure):
+            raise reply
+        if isinstance(reply, ChatReply):
+            return reply
+        return ChatReply(reply if isinstance(reply, str) else json.dumps(reply))
 
     async def close(self) -> None:
         """Record that it was closed."""
@@ -125,20 +125,17 @@ def reply_to(request: ChatRequest, said: Mapping[str, Mapping[str, Any]]) -> dic
     """
     words = asked(request)
     empty = {"reason": "", "verdict": "", "details": []}
-    return {
-        "items": [
-            {"id": one, "words": words.get(one, "")} | empty | dict(said[one]) for one in said
-        ]
-    }
+    items = [{"id": id, "words": words.get(id, "")} | empty | dict(said[id]) for id in said]
+    return {"items": items}
 
 
 def _words(text: str, name: str) -> str:
     """The first words of the block of that name, without the numbers of its sentences."""
     for block in BLOCK.split(text)[1:]:
-        own, _, rest = block.partition("\n")
-        if own == name:
-            said = rest.partition("\n====")[0]
-            return " ".join(NUMBER_OF_SENTENCE.sub("", said).split()[:CHAT_WORDS])
+        title, _, rest = block.partition("\n")
+        if title == name:
+            text = rest.partition("\n====")[0]
+            return " ".join(NUMBER_OF_SENTENCE.sub("", text).split()[:CHAT_WORDS])
     return ""
 
 
@@ -148,9 +145,9 @@ def _in_order(script: Iterable[Said]) -> Callable[[ChatRequest], Said]:
 
     def say(_: ChatRequest) -> Said:
         nonlocal count
-        for said in replies:
+        for reply in replies:
             count += 1
-            return said
+            return reply
         raise AssertionError(f"The script has {count} replies, and was asked for one more.")
 
     return say

@@ -65,7 +65,7 @@ def score_all(metric: Metric, examples: Sequence[Sequence[Rows]]) -> list[Score]
 
 
 def score_frame(metric: Metric, examples: Sequence[Sequence[Rows]]) -> pl.DataFrame:
-    """As ``score_all``, with labels and flags: value, label, status and reason of each example."""
+    """The value, label, status and reason of each example, as ``score_all`` scores it."""
     return score(Given(examples), [metric])[str(metric)]
 
 
