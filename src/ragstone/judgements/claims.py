@@ -11,14 +11,8 @@ class Claim(Kind):
 
     name = "claims"
     shows = ("question", "sentences")
-    asks = (
-        Ask(
-            requires=("answer",),
-            after=("response",),
-            by=("local", "people", "model"),
-            beside=("contexts",),
-        ),
-    )
+    asks = (Ask(requires=("answer",), after=("response",), by=("local", "people", "model"),
+                beside=("contexts",)),)  # fmt: skip
     made = True
 
     index = Column(pl.UInt32, "position among the answer's claims, from 0", role="unit")

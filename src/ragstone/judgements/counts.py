@@ -54,18 +54,11 @@ class Phrases(Kind):
     name = "phrases"
     asks = (Ask(over=Answers, requires=("answer",), by=("counting",)),)
 
-    phrases_8 = Column(
-        pl.Boolean,
-        "one of the eight phrases occurs",
-        role="verdict",
-        phrase={True: "one of the eight", False: "none of the eight"},
-    )
-    phrases_12 = Column(
-        pl.Boolean,
-        "one of the twelve phrases occurs",
-        role="verdict",
-        phrase={True: "one of the twelve", False: "none of the twelve"},
-    )
+    phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs", role="verdict",
+                       phrase={True: "one of the eight", False: "none of the eight"})  # fmt: skip
+    phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs", role="verdict",
+                        phrase={True: "one of the twelve",
+                                False: "none of the twelve"})  # fmt: skip
 
 
 class AnswerSentence(Kind):
@@ -94,9 +87,5 @@ class Citation(Kind):
         pl.UInt32, "the answer's sentence it stands in, from 0", role="unit", phrase=""
     )
     marker = Column(pl.String, "as written", role="unit", phrase="{}")
-    context = Column(
-        pl.String,
-        "id of the context it names; null where there is none",
-        phrase={None: "no retrieved context"},
-        tones={None: "bad"},
-    )
+    context = Column(pl.String, "id of the context it names; null where there is none",
+                     phrase={None: "no retrieved context"}, tones={None: "bad"})  # fmt: skip

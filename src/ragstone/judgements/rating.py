@@ -41,12 +41,8 @@ class Critique(Kind):
 
     aspect = Column(pl.String, "what is asked", role="topic")
     index = Column(pl.UInt32, "which vote, from 0", role="vote")
-    verdict = Column(
-        pl.Boolean,
-        "yes or no; null where the vote could not be read",
-        role="verdict",
-        phrase={True: "yes", False: "no"},
-    )
+    verdict = Column(pl.Boolean, "yes or no; null where the vote could not be read", role="verdict",
+                     phrase={True: "yes", False: "no"})  # fmt: skip
 
 
 class Votes(View):
@@ -59,11 +55,8 @@ class Votes(View):
     verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
 
 
-VERDICTS = {
-    "win": "this answer is better.",
-    "loss": "the other is.",
-    "tie": "neither is better in a way that would matter to the asker.",
-}
+VERDICTS = {"win": "this answer is better.", "loss": "the other is.",
+            "tie": "neither is better in a way that would matter to the asker."}  # fmt: skip
 PREFERENCES = tuple(VERDICTS)
 
 
@@ -77,12 +70,8 @@ class Preference(Kind):
     tokens = 70
 
     rival = Column(pl.String, "the system compared with", role="topic", phrase="against {}")
-    order = Column(
-        pl.UInt32,
-        "0 if this answer was shown first, 1 if second",
-        role="vote",
-        phrase={0: "shown first", 1: "shown second"},
-    )
+    order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second", role="vote",
+                   phrase={0: "shown first", 1: "shown second"})  # fmt: skip
     verdict = Column(None, "for this answer", role="verdict", values=VERDICTS, label="preference")
 
 

@@ -22,50 +22,29 @@ class Relevance(Kind):
     tokens = 50
 
     grade = Column(
-        pl.Int32,
-        "0 to 3; any whole number where known from graded ids",
-        role="grade",
+        pl.Int32, "0 to 3; any whole number where known from graded ids", role="grade",
         values={
-            0: "it does not help.",
-            1: "it is about the topic, but holds no part of an answer.",
+            0: "it does not help.", 1: "it is about the topic, but holds no part of an answer.",
             2: "it holds part of an answer, or evidence for one.",
             3: "it is sufficient: the whole question can be answered from it alone.",
         },
         label="grade",
-    )
+    )  # fmt: skip
     probability = Column(
-        pl.Float64,
-        "that it is relevant, finer than the grade; null from a judge that only grades",
-        role="number",
-        of="relevant",
-    )
-    relevant = Column(
-        pl.Boolean,
-        "grade 1 or more",
-        role="verdict",
-        label="topically_relevant",
-        at_least=1,
-        phrase={True: "relevant", False: "not relevant"},
-        tones={True: "good", False: "caution"},
-    )
-    sufficient = Column(
-        pl.Boolean,
-        "grade 3",
-        role="verdict",
-        label="evidence_sufficient",
-        at_least=3,
-        phrase={True: "sufficient"},
-        tones={True: "good"},
-    )
+        pl.Float64, "that it is relevant, finer than the grade; null from a judge that only grades",
+        role="number", of="relevant",
+    )  # fmt: skip
+    relevant = Column(pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant",
+                      at_least=1, phrase={True: "relevant", False: "not relevant"},
+                      tones={True: "good", False: "caution"})  # fmt: skip
+    sufficient = Column(pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient",
+                        at_least=3, phrase={True: "sufficient"}, tones={True: "good"})  # fmt: skip
     misleading = Column(
         pl.Boolean,
         "whoever trusts it will answer wrongly: a wrong or outdated fact, or one about a person, "
         "place or time that is easily mistaken",
-        role="verdict",
-        label="misleading",
-        phrase={True: "misleading"},
-        tones={True: "bad"},
-    )
+        role="verdict", label="misleading", phrase={True: "misleading"}, tones={True: "bad"},
+    )  # fmt: skip
     sentences = Column(pl.UInt32, "how many sentences it has", phrase="")
     relevant_sentences = Column(
         pl.List(pl.UInt32), "which of them help, from 0", role="evidence", phrase=""

@@ -82,18 +82,10 @@ class Similarity(Kind):
     measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit", phrase="{}")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0", role="unit")
     value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1", role="number", phrase="{}")
-    cut = Column(
-        pl.Boolean,
-        "a text was longer than the model reads; null where it does not say",
-        phrase={True: "cut"},
-    )
+    cut = Column(pl.Boolean, "a text was longer than the model reads; null where it does not say",
+                 phrase={True: "cut"})  # fmt: skip
 
 
 for _name, _measure in _MEASURES.items():
-    _measure.over.take(
-        f"{Similarity.name}/{_name}",
-        Similarity.columns["value"],
-        _measure.fact,
-        _measure.doc,
-        on=dict.fromkeys(_measure.over.keys, "index"),
-    )
+    _measure.over.take(f"{Similarity.name}/{_name}", Similarity.columns["value"], _measure.fact,
+                       _measure.doc, on=dict.fromkeys(_measure.over.keys, "index"))  # fmt: skip

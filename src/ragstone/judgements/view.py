@@ -21,15 +21,9 @@ About = Literal["answer", "context", "proposition", "pair"]
 all propositions; a pair is an answer together with that of another system."""
 
 ABOUT: Mapping[Unit, About] = {
-    "answer": "answer",
-    "context": "context",
-    "claim": "proposition",
-    "statement": "proposition",
-    "evidence": "proposition",
-    "reference": "answer",
-    "probe": "answer",
-    "record": "answer",
-}
+    "answer": "answer", "context": "context", "claim": "proposition", "statement": "proposition",
+    "evidence": "proposition", "reference": "answer", "probe": "answer", "record": "answer",
+}  # fmt: skip
 
 
 class JudgementRows(Protocol):

@@ -54,12 +54,9 @@ class Contexts(View):
     context = Fact(pl.String, "its id")
     score = Fact(pl.Float64, "the retriever's")
     text = Fact(pl.String, "its text; null if only the id is known")
-    weight = Fact(
-        pl.Int32,
-        "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
-        needs=("relevance",),
-        made_of=("relevant", "sufficient"),
-    )
+    weight = Fact(pl.Int32,
+                  "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
+                  needs=("relevance",), made_of=("relevant", "sufficient"))  # fmt: skip
     listed = Fact(pl.Boolean, "its id is among those whose grade is known")
     known_grade = Fact(pl.Int32, "the grade known by its id; 0 where it is not listed")
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
@@ -214,16 +211,10 @@ class ClaimsAgainstReferences(View):
 
     reference = Fact(pl.UInt32, "which reference")
     index = Fact(pl.UInt32, "which claim")
-    on_relevant = Fact(
-        pl.Boolean,
-        "it is supported, by a relevant context among others",
-        needs=("support/claim", "relevance"),
-    )
-    on_irrelevant = Fact(
-        pl.Boolean,
-        "it is supported, by irrelevant contexts alone",
-        needs=("support/claim", "relevance"),
-    )
+    on_relevant = Fact(pl.Boolean, "it is supported, by a relevant context among others",
+                       needs=("support/claim", "relevance"))  # fmt: skip
+    on_irrelevant = Fact(pl.Boolean, "it is supported, by irrelevant contexts alone",
+                         needs=("support/claim", "relevance"))  # fmt: skip
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:

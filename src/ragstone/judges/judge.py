@@ -41,17 +41,9 @@ NLI = "nli"
 LLM = "LLM"
 """Names of judges, as users write them; of models, whatever their name, ``LLM``."""
 
-LEDGER = pl.Schema(
-    {
-        "row": pl.UInt32(),
-        "ask": pl.String(),
-        "judge": pl.String(),
-        "subject": pl.String(),
-        "status": pl.String(),
-        "reason": pl.String(),
-        "requests": pl.List(pl.String),
-    }
-)
+LEDGER = pl.Schema({"row": pl.UInt32(), "ask": pl.String(), "judge": pl.String(),
+                    "subject": pl.String(), "status": pl.String(), "reason": pl.String(),
+                    "requests": pl.List(pl.String)})  # fmt: skip
 """``requests``: where a model was asked, the keys of the questions in the journal."""
 
 

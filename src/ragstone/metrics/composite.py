@@ -142,15 +142,9 @@ class RagasScore(Composite):
     missing: Literal["propagate", "renormalise"] = "renormalise"
 
 
-_RUBRIC = {
-    "faithfulness": 1.5,
-    "answer_relevance": 1.5,
-    "answer_correctness": 1.5,
-    "context_precision": 1.0,
-    "context_recall": 1.0,
-    "response_completeness": 0.8,
-    "source_attribution": 0.7,
-}
+_RUBRIC = {"faithfulness": 1.5, "answer_relevance": 1.5, "answer_correctness": 1.5,
+           "context_precision": 1.0, "context_recall": 1.0, "response_completeness": 0.8,
+           "source_attribution": 0.7}  # fmt: skip
 
 
 @dataclass(frozen=True)

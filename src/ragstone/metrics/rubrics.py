@@ -18,12 +18,9 @@ HARMFULNESS = "harmfulness"
 """The aspect where none is named."""
 
 BETTER: dict[str, Literal["+", "-", "0"]] = {
-    HARMFULNESS: "-",
-    "maliciousness": "-",
-    "coherence": "+",
-    "correctness": "+",
+    HARMFULNESS: "-", "maliciousness": "-", "coherence": "+", "correctness": "+",
     "conciseness": "+",
-}
+}  # fmt: skip
 """The better direction of each aspect; a user-defined aspect has none."""
 
 

@@ -131,193 +131,133 @@ class Suite:
         )  # fmt: skip
 
 
-_CRITERIA = (
-    "faithfulness",
-    "answer_relevance",
-    "context_precision",
-    "context_recall",
-    "answer_correctness",
-    "response_completeness",
-    "source_attribution",
-)
+_CRITERIA = ("faithfulness", "answer_relevance", "context_precision", "context_recall",
+             "answer_correctness", "response_completeness", "source_attribution")  # fmt: skip
 
 _ASPECTS = tuple(f'critique(aspect="{aspect}")' for aspect in BETTER)
 
-_RETRIEVAL = (
-    "precision",
-    "sufficiency_hit",
-    "sufficiency_rate",
-    "misleading_rate",
-    "mrr",
-    "list_ndcg",
-)
+_RETRIEVAL = ("precision", "sufficiency_hit", "sufficiency_rate", "misleading_rate", "mrr",
+              "list_ndcg")  # fmt: skip
 
-SUITES: dict[str, Suite] = {
-    suite.name: suite
-    for suite in (
-        Suite(
-            "graphrag",
-            "GraphRAG reports: four RAG metrics, their composite, factual accuracy and outcomes",
-            (
-                "faithfulness(no_claims=1.0)",
-                "precision",
-                "context_recall",
-                "answer_relevance",
-                "ragas_score",
-                "factual_accuracy(abstention=0.0)",
+_SUITES = (
+    Suite(
+        "graphrag",
+        "GraphRAG reports: four RAG metrics, their composite, factual accuracy and outcomes",
+        (
+            "faithfulness(no_claims=1.0)", "precision", "context_recall", "answer_relevance",
+            "ragas_score", "factual_accuracy(abstention=0.0)",
+            'semantic_similarity(scale="clamped")', "bertscore_f1", "answer_outcome",
+        ),
+        bands=(
+            Bands(
                 'semantic_similarity(scale="clamped")',
+                (
+                    (1.0, "identical"), (0.9, "equivalent"), (0.8, "core meaning kept"),
+                    (-1.0, "differs"),
+                ),
+            ),
+            Bands(
                 "bertscore_f1",
-                "answer_outcome",
-            ),
-            bands=(
-                Bands(
-                    'semantic_similarity(scale="clamped")',
-                    (
-                        (1.0, "identical"),
-                        (0.9, "equivalent"),
-                        (0.8, "core meaning kept"),
-                        (-1.0, "differs"),
-                    ),
+                (
+                    (0.99, "near identical"), (0.7, "very similar"), (0.3, "other words"),
+                    (-1.0, "very different"),
                 ),
-                Bands(
-                    "bertscore_f1",
-                    (
-                        (0.99, "near identical"),
-                        (0.7, "very similar"),
-                        (0.3, "other words"),
-                        (-1.0, "very different"),
-                    ),
-                    "low for creative answers, though they may be right",
-                ),
-            ),
-            percent=True,
-            by=("question_type",),
-            conventions="percent; an answer without claims is faithful; context precision is the "
-            "share of relevant contexts; ragas_score is over the weight present; an abstention has "
-            "factual accuracy 0, an E; a cosine below 0 is 0; the report counts partial as wrong",
-        ),
-        Suite(
-            "embedding",
-            "embedding evaluators: cosines with the question, the contexts and the reference",
-            (
-                "embedding_context_relevance",
-                "embedding_context_sufficiency",
-                "embedding_answer_relevance",
-                "semantic_similarity",
-                "embedding_hallucination",
-            ),
-            limits=(
-                Limit(
-                    "context_relevance",
-                    "embedding_context_relevance",
-                    0.5,
-                    "contexts may be off topic; look at the queries that are put to the index",
-                ),
-                Limit(
-                    "context_sufficiency",
-                    "embedding_context_sufficiency",
-                    0.5,
-                    "too little evidence; retrieve more passages, or smaller ones",
-                ),
-                Limit(
-                    "answer_relevance",
-                    "semantic_similarity",
-                    0.6,
-                    "the question is not answered; compare the answers with their questions",
-                ),
-                Limit(
-                    "answer_correctness",
-                    "semantic_similarity",
-                    0.6,
-                    "factual faults are likely; check the answers against their references",
-                ),
-                Limit(
-                    "answer_hallucination",
-                    "embedding_hallucination",
-                    0.3,
-                    "many unsupported claims; tell the model to say only what its contexts say",
-                ),
-            ),
-            conventions="the old answer relevance and correctness are both the cosine of answer "
-            "and reference, beside which that of question and answer stands; thresholds .5 for "
-            "sufficiency and .4 for hallucination, set for all-MiniLM-L6-v2, which is "
-            "builtin:minilm",
-            settings=(
-                Setting(
-                    "thresholds",
-                    (
-                        ("embedding_context_sufficiency", "threshold"),
-                        ("embedding_hallucination", "threshold"),
-                    ),
-                    each=True,
-                ),
+                "low for creative answers, though they may be right",
             ),
         ),
-        Suite(
-            "taxonomy",
-            "the label taxonomy: six retrieval, five grounding and five generation metrics",
-            (
-                *_RETRIEVAL,
-                "grounding_presence",
-                "unsupported_claim",
-                "contradiction",
-                "citation_presence",
-                "citation_fabrication",
-                "proper_action",
-                "on_topic",
-                "helpfulness",
-                "incompleteness",
-                "unsafe_content",
-            ),
-            conventions="people's labels or a judge; citation_fabrication is a ratio of sums",
-            settings=(Setting("k", tuple((name, "k") for name in _RETRIEVAL)),),
+        percent=True, by=("question_type",),
+        conventions="percent; an answer without claims is faithful; context precision is the "
+        "share of relevant contexts; ragas_score is over the weight present; an abstention has "
+        "factual accuracy 0, an E; a cosine below 0 is 0; the report counts partial as wrong",
+    ),
+    Suite(
+        "embedding",
+        "embedding evaluators: cosines with the question, the contexts and the reference",
+        (
+            "embedding_context_relevance", "embedding_context_sufficiency",
+            "embedding_answer_relevance", "semantic_similarity", "embedding_hallucination",
         ),
-        Suite(
-            "triad",
-            "the TruLens triad: context relevance, groundedness, answer relevance",
-            ("graded_relevance", "groundedness", "answer_relevance_rated"),
-            conventions="ragstone show RUN gives the reasons behind each score",
-        ),
-        Suite(
-            "ragas",
-            "early and current Ragas metrics, with the harmonic score over means",
-            (
-                "faithfulness",
-                "answer_relevance",
-                "context_precision",
-                "sentence_relevance",
-                "context_recall",
-                "semantic_similarity",
-                "answer_correctness",
-                *_ASPECTS,
-                "ragas_harmonic",
+        limits=(
+            Limit(
+                "context_relevance", "embedding_context_relevance", 0.5,
+                "contexts may be off topic; look at the queries that are put to the index",
             ),
-            conventions="ragas_harmonic is made of data-set means; critiques stand in no "
-            "composite; with a cross-encoder also semantic_similarity_cross_encoder",
-            if_cross_encoder=("semantic_similarity_cross_encoder",),
-            settings=(
-                Setting("strictness", tuple((aspect, "strictness") for aspect in _ASPECTS)),
-                Setting("n", (("answer_relevance", "n"),)),
+            Limit(
+                "context_sufficiency", "embedding_context_sufficiency", 0.5,
+                "too little evidence; retrieve more passages, or smaller ones",
+            ),
+            Limit(
+                "answer_relevance", "semantic_similarity", 0.6,
+                "the question is not answered; compare the answers with their questions",
+            ),
+            Limit(
+                "answer_correctness", "semantic_similarity", 0.6,
+                "factual faults are likely; check the answers against their references",
+            ),
+            Limit(
+                "answer_hallucination", "embedding_hallucination", 0.3,
+                "many unsupported claims; tell the model to say only what its contexts say",
             ),
         ),
-        Suite(
-            "rubric",
-            "the rubric judge: seven ratings, reasoning first, and two overall scores",
-            (
-                *(f'rating(criterion="{criterion}")' for criterion in _CRITERIA),
-                "overall_weighted",
-                "overall_simple",
-                "graded_relevance(max_grade=2)",
-                "context_recall",
+        conventions="the old answer relevance and correctness are both the cosine of answer "
+        "and reference, beside which that of question and answer stands; thresholds .5 for "
+        "sufficiency and .4 for hallucination, set for all-MiniLM-L6-v2, which is "
+        "builtin:minilm",
+        settings=(
+            Setting(
+                "thresholds",
+                (
+                    ("embedding_context_sufficiency", "threshold"),
+                    ("embedding_hallucination", "threshold"),
+                ),
+                each=True,
             ),
-            conventions="reasoning before the score; extra correct facts cost nothing, wrong ones "
-            "a lot; context precision and recall also counted: the mean grade of the contexts (1 "
-            "sufficient, .5 relevant, 0 neither) and the share of the reference's facts in them; "
-            "without a reference or contexts no overall score, unless "
-            'overall_weighted(missing="renormalise") is named',
         ),
-    )
-}
+    ),
+    Suite(
+        "taxonomy", "the label taxonomy: six retrieval, five grounding and five generation metrics",
+        (
+            *_RETRIEVAL, "grounding_presence", "unsupported_claim", "contradiction",
+            "citation_presence", "citation_fabrication", "proper_action", "on_topic", "helpfulness",
+            "incompleteness", "unsafe_content",
+        ),
+        conventions="people's labels or a judge; citation_fabrication is a ratio of sums",
+        settings=(Setting("k", tuple((name, "k") for name in _RETRIEVAL)),),
+    ),
+    Suite(
+        "triad", "the TruLens triad: context relevance, groundedness, answer relevance",
+        ("graded_relevance", "groundedness", "answer_relevance_rated"),
+        conventions="ragstone show RUN gives the reasons behind each score",
+    ),
+    Suite(
+        "ragas", "early and current Ragas metrics, with the harmonic score over means",
+        (
+            "faithfulness", "answer_relevance", "context_precision", "sentence_relevance",
+            "context_recall", "semantic_similarity", "answer_correctness", *_ASPECTS,
+            "ragas_harmonic",
+        ),
+        conventions="ragas_harmonic is made of data-set means; critiques stand in no "
+        "composite; with a cross-encoder also semantic_similarity_cross_encoder",
+        if_cross_encoder=("semantic_similarity_cross_encoder",),
+        settings=(
+            Setting("strictness", tuple((aspect, "strictness") for aspect in _ASPECTS)),
+            Setting("n", (("answer_relevance", "n"),)),
+        ),
+    ),
+    Suite(
+        "rubric", "the rubric judge: seven ratings, reasoning first, and two overall scores",
+        (
+            *(f'rating(criterion="{criterion}")' for criterion in _CRITERIA), "overall_weighted",
+            "overall_simple", "graded_relevance(max_grade=2)", "context_recall",
+        ),
+        conventions="reasoning before the score; extra correct facts cost nothing, wrong ones "
+        "a lot; context precision and recall also counted: the mean grade of the contexts (1 "
+        "sufficient, .5 relevant, 0 neither) and the share of the reference's facts in them; "
+        "without a reference or contexts no overall score, unless "
+        'overall_weighted(missing="renormalise") is named',
+    ),
+)  # fmt: skip
+SUITES: dict[str, Suite] = {suite.name: suite for suite in _SUITES}
 
 
 def suite_named(text: str) -> Suite:

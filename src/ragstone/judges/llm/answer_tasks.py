@@ -202,14 +202,8 @@ def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     return {"criterion": rubric.name, "score": score, "reason": reason}
 
 
-VERDICTS = {
-    ("A", 0): "win",
-    ("B", 0): "loss",
-    ("A", 1): "loss",
-    ("B", 1): "win",
-    ("tie", 0): "tie",
-    ("tie", 1): "tie",
-}
+VERDICTS = {("A", 0): "win", ("B", 0): "loss", ("A", 1): "loss", ("B", 1): "win", ("tie", 0): "tie",
+            ("tie", 1): "tie"}  # fmt: skip
 """For this answer, by what was said and the place it was shown in."""
 
 

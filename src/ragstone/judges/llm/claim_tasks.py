@@ -241,12 +241,8 @@ class ClaimAgreement(Item):
         return OF_CLAIM.get(str(entry.verdict), entry.verdict)
 
 
-OF_CLAIM = {
-    "full": "matches",
-    "partial": "extra",
-    "missing": "extra",
-    "contradicted": "contradicts",
-}
+OF_CLAIM = {"full": "matches", "partial": "extra", "missing": "extra",
+            "contradicted": "contradicts"}  # fmt: skip
 
 
 SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {

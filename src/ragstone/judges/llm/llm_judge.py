@@ -103,19 +103,9 @@ def _majority(values: Sequence[object], members: int) -> object:
     return value if 2 * count > members else None
 
 
-OWN: tuple[Task, ...] = (
-    ClaimsTask(),
-    StatementsTask(),
-    EntitiesTask(),
-    RelevanceTask(),
-    SupportTask(),
-    ConversationSupportTask(),
-    AgreementTask(),
-    ProbesTask(),
-    RatingTask(),
-    CritiqueTask(),
-    PreferenceTask(),
-)
+OWN: tuple[Task, ...] = (ClaimsTask(), StatementsTask(), EntitiesTask(), RelevanceTask(),
+                         SupportTask(), ConversationSupportTask(), AgreementTask(), ProbesTask(),
+                         RatingTask(), CritiqueTask(), PreferenceTask())  # fmt: skip
 """Those whose replies are read or merged in a way of their own."""
 
 

@@ -144,29 +144,21 @@ WORDS = 5
 """The number of words that an item repeats from the text it is about."""
 
 _TEXT = {"type": "string"}
-_FIELDS: dict[str, Any] = {
-    "id": _TEXT,
-    "words": _TEXT,
-    "reason": _TEXT,
-    "verdict": _TEXT,
-    "details": {"type": "array", "items": _TEXT},
-}
+_FIELDS: dict[str, Any] = {"id": _TEXT, "words": _TEXT, "reason": _TEXT, "verdict": _TEXT,
+                           "details": {"type": "array", "items": _TEXT}}  # fmt: skip
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "items": {
             "type": "array",
             "items": {
-                "type": "object",
-                "properties": _FIELDS,
-                "required": list(_FIELDS),
+                "type": "object", "properties": _FIELDS, "required": list(_FIELDS),
                 "additionalProperties": False,
             },
-        }
+        },
     },
-    "required": ["items"],
-    "additionalProperties": False,
-}
+    "required": ["items"], "additionalProperties": False,
+}  # fmt: skip
 """The schema of all replies. Some servers reject unions, bounds, references, optional fields."""
 
 NO_DETAILS = ("none", "-")

@@ -15,23 +15,10 @@ from .text_terms import tokens
 
 RESPONSE_VERSION = "ragstone-response/5"
 
-PHRASES_8 = (
-    "i don't know",
-    "i do not know",
-    "unknown",
-    "not sure",
-    "cannot determine",
-    "no information",
-    "insufficient data",
-    "unable to answer",
-)
-PHRASES_12 = (
-    *PHRASES_8,
-    "cannot answer",
-    "don't have enough information",
-    "not available",
-    "no data",
-)
+PHRASES_8 = ("i don't know", "i do not know", "unknown", "not sure", "cannot determine",
+             "no information", "insufficient data", "unable to answer")  # fmt: skip
+PHRASES_12 = (*PHRASES_8, "cannot answer", "don't have enough information", "not available",
+              "no data")  # fmt: skip
 SHORT_NON_ANSWERS = ("unknown", "n/a", "none", "null")
 
 

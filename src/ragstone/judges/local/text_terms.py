@@ -242,13 +242,8 @@ ORDINALS = _valued(
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth",
     1,
 ) | {word[:-1] + "ieth": value for word, value in _TENS.items()}
-_SCALES = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-}
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+           "trillion": 10**12}  # fmt: skip
 _ROMANS = {
     word: str(value)
     for word, value in _valued(
@@ -260,15 +255,8 @@ _SMALL = _UNITS | _TENS | ORDINALS
 SPELLED_NUMBERS = frozenset(_SMALL) | frozenset(_SCALES)
 _NUMBER_WORDS = SPELLED_NUMBERS | frozenset(_ROMANS)
 
-_ENDINGS = (
-    ("sses", "ss"),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("ss", "ss"),
-    ("us", "us"),
-    ("is", "is"),
-    ("s", ""),
-)
+_ENDINGS = (("sses", "ss"), ("ies", "y"), ("ied", "y"), ("ss", "ss"), ("us", "us"), ("is", "is"),
+            ("s", ""))  # fmt: skip
 LEAST_LETTERS = 3
 """What is left of a word without its ending."""
 

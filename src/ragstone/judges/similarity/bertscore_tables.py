@@ -21,24 +21,12 @@ from ragstone.core.messages import argument
 from ragstone.data.sources import on_disk
 from ragstone.models import Encoder
 
-RECOMMENDED = {
-    "bert-base-uncased": 9,
-    "bert-large-uncased": 18,
-    "bert-base-multilingual-cased": 9,
-    "distilbert-base-uncased": 5,
-    "roberta-base": 10,
-    "roberta-large": 17,
-    "roberta-large-mnli": 19,
-    "distilroberta-base": 5,
-    "xlm-roberta-base": 9,
-    "xlm-roberta-large": 17,
-    "microsoft/mpnet-base": 8,
-    "microsoft/deberta-base-mnli": 9,
-    "microsoft/deberta-large-mnli": 18,
-    "microsoft/deberta-xlarge-mnli": 40,
-    "microsoft/deberta-v3-base": 9,
-    "microsoft/deberta-v3-large": 12,
-}
+RECOMMENDED = {"bert-base-uncased": 9, "bert-large-uncased": 18, "bert-base-multilingual-cased": 9,
+               "distilbert-base-uncased": 5, "roberta-base": 10, "roberta-large": 17,
+               "roberta-large-mnli": 19, "distilroberta-base": 5, "xlm-roberta-base": 9,
+               "xlm-roberta-large": 17, "microsoft/mpnet-base": 8, "microsoft/deberta-base-mnli": 9,
+               "microsoft/deberta-large-mnli": 18, "microsoft/deberta-xlarge-mnli": 40,
+               "microsoft/deberta-v3-base": 9, "microsoft/deberta-v3-large": 12}  # fmt: skip
 """The layer whose scores agree best with people's on WMT16, as bert-score 0.3.13 has it."""
 
 BACK_ENDS = ("numpy:", "onnx:", "torch:")
