@@ -138,13 +138,9 @@ def instructions_for_people(
         return "\n\n".join(block for block in blocks if not block.startswith(others)) + "\n"
     guideline = guideline_of(kind)
     hard = f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else ""
-    parts = [
-        filled(f"# {guideline.title}", kind),
-        filled(guideline.definition, kind),
-        *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in labelled),
-        filled(guideline.for_people, kind),
-        filled(hard, kind),
-    ]
+    parts = [filled(f"# {guideline.title}", kind), filled(guideline.definition, kind),
+             *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in labelled),
+             filled(guideline.for_people, kind), filled(hard, kind)]  # fmt: skip
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

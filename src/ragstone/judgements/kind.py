@@ -210,18 +210,13 @@ def _of_column(column: Column) -> Iterator[str]:
         yield f"every kind already has a column {column.name}; choose another name"
     if column.role not in roles:
         yield f"{column.name} has the role {column.role}; the roles are {', '.join(roles)}"
-    no_text = [
-        name
-        for name in ("doc", "label", "reply", "fact")
-        if not isinstance(getattr(column, name), str)
-    ]
+    no_text = [name for name in ("doc", "label", "reply", "fact")
+               if not isinstance(getattr(column, name), str)]  # fmt: skip
     if no_text:
         yield f"the {' and '.join(no_text)} of {column.name} must be text"
     if not _typed(column):
-        yield (
-            f"{column.name} has the type {column.dtype!r}, which is no type of Polars, "
-            "such as pl.Boolean"
-        )
+        yield (f"{column.name} has the type {column.dtype!r}, which is no type of Polars, "
+               "such as pl.Boolean")  # fmt: skip
     if not isinstance(column.values, Mapping):
         yield f'the values of {column.name} need their meanings: values={{"yes": "it is so"}}'
     else:
@@ -298,10 +293,8 @@ def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
         fact = column.fact or column.name
         if column.role in SAID:
             if fact in facts or ask.over.has(fact):
-                yield (
-                    f"{ask.over.__name__} already has a column {fact!r}; "
-                    f"give {column.name} another one: Column(..., fact=NAME)"
-                )
+                yield (f"{ask.over.__name__} already has a column {fact!r}; "
+                       f"give {column.name} another one: Column(..., fact=NAME)")  # fmt: skip
             facts.add(fact)
         yield from _of_label(ask, column)
     labels = [column.label for column in filled if column.label]
@@ -316,10 +309,8 @@ def _of_label(ask: Ask, column: Column) -> Iterator[str]:
         if known not in (None, values):
             expected = ", ".join(map(str, known or ("yes", "no")))
             other = ", ".join(map(str, values or ("yes", "no")))
-            yield (
-                f"the label {column.label} of {unit}s is {expected}, not {other}; "
-                "choose another label"
-            )
+            yield (f"the label {column.label} of {unit}s is {expected}, not {other}; "
+                   "choose another label")  # fmt: skip
 
 
 KINDS: "dict[str, type[Kind]]" = registry({})
@@ -474,12 +465,8 @@ def _telling_apart(asks: Sequence[Ask]) -> dict[str, Column]:
 
 def answered_by(filler: Filler) -> frozenset[str]:
     """The asks that a type of judge can answer, without those derived by a rule."""
-    return frozenset(
-        ask.name
-        for kind in KINDS.values()
-        for ask in kind.asks
-        if filler in ask.by and not kind.derived
-    )
+    return frozenset(ask.name for kind in KINDS.values() for ask in kind.asks
+                     if filler in ask.by and not kind.derived)  # fmt: skip
 
 
 def kind_of(ask: str) -> type[Kind]:

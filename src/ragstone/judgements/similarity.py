@@ -50,10 +50,8 @@ _COSINES = {
 """Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
 of which the best counts."""
 
-_BERTSCORES = {
-    name: Measure(References, name, "greedy matching of tokens", ("answer", "reference"))
-    for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-}
+_BERTSCORES = {name: Measure(References, name, "greedy matching of tokens", ("answer", "reference"))
+               for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")}  # fmt: skip
 _CROSS_ENCODED = {
     "answer_reference_cross_encoder": Measure(
         References, "cross_encoder", "a cross-encoder's score", ("answer", "reference")

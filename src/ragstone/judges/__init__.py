@@ -8,13 +8,5 @@ commands read finished judgements and need no judge.
 from .judge import LEDGER, Block, Filled, Judge, Proposition, RowBuilder, fingerprint
 from .markers import MARKERS
 
-__all__ = [
-    "LEDGER",
-    "MARKERS",
-    "Block",
-    "Filled",
-    "Judge",
-    "Proposition",
-    "RowBuilder",
-    "fingerprint",
-]
+__all__ = ["LEDGER", "MARKERS", "Block", "Filled", "Judge", "Proposition", "RowBuilder",
+           "fingerprint"]  # fmt: skip

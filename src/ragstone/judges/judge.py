@@ -58,12 +58,8 @@ class Proposition:
 
     def columns(self, origin: str | None) -> dict[str, Any]:
         """Return the columns that tell it from others in a table of judgements."""
-        return {
-            "origin": origin,
-            "author": self.author,
-            "reference": self.reference,
-            "index": self.index,
-        }
+        return {"origin": origin, "author": self.author, "reference": self.reference,
+                "index": self.index}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,11 +74,8 @@ class Block:
         """The propositions of an ask: for each row its claims, statements or evidence."""
         over = ASKS[ask].over
         if over is None or not over.made_by:
-            return {
-                row: evidence_of(example)
-                for row, example in enumerate(self.examples)
-                if example.evidence
-            }
+            return {row: evidence_of(example) for row, example in enumerate(self.examples)
+                    if example.evidence}  # fmt: skip
         by_row: dict[int, list[Proposition]] = {}
         for maker in over.made_by:
             table = self.tables.of(maker)
@@ -214,10 +207,8 @@ def with_turns(
         written: The text of a turn; by default what was said, without the role.
     """
     contexts = example.contexts or ()
-    turns = (
-        Context(f"turn {number}", written(turn), len(contexts) + number)
-        for number, turn in enumerate(example.history, 1)
-    )
+    turns = (Context(f"turn {number}", written(turn), len(contexts) + number)
+             for number, turn in enumerate(example.history, 1))  # fmt: skip
     return replace(example, contexts=(*contexts, *turns))
 
 
@@ -274,16 +265,9 @@ def _listed(example: Example, field: str) -> Rows | None:
     if labels is None:
         is_empty = field == Claim.name and not verdicts_left(example.labels.get("answer") or {}, 0)
         return [] if is_empty else None
-    return [
-        {
-            "reference": label.get("reference", 0),
-            "index": index,
-            "text": label["text"],
-            "sentence": label.get("sentence"),
-            "factual": True,
-        }
-        for index, label in enumerate(labels)
-    ]
+    return [{"reference": label.get("reference", 0), "index": index, "text": label["text"],
+             "sentence": label.get("sentence"), "factual": True}
+            for index, label in enumerate(labels)]  # fmt: skip
 
 
 def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
@@ -340,11 +324,8 @@ def _values(labels: Labels, columns: Sequence[Column]) -> dict[str, Any]:
 
 def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
     grade = next((row[column.name] for column in columns if column.role == "grade"), None)
-    follows = {
-        column.name: grade >= column.at_least
-        for column in columns
-        if column.at_least and grade is not None and row[column.name] is None
-    }
+    follows = {column.name: grade >= column.at_least for column in columns
+               if column.at_least and grade is not None and row[column.name] is None}  # fmt: skip
     return row | follows
 
 

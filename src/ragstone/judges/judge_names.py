@@ -176,11 +176,7 @@ def _unknown(name: str) -> UnknownName:
 
 def who_fills(ask: str) -> list[str]:
     """The judges that can be asked this."""
-    fillers = {
-        **{judge.name: judge.asks for judge in JUDGES},
-        NLI: NliJudge.asks,
-        "encoder": SimilarityJudge.asks,
-        LLM: answered_by("model"),
-        "cross-encoder": CrossEncoderJudge.asks,
-    }
+    fillers = {**{judge.name: judge.asks for judge in JUDGES}, NLI: NliJudge.asks,
+               "encoder": SimilarityJudge.asks, LLM: answered_by("model"),
+               "cross-encoder": CrossEncoderJudge.asks}  # fmt: skip
     return [name for name, asks in fillers.items() if ask in asks]

@@ -78,11 +78,8 @@ class PassageWindow:
 
 def read_sentences(contexts: Sequence[str]) -> list[ContextSentence]:
     """The sentences of the contexts, in order."""
-    return [
-        ContextSentence(sentence.text, position, frozenset(terms(sentence.text)))
-        for position, text in enumerate(contexts)
-        for sentence in sentences(text)
-    ]
+    return [ContextSentence(sentence.text, position, frozenset(terms(sentence.text)))
+            for position, text in enumerate(contexts) for sentence in sentences(text)]  # fmt: skip
 
 
 def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[PassageWindow]:
@@ -101,10 +98,8 @@ def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Passa
             break
         if all(abs(start - other) >= SENTENCES - SHARED for other in chosen):
             chosen.append(start)
-    return [
-        PassageWindow(tuple(passages[start : start + SENTENCES]), proposition, content)
-        for start in chosen
-    ]
+    return [PassageWindow(tuple(passages[start : start + SENTENCES]), proposition, content)
+            for start in chosen]  # fmt: skip
 
 
 def _candidates(content: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
@@ -163,10 +158,8 @@ def outputs(model: CrossEncoder) -> Outputs:
     if len(model.labels) == 1:
         return Outputs(0, None)
     labels = [label.lower().replace("_", " ").replace("-", " ") for label in model.labels]
-    known = [
-        next((meaning for meaning, names in MEANINGS.items() if name in names), "")
-        for name in labels
-    ]
+    known = [next((meaning for meaning, names in MEANINGS.items() if name in names), "")
+             for name in labels]  # fmt: skip
     if "" in known or known.count("entailment") != 1 or known.count("contradiction") > 1:
         raise ModelError(
             f"{model.name} has the labels {', '.join(model.labels)}. Expected entailment, "
@@ -189,12 +182,8 @@ def verdict(
     best = entailed.index(max(entailed))
     denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
     contradicts = denied > THRESHOLD and denied > entailed[best]
-    why = reason(
-        "entailed",
-        entailment=f"{entailed[best]:.2f}",
-        windows=len(read),
-        contradiction=f"{denied:.2f}" if contradicts else None,
-    )
+    why = reason("entailed", entailment=f"{entailed[best]:.2f}", windows=len(read),
+                 contradiction=f"{denied:.2f}" if contradicts else None)  # fmt: skip
     if contradicts:
         return _on(read[0][0], "contradicted", entailed[best], why)
     if entailed[best] >= THRESHOLD:
@@ -281,11 +270,8 @@ class NliJudge:
         for _ in range(SENTENCES - 1):
             lengths = self.model.lengths([fitting[number].pair for number in long])
             over = (lengths > self.model.max_tokens).tolist()
-            long = [
-                number
-                for number, is_over in zip(long, over, strict=True)
-                if is_over and len(fitting[number].sentences) > 1
-            ]
+            long = [number for number, is_over in zip(long, over, strict=True)
+                    if is_over and len(fitting[number].sentences) > 1]  # fmt: skip
             for number in long:
                 fitting[number] = fitting[number].shorter
         return fitting

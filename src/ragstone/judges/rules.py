@@ -113,11 +113,8 @@ class RulesJudge:
         ends = [sentence.end for sentence in sentences(answer)] if cited else []
         for marker in cited:
             sentence = sum(end <= marker.place for end in ends)
-            yield {
-                "sentence": min(sentence, max(len(ends) - 1, 0)),
-                "marker": marker.text,
-                "context": marker.context,
-            }
+            yield {"sentence": min(sentence, max(len(ends) - 1, 0)), "marker": marker.text,
+                   "context": marker.context}  # fmt: skip
 
     def _grounding(
         self,
@@ -199,10 +196,8 @@ def _sentences(example: Example) -> Iterator[Values]:
 
 def _phrases(example: Example) -> Iterator[Values]:
     answer = example.answer or ""
-    yield {
-        "phrases_8": abstains_by_phrases(answer, PHRASES_8),
-        "phrases_12": abstains_by_phrases(answer, PHRASES_12),
-    }
+    yield {"phrases_8": abstains_by_phrases(answer, PHRASES_8),
+           "phrases_12": abstains_by_phrases(answer, PHRASES_12)}  # fmt: skip
 
 
 _COUNTS: Mapping[type[Kind], Callable[[Example], Iterator[Values]]] = {
@@ -249,10 +244,8 @@ def _came_out(source: str, block: Block) -> pl.DataFrame:
     )
 
 
-_SUPPORT = {
-    label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
-    for label, verdicts in OF_SOME_CLAIM.items()
-}
+_SUPPORT = {label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
+            for label, verdicts in OF_SOME_CLAIM.items()}  # fmt: skip
 _CITATION = {"source_cited": pl.len() > 0, "fabricated_source": pl.col("context").is_null().any()}
 
 PARTS = Support.ask("claim").name
@@ -291,11 +284,8 @@ def with_open_labels(labels: Labels, derived: Labels | None = None) -> dict[str,
     They follow from the person's other labels, else as the rule derives them.
     """
     settled = {**(derived or {}), **implied_labels(labels)}
-    added = {
-        name: settled[name]
-        for name in Grounding.having("verdict")
-        if labels.get(name) is None and settled.get(name) is not None
-    }
+    added = {name: settled[name] for name in Grounding.having("verdict")
+             if labels.get(name) is None and settled.get(name) is not None}  # fmt: skip
     why = reason(LEFT_OPEN, labels=",".join(added)) if added else labels["reason"]
     return {**labels, **added, "reason": why}
 
@@ -386,10 +376,5 @@ def _decided(claim: dict[str, Any], left: Sequence[str], judge: str) -> dict[str
         return claim
     same, unit = verdict == claim["verdict"], ("subject", *Support.having("unit"))
     values = {name: value for name, value in claim.items() if same or name in unit}
-    return values | {
-        "origin": "claim",
-        "verdict": verdict,
-        "judge": judge,
-        "reason": FOLLOWS,
-        **beside(Support, {"verdict": verdict}, values),
-    }
+    return values | {"origin": "claim", "verdict": verdict, "judge": judge, "reason": FOLLOWS,
+                     **beside(Support, {"verdict": verdict}, values)}  # fmt: skip

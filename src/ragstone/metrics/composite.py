@@ -229,10 +229,8 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
         outcome = same_outcome(UNDEFINED, OVER_MEANS, parts["0"].height)
         nothing = pl.lit(None, pl.Float64).alias("value"), pl.lit(None, pl.String).alias("label")
         return outcome.select(*nothing, "status", "reason")
-    frame = pl.concat(
-        [part.select(pl.all().name.suffix(f"_{number}")) for number, part in parts.items()],
-        how="horizontal",
-    )
+    frame = pl.concat([part.select(pl.all().name.suffix(f"_{number}"))
+                       for number, part in parts.items()], how="horizontal")  # fmt: skip
     numbers = dict(zip(names, parts, strict=True))
     silent = pl.any_horizontal(_is(n, MISSING, NO_ANSWER) for n in parts)
     # A system that gave no answer gave no contexts either, so these are no reason of their own.
@@ -272,12 +270,9 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
 
 def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     """The components whose means a composite combines, each once."""
-    names = dict.fromkeys(
-        name
-        for metric in metrics
-        if isinstance(metric, Composite) and metric.over_means
-        for name, _ in metric.terms
-    )
+    names = dict.fromkeys(name for metric in metrics
+                          if isinstance(metric, Composite) and metric.over_means
+                          for name, _ in metric.terms)  # fmt: skip
     return [parse_metric(name) for name in names]
 
 

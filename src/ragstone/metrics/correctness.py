@@ -285,15 +285,9 @@ class FactualAccuracyRated(FactualAccuracy):
         return frozenset(Topic("rating", criterion) for criterion in CRITERIA.values())
 
     def criteria(self) -> dict[str, Part]:
-        return {
-            name: Part(
-                Ratings,
-                score_of(criterion).mean(),
-                Undefined("not_rated"),
-                score_of(criterion).is_not_null().all(),
-            )
-            for name, criterion in CRITERIA.items()
-        }
+        return {name: Part(Ratings, score_of(criterion).mean(), Undefined("not_rated"),
+                           score_of(criterion).is_not_null().all())
+                for name, criterion in CRITERIA.items()}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -221,11 +221,8 @@ class Metric:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that differ from their defaults."""
-        return {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        }
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)
+                if getattr(self, field.name) != field.default}  # fmt: skip
 
     def __str__(self) -> str:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""

@@ -134,10 +134,8 @@ class NDCG(Metric):
         ideal = (best * discount(pl.int_range(1, best.len() + 1))).sum()
         gained = (gain * discount(KnownContexts.rank)).filter(retrieved).sum()
         none = 0.0 if self.trec_eval else self.empty
-        return {
-            "value": Part(KnownContexts, gained, none),
-            "ideal": Part(KnownContexts, ideal, none),
-        }
+        return {"value": Part(KnownContexts, gained, none),
+                "ideal": Part(KnownContexts, ideal, none)}  # fmt: skip
 
     def combine(self) -> pl.Expr:
         quotient = share(pl.col("value"), pl.col("ideal"))

@@ -287,16 +287,9 @@ def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
         label, flags = words["label"], words["reason"]
         if words.height != n:
             return None
-    return pl.DataFrame(
-        [
-            *(lines[name] for name in ("row", "reference") if name in lines.columns),
-            value,
-            label.alias("label"),
-            GIVEN.new_from_index(0, n),
-            flags.alias("reason"),
-            UNDECIDED.new_from_index(0, n),
-        ]
-    )
+    return pl.DataFrame([*(lines[name] for name in ("row", "reference") if name in lines.columns),
+                         value, label.alias("label"), GIVEN.new_from_index(0, n),
+                         flags.alias("reason"), UNDECIDED.new_from_index(0, n)])  # fmt: skip
 
 
 def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
@@ -369,22 +362,14 @@ def _decided(metric: Metric) -> pl.Expr:
 
 def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
     """The names of the conditions that hold, separated by commas; null if none does."""
-    conditions = {
-        part.empty_flag: pl.col(f"{name}_rows").is_null()
-        for name, part in parts.items()
-        if part.empty_flag
-    }
+    conditions = {part.empty_flag: pl.col(f"{name}_rows").is_null() for name, part in parts.items()
+                  if part.empty_flag}  # fmt: skip
     conditions.update(metric.flags())
     if not conditions:
         return pl.lit(None, pl.String)
-    words = pl.concat_str(
-        [
-            pl.when(condition.fill_null(value=False)).then(pl.lit(name))
-            for name, condition in conditions.items()
-        ],
-        separator=",",
-        ignore_nulls=True,
-    )
+    words = pl.concat_str([pl.when(condition.fill_null(value=False)).then(pl.lit(name))
+                           for name, condition in conditions.items()], separator=",",
+                          ignore_nulls=True)  # fmt: skip
     return pl.when(words != "").then(words)
 
 
@@ -396,11 +381,8 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
     best = -pl.col("value") if lower else pl.col("value")
     end = -metric.range.low if lower else metric.range.high
     unsure = (pl.col("status") == MISSING) & (best.max().over("row") < end).fill_null(value=True)
-    noted = pl.concat_str(
-        ["reason", pl.format("best_reference={}", pl.col("reference") + 1)],
-        separator=",",
-        ignore_nulls=True,
-    )
+    noted = pl.concat_str(["reason", pl.format("best_reference={}", pl.col("reference") + 1)],
+                          separator=",", ignore_nulls=True)  # fmt: skip
     several = pl.col("reference").max().over("row") > 0
     chosen = (
         lines.lazy()

@@ -72,10 +72,8 @@ class Setting:
                 names = ", ".join(name for name, _ in self.sets)
                 raise InputError(f"{self.name} must be {len(self.sets)} values, for {names}.")
             values = list(value)
-        return {
-            name: str(replace(parse_metric(name), **{parameter: each}))
-            for (name, parameter), each in zip(self.sets, values, strict=True)
-        }
+        return {name: str(replace(parse_metric(name), **{parameter: each}))
+                for (name, parameter), each in zip(self.sets, values, strict=True)}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

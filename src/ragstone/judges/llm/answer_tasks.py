@@ -70,10 +70,8 @@ class CritiqueTask(Task):
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        definitions = [
-            (aspect.name, definition(aspect), aspect.votes)
-            for aspect in aspects(target.about(self.name))
-        ]
+        definitions = [(aspect.name, definition(aspect), aspect.votes)
+                       for aspect in aspects(target.about(self.name))]  # fmt: skip
         return (*facts_of(target.example, "question", "answer"), definitions)
 
 
@@ -93,10 +91,8 @@ def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
     items = said(reply, name, CritiqueVerdict)[: aspect.votes]
     verdicts = [(item.verdict == "yes", item.reason) for item in items]
     unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(items))
-    return [
-        {"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
-        for index, (verdict, reason) in enumerate([*verdicts, *unread])
-    ]
+    return [{"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
+            for index, (verdict, reason) in enumerate([*verdicts, *unread])]  # fmt: skip
 
 
 AT_ONCE = 1_000
@@ -134,11 +130,8 @@ class RatingTask(Task):
         return True
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        return [
-            piece
-            for rubric in self._rubrics(target)
-            for piece in self._pieces(rubric, target, prompts, room)
-        ]
+        return [piece for rubric in self._rubrics(target)
+                for piece in self._pieces(rubric, target, prompts, room)]  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
@@ -152,11 +145,8 @@ class RatingTask(Task):
         if target.example.answer is None:
             return []
         criteria = sorted({topic.name for topic in target.about(self.name)})
-        return [
-            self.rubrics[name]
-            for name in criteria
-            if all(has(target.example, text) for text in self.rubrics[name].sees)
-        ]
+        return [self.rubrics[name] for name in criteria
+                if all(has(target.example, text) for text in self.rubrics[name].sees)]  # fmt: skip
 
     def _pieces(self, rubric: Rubric, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         instructions = f"{instructions_for(prompts, self.name)}{rubric.text}\n"
@@ -240,10 +230,8 @@ class PreferenceTask(Task):
         ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        return [
-            {"rival": rival, "order": order, **_verdict(reply, name, order)}
-            for rival, order, name, _ in _orders(target)
-        ]
+        return [{"rival": rival, "order": order, **_verdict(reply, name, order)}
+                for rival, order, name, _ in _orders(target)]  # fmt: skip
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]

@@ -85,15 +85,9 @@ class ClaimsTask(Task):
         def echo(item: Item) -> str:
             return self._echo(item, example, in_its_language=prompts.language is None)
 
-        piece = Piece(
-            self.name,
-            instructions_for(prompts, self.name),
-            shown(example, "question", "sentences"),
-            {ANSWER: AnswerClaims},
-            texts={ANSWER: example.answer or ""},
-            details=(),
-            echo=echo,
-        )
+        piece = Piece(self.name, instructions_for(prompts, self.name),
+                      shown(example, "question", "sentences"), {ANSWER: AnswerClaims},
+                      texts={ANSWER: example.answer or ""}, details=(), echo=echo)  # fmt: skip
         return [piece]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
@@ -118,15 +112,8 @@ class ClaimsTask(Task):
             text, contexts = self._without_markers(claim.text, target, cited)
             if text:
                 sentence = claim.sentence - 1 if 1 <= claim.sentence <= length else None
-                rows.append(
-                    {
-                        "index": len(rows),
-                        "text": text,
-                        "sentence": sentence,
-                        "factual": True,
-                        "citations": contexts,
-                    }
-                )
+                rows.append({"index": len(rows), "text": text, "sentence": sentence,
+                             "factual": True, "citations": contexts})  # fmt: skip
         return rows
 
     def _echo(self, item: Item, example: Example, *, in_its_language: bool) -> str:
@@ -315,11 +302,8 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
 
 
 def _ids(target: Target) -> dict[ComparedText, str]:
-    compared = {
-        ComparedText(reference, origin, held.text): None
-        for origin in SORTS
-        for held, reference in _held(target, origin)
-    }
+    compared = {ComparedText(reference, origin, held.text): None for origin in SORTS
+                for held, reference in _held(target, origin)}  # fmt: skip
     order = sorted(compared, key=lambda text: text.reference)
     return {text: f"k{number:02d}" for number, text in enumerate(order, 1)}
 

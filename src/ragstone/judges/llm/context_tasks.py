@@ -116,14 +116,8 @@ def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
 
 
 def _helping(verdicts: Iterable[tuple[Passage, PassageRelevance]]) -> list[int]:
-    return sorted(
-        {
-            number - 1
-            for passage, item in verdicts
-            for number in item.sentences
-            if passage.first < number <= passage.first + passage.sentences
-        }
-    )
+    return sorted({number - 1 for passage, item in verdicts for number in item.sentences
+                   if passage.first < number <= passage.first + passage.sentences})  # fmt: skip
 
 
 SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
@@ -193,10 +187,8 @@ class PropositionTask(Task):
         verdicts = {
             name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
         }
-        return [
-            proposition.columns(origin) | verdicts[names[proposition.text]]
-            for proposition in target.propositions.get(origin, ())
-        ]
+        return [proposition.columns(origin) | verdicts[names[proposition.text]]
+                for proposition in target.propositions.get(origin, ())]  # fmt: skip
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         yield [(context.id, context.text) for context in target.example.contexts or ()]

@@ -107,10 +107,8 @@ class KindTask(Task):
         )
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        return [
-            unit | self._judged(names, target, reply)
-            for unit, names in self._units(ask, target, reply.room)
-        ]
+        return [unit | self._judged(names, target, reply)
+                for unit, names in self._units(ask, target, reply.room)]  # fmt: skip
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
@@ -165,10 +163,8 @@ class KindTask(Task):
         """Give the strongest verdict; nothing if a part that is lacking could be stronger."""
         sort = item_of(self.kind)
         order = list(_words(self.kind.columns[self.kind.decides]).values())
-        ranked = sorted(
-            (item for name in names for item in said(reply, name, sort)),
-            key=lambda item: order.index(getattr(item, sort.decides)),
-        )
+        ranked = sorted((item for name in names for item in said(reply, name, sort)),
+                        key=lambda item: order.index(getattr(item, sort.decides)))  # fmt: skip
         lacking = [name for name in names if name in reply.lacking or not reply.items.get(name)]
         if not ranked or (lacking and getattr(ranked[0], sort.decides) != order[0]):
             return {"reason": why_lacking(reply, next(iter(lacking), None))}
@@ -176,11 +172,8 @@ class KindTask(Task):
 
 
 def _given(kind: type[Kind]) -> dict[str, Column]:
-    return {
-        _name(column): column
-        for column in kind.columns.values()
-        if column.role in ("verdict", "grade", "number") and _words(column)
-    }
+    return {_name(column): column for column in kind.columns.values()
+            if column.role in ("verdict", "grade", "number") and _words(column)}  # fmt: skip
 
 
 def _name(column: Column) -> str:

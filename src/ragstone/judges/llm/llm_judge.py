@@ -289,11 +289,8 @@ class LLMJudge:
 
         If units are made, a reply with missing items does not count, because nobody would notice.
         """
-        complete = {
-            name: reply
-            for name, reply in replies.items()
-            if not task.kind.made or not reply.lacking
-        }
+        complete = {name: reply for name, reply in replies.items()
+                    if not task.kind.made or not reply.lacking}  # fmt: skip
         return complete if any(reply.items for reply in complete.values()) else {}
 
     def rows(self, ask: str, target: Target, replies: Mapping[str, TaskReply]) -> list[Row]:

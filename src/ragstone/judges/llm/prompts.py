@@ -93,11 +93,8 @@ def load_prompts(folder: Path | None = None, language: str | None = None) -> Pro
 def asked_kinds() -> list[str]:
     """The kinds with a prompt for models."""
     answered = answered_by("model")
-    return [
-        name
-        for name, kind in KINDS.items()
-        if not kind.asked_with and any(ask.name in answered for ask in kind.asks)
-    ]
+    return [name for name, kind in KINDS.items()
+            if not kind.asked_with and any(ask.name in answered for ask in kind.asks)]  # fmt: skip
 
 
 def prompt(kind: type[Kind], guideline: Guideline) -> str:
@@ -105,12 +102,9 @@ def prompt(kind: type[Kind], guideline: Guideline) -> str:
         return filled(guideline.definition, kind)
     title = f"# Task {kind.name}: {guideline.title.partition(': ')[2] or guideline.title}"
     hard_cases = f"Hard cases\n{guideline.hard_cases}" if guideline.hard_cases else ""
-    parts = [
-        filled(title, kind),
-        filled(guideline.definition, kind),
-        filled(guideline.for_models, kind) or _form(kind),
-        filled(hard_cases, kind),
-    ]
+    parts = [filled(title, kind), filled(guideline.definition, kind),
+             filled(guideline.for_models, kind) or _form(kind),
+             filled(hard_cases, kind)]  # fmt: skip
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -23,10 +23,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, field_validator
 
 from ragstone.models.chat import ChatRequest
 
-_JOINED = (
-    "\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe0f\ufe70-\ufefc"
-    "\u2190-\u2bff\U0001f000-\U0001faff"
-)
+_JOINED = ("\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe0f\ufe70-\ufefc"
+           "\u2190-\u2bff\U0001f000-\U0001faff")  # fmt: skip
 """Characters between which a joiner is part of the spelling: Persian, Hindi, emoji."""
 
 _INVISIBLE = (
@@ -312,13 +310,9 @@ class Question:
 
     def _example(self) -> str:
         name, sort = next(iter(self.items.items()), ("p01", Item))
-        entry = {
-            "id": f"{name[0]}99",
-            "words": "The bridge opened in 1859",
-            "reason": "One short sentence.",
-            "verdict": next(iter(sort.verdicts()), ""),
-            "details": list(sort.example),
-        }
+        entry = {"id": f"{name[0]}99", "words": "The bridge opened in 1859",
+                 "reason": "One short sentence.", "verdict": next(iter(sort.verdicts()), ""),
+                 "details": list(sort.example)}  # fmt: skip
         return json.dumps({"items": [entry]}, ensure_ascii=False)
 
     def only(self, missing: Iterable[str]) -> "Question":

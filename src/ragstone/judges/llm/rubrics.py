@@ -120,18 +120,9 @@ class Rubric:
         """The rubric as shown to a model."""
         steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
         points = [f"- {number}: {point.means}" for number, point in enumerate(self.points, 1)]
-        return "\n".join(
-            [
-                f"## Rubric of item `rating_{self.name}`",
-                "",
-                self.about,
-                "",
-                *(["Steps:", *steps, ""] if steps else []),
-                "Points:",
-                *points,
-                "",
-            ]
-        )
+        return "\n".join([f"## Rubric of item `rating_{self.name}`", "", self.about, "",
+                          *(["Steps:", *steps, ""] if steps else []), "Points:", *points,
+                          ""])  # fmt: skip
 
 
 def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:

@@ -83,12 +83,8 @@ class Task(ABC):
     @property
     def asks(self) -> tuple[str, ...]:
         """All asks of the kind, and of kinds that are asked with it."""
-        return tuple(
-            ask.name
-            for kind in KINDS.values()
-            if self.name in (kind.name, kind.asked_with)
-            for ask in kind.asks
-        )
+        return tuple(ask.name for kind in KINDS.values()
+                     if self.name in (kind.name, kind.asked_with) for ask in kind.asks)  # fmt: skip
 
     @property
     def after(self) -> tuple[str, ...]:
@@ -173,20 +169,11 @@ class OfReferences(Task):
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         example = target.example
-        references = {
-            f"r{number:02d}": text
-            for number, text in enumerate(example.reference, 1)
-            if text.strip()
-        }
-        piece = Piece(
-            self.name,
-            instructions_for(prompts, self.name),
-            shown(example, "question"),
-            dict.fromkeys(references, self.item),
-            texts=references,
-            lists=dict.fromkeys(references, "REFERENCES"),
-            details=(),
-        )
+        references = {f"r{number:02d}": text for number, text in enumerate(example.reference, 1)
+                      if text.strip()}  # fmt: skip
+        piece = Piece(self.name, instructions_for(prompts, self.name), shown(example, "question"),
+                      dict.fromkeys(references, self.item), texts=references,
+                      lists=dict.fromkeys(references, "REFERENCES"), details=())  # fmt: skip
         return portions([piece])
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002

@@ -191,26 +191,17 @@ class Aligner:
             {text: _unpacked(known[key]) for text, key in zip(each.readable, mine, strict=True)}
             for each, mine in zip(inputs, keys, strict=True)
         ]
-        return [
-            [aligned.get(text) for text in each.propositions]
-            for each, aligned in zip(inputs, by_text, strict=True)
-        ]
+        return [[aligned.get(text) for text in each.propositions]
+                for each, aligned in zip(inputs, by_text, strict=True)]  # fmt: skip
 
     def _compute(self, inputs: Sequence[AlignmentInput]) -> Iterator[list[Alignment | None]]:
         readings = {each.digest: self._readings.get(each.digest) for each in inputs}
         unread = {each.digest: each for each in inputs if readings[each.digest] is None}
-        cuts = {
-            digest: [pieces(text, self.encoder) for text in each.contexts]
-            for digest, each in unread.items()
-        }
-        parts = {
-            digest: [
-                text[start:end]
-                for text, cut in zip(each.contexts, cuts[digest], strict=True)
-                for start, end in cut
-            ]
-            for digest, each in unread.items()
-        }
+        cuts = {digest: [pieces(text, self.encoder) for text in each.contexts]
+                for digest, each in unread.items()}  # fmt: skip
+        parts = {digest: [text[start:end]
+                          for text, cut in zip(each.contexts, cuts[digest], strict=True)
+                          for start, end in cut] for digest, each in unread.items()}  # fmt: skip
         texts = dict.fromkeys(text for mine in parts.values() for text in mine)
         texts |= dict.fromkeys(text for each in inputs for text in each.readable)
         vectors = dict(zip(texts, self.encoder.tokens(list(texts)), strict=True))
@@ -293,11 +284,8 @@ def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, L
             cache.remember(fresh)
         known |= fresh
     rows = {triple: known[key].tolist() for triple, key in keys.items()}
-    return {
-        triple: Likeness(*(round(value, DECIMALS) for value in row))
-        for triple, row in rows.items()
-        if len(row) > 1
-    }
+    return {triple: Likeness(*(round(value, DECIMALS) for value in row))
+            for triple, row in rows.items() if len(row) > 1}  # fmt: skip
 
 
 STATEMENTS = 256

@@ -139,13 +139,9 @@ def statement_agreement(
         probability = curve(STRINGS).probability(seen.features())
     else:
         probability = curve(ENCODER).probability(seen.features() | likeness._asdict())
-    why = _why(
-        "words_of_reference",
-        len(seen.stems) - len(seen.lost),
-        len(seen.stems),
-        as_written(seen.lost[:4], repaired(statement)),
-        None if likeness is None else f"{likeness.aligned:.2f}",
-    )
+    why = _why("words_of_reference", len(seen.stems) - len(seen.lost), len(seen.stems),
+               as_written(seen.lost[:4], repaired(statement)),
+               None if likeness is None else f"{likeness.aligned:.2f}")  # fmt: skip
     if probability >= FULL:
         return StatementMatch("full", probability, why)
     if seen.number_clash:
@@ -336,15 +332,9 @@ def _read(text: str) -> _Text:
             same = alike.setdefault(stem[:SAME_OPENING], [])
             if len(same) < LOOKED_AT:
                 same.append(stem)
-    return _Text(
-        tokens=tuple(words),
-        stems=tuple(stems),
-        distinct=frozenset(distinct),
-        line=f" {' '.join(words)} ",
-        solid="".join(words),
-        numbers=_numbers(distinct),
-        alike=alike,
-    )
+    return _Text(tokens=tuple(words), stems=tuple(stems), distinct=frozenset(distinct),
+                 line=f" {' '.join(words)} ", solid="".join(words), numbers=_numbers(distinct),
+                 alike=alike)  # fmt: skip
 
 
 def _numbers(stems: Iterable[str]) -> tuple[str, ...]:
@@ -378,12 +368,8 @@ def _other_name(
     known = set(present)
     halves = (name for name in _names(statement) if name & lost and name & known)
     answer_names = _names_with(answer)
-    return any(
-        other - name - asked_stems
-        for name in islice(halves, LOOKED_AT)
-        for stem in name
-        for other in answer_names.get(stem, ())
-    )
+    return any(other - name - asked_stems for name in islice(halves, LOOKED_AT) for stem in name
+               for other in answer_names.get(stem, ()))  # fmt: skip
 
 
 def _names(text: str) -> dict[frozenset[str], None]:

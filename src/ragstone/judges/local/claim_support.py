@@ -148,17 +148,12 @@ def align(
     propositions: Sequence[str], seen: Sequence[TokenVectors], passages: Passages, reading: Reading
 ) -> list[Alignment | None]:
     """Align each proposition; None if it or the contexts have no content word."""
-    weighed = [
-        _weigh(text, vectors.spans, passages)
-        for text, vectors in zip(propositions, seen, strict=True)
-    ]
+    weighed = [_weigh(text, vectors.spans, passages)
+               for text, vectors in zip(propositions, seen, strict=True)]  # fmt: skip
     if not len(reading.starts):
         return [None] * len(weighed)
-    counted = [
-        vectors.vectors[words.counts]
-        for vectors, words in zip(seen, weighed, strict=True)
-        if words is not None
-    ]
+    counted = [vectors.vectors[words.counts] for vectors, words in zip(seen, weighed, strict=True)
+               if words is not None]  # fmt: skip
     if not counted:
         return [None] * len(weighed)
     cosines = _unit(np.concatenate(counted)) @ reading.vectors.T
@@ -306,13 +301,9 @@ class SupportVerdict:
 
     def columns(self, contexts: Sequence[Context]) -> dict[str, Any]:
         """Return what it says of a proposition, as columns of a table of judgements."""
-        return {
-            "verdict": self.verdict,
-            "probability": self.probability,
-            "evidence": [contexts[position].id for position in self.evidence],
-            "quote": self.quote,
-            "reason": self.reason,
-        }
+        return {"verdict": self.verdict, "probability": self.probability,
+                "evidence": [contexts[position].id for position in self.evidence],
+                "quote": self.quote, "reason": self.reason}  # fmt: skip
 
 
 def support(

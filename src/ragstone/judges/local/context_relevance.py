@@ -89,10 +89,8 @@ def relevance(
     """
     counted = wanted(question, contexts)
     if cosines is None:
-        return [
-            _judge(question, features, curve(STRINGS).probability(features.features()))
-            for features in counted
-        ]
+        return [_judge(question, features, curve(STRINGS).probability(features.features()))
+                for features in counted]  # fmt: skip
     return [
         _judge(question, features, curve(ENCODER).probability(features.features() | likeness))
         for features, likeness in zip(counted, cosine_features(cosines), strict=True)
@@ -111,24 +109,18 @@ def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
     read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
     whole = [set().union(*parts) for parts in read]
     weights = _weights(question_terms, whole)
-    counted = [
-        _count(question_terms, weights, parts, words)
-        for parts, words in zip(read, whole, strict=True)
-    ]
+    counted = [_count(question_terms, weights, parts, words)
+               for parts, words in zip(read, whole, strict=True)]  # fmt: skip
     best = max((context.share + context.together for context in counted), default=0.0)
-    return [
-        replace(context, beside_best=(context.share + context.together) / best if best else 0.0)
-        for context in counted
-    ]
+    return [replace(context, beside_best=(context.share + context.together) / best if best else 0.0)
+            for context in counted]  # fmt: skip
 
 
 def _weights(question_terms: list[str], whole: list[set[str]]) -> dict[str, float]:
     """ln(1 + (n + 1) / (df + 1)): more for question words that few contexts hold."""
     n = len(whole)
-    return {
-        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1))
-        for word in question_terms
-    }
+    return {word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1))
+            for word in question_terms}  # fmt: skip
 
 
 def _count(
@@ -159,11 +151,8 @@ def _judge(question: str, seen: Wanted, probability: float) -> RelevanceVerdict:
         return RelevanceVerdict(0, 0.0, (), n, "question_without_words")
     grade = sum(probability >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
     best = max(seen.sentences, default=0.0)
-    picked = tuple(
-        position
-        for position, value in enumerate(seen.sentences)
-        if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE
-    )
+    picked = tuple(position for position, value in enumerate(seen.sentences)
+                   if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE)  # fmt: skip
     words, lost = len(seen.held) + len(seen.lost), as_written(seen.lost[:4], question)
     why = reason("question_words", n=len(seen.held), words=words, lost=lost)
     return RelevanceVerdict(grade, probability, picked, n, why)

@@ -82,11 +82,8 @@ def _other_quantity(
             continue
         instead = []
         for sentence in _same_otherwise(claim, seen, passages, claimed.stems):
-            same_kind = [
-                quantity
-                for quantity in quantities(passages.quotes[sentence])
-                if quantity.same_kind(claimed)
-            ]
+            same_kind = [quantity for quantity in quantities(passages.quotes[sentence])
+                         if quantity.same_kind(claimed)]  # fmt: skip
             agreeing = [quantity for quantity in same_kind if quantity.agrees(claimed)]
             if any(quantity.as_exact_as(claimed) for quantity in agreeing):
                 break

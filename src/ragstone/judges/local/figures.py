@@ -93,10 +93,8 @@ class Figure:
     def is_exact(self) -> bool:
         """True if it is an amount in digits, or in words above ten or of a share."""
         digits = any(map(str.isdecimal, self.text))
-        return any(
-            kind != "part" if digits else kind == "share" or value > FIGURE_OF_SPEECH
-            for kind, value, _ in self.meanings
-        )
+        return any(kind != "part" if digits else kind == "share" or value > FIGURE_OF_SPEECH
+                   for kind, value, _ in self.meanings)  # fmt: skip
 
     def agrees(self, other: "Figure") -> bool:
         """True if one of its meanings is one of the other's; of a date or a version, each part."""
@@ -106,11 +104,8 @@ class Figure:
 
     def rounds(self, other: "Figure") -> bool:
         """True if one of the two is the other one rounded."""
-        return any(
-            mine.is_like(its) and rounded(f"{mine.value:.10g}", f"{its.value:.10g}")
-            for mine in self.meanings
-            for its in other.meanings
-        )
+        return any(mine.is_like(its) and rounded(f"{mine.value:.10g}", f"{its.value:.10g}")
+                   for mine in self.meanings for its in other.meanings)  # fmt: skip
 
 
 def by_value(known: Iterable[Figure]) -> dict[str, list[Figure]]:
@@ -191,10 +186,8 @@ class _Draft:
     certain: bool = True
 
     def meanings(self, unit: "_Draft") -> list[Meaning]:
-        return [
-            Meaning(unit.kind, number * unit.scale * unit.factor, number * unit.scale)
-            for number in self.numbers
-        ]
+        return [Meaning(unit.kind, number * unit.scale * unit.factor, number * unit.scale)
+                for number in self.numbers]  # fmt: skip
 
     def figure(self, text: str) -> Figure:
         words = text[self.start : self.end]
@@ -213,13 +206,8 @@ def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
         draft = _in_words(number, style.language)
     elif number["top"]:
         top, below = float(number["top"]), float(number["below"])
-        draft = _Draft(
-            start,
-            end,
-            [top / below] if top < below or ":" in number[0] else [],
-            _parts(top, below),
-            "fraction",
-        )
+        draft = _Draft(start, end, [top / below] if top < below or ":" in number[0] else [],
+                       _parts(top, below), "fraction")  # fmt: skip
     elif number["sign"]:
         draft = _Draft(start, end, [unicodedata.numeric(number["sign"])], kind="fraction")
     else:
@@ -489,10 +477,8 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SPACE = rf"[ {NARROW}\n]"
 _LETTERS = rf"(?:[^\W\d_²³¹⁰-⁹¼-¾⅐-⅞]++[{MARKS}]*+)++"
-_NUMBER = (
-    rf"\d{{1,3}}(?:['٬{NARROW}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?"
-    r"|\d{1,3}(?: \d{3})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*|\.\d+"
-)
+_NUMBER = (rf"\d{{1,3}}(?:['٬{NARROW}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?"
+           r"|\d{1,3}(?: \d{3})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*|\.\d+")  # fmt: skip
 _DIGITS = re.compile(rf"(?<![\d.,])(?:{_NUMBER})")
 _GAPS = re.compile(rf"['٬ {NARROW}]")
 _THREES = re.compile(r"\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3}")

@@ -47,15 +47,8 @@ from .response_type import RESPONSE_VERSION, response_type
 from .sentences import SENTENCES_VERSION
 from .text_terms import WORDS_VERSION
 
-PARTS = (
-    SENTENCES_VERSION,
-    WORDS_VERSION,
-    CLAIMS_VERSION,
-    RESPONSE_VERSION,
-    SUPPORT_VERSION,
-    RELEVANCE_VERSION,
-    AGREEMENT_VERSION,
-)
+PARTS = (SENTENCES_VERSION, WORDS_VERSION, CLAIMS_VERSION, RESPONSE_VERSION, SUPPORT_VERSION,
+         RELEVANCE_VERSION, AGREEMENT_VERSION)  # fmt: skip
 """Versions of the rules it is made of; part of the signature."""
 
 
@@ -83,10 +76,8 @@ class LocalJudge:
             if self.encoder is None
             else f"string evidence and token alignment by {self.encoder.name}"
         )
-        return (
-            f"{by}: an estimate, good for ranking, to be calibrated with human labels "
-            "(docs/local-judge.md)"
-        )
+        return (f"{by}: an estimate, good for ranking, to be calibrated with human labels "
+                "(docs/local-judge.md)")  # fmt: skip
 
     @property
     def parts(self) -> list[str]:
@@ -139,15 +130,8 @@ def _fill_claims(
             continue
         asserted = [claim for claim in claims(answer) if claim.factual]
         for index, claim in enumerate(asserted):
-            sheet.add(
-                subject,
-                index=index,
-                text=claim.text,
-                sentence=claim.sentence,
-                factual=True,
-                start=claim.start,
-                end=claim.end,
-            )
+            sheet.add(subject, index=index, text=claim.text, sentence=claim.sentence, factual=True,
+                      start=claim.start, end=claim.end)  # fmt: skip
 
 
 def _fill_statements(
@@ -203,10 +187,8 @@ def _cosines(
 
     None in other scripts than Latin, which the encoder cannot read.
     """
-    readable = [
-        encoder is not None and is_latin(question) and is_latin(" ".join(texts))
-        for question, texts in lists
-    ]
+    readable = [encoder is not None and is_latin(question) and is_latin(" ".join(texts))
+                for question, texts in lists]  # fmt: skip
     texts = dict.fromkeys(
         text for question, contexts in compress(lists, readable) for text in (question, *contexts)
     )
@@ -276,10 +258,8 @@ def _fill_statement_agreement(
         subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
         if not sheet.done(row, subject):
             continue
-        first = [
-            (statement, statement_agreement(statement.text, answer, example.question))
-            for statement in mine
-        ]
+        first = [(statement, statement_agreement(statement.text, answer, example.question))
+                 for statement in mine]  # fmt: skip
         judged += [(subject, example, statement, match) for statement, match in first]
         by_reference: dict[int, list[StatementMatch]] = {}
         for statement, match in first:
@@ -296,13 +276,8 @@ def _fill_statement_agreement(
         if (likeness := alike.get(triple)) is not None:
             question, text, answer = triple
             match = statement_agreement(text, answer, question, likeness)
-        sheet.add(
-            subject,
-            **statement.columns(sheet.origin),
-            verdict=match.verdict,
-            probability=match.probability,
-            reason=match.reason,
-        )
+        sheet.add(subject, **statement.columns(sheet.origin), verdict=match.verdict,
+                  probability=match.probability, reason=match.reason)  # fmt: skip
 
 
 def _fill_claim_agreement(
@@ -320,12 +295,8 @@ def _fill_claim_agreement(
         for claim in mine:
             for number, reference in enumerate(example.reference):
                 known = claim_agreement(claim.text, reference, example.question)
-                sheet.add(
-                    subject,
-                    **claim.columns(sheet.origin) | {"reference": number},
-                    verdict=known.verdict,
-                    reason=known.reason,
-                )
+                sheet.add(subject, **claim.columns(sheet.origin) | {"reference": number},
+                          verdict=known.verdict, reason=known.reason)  # fmt: skip
 
 
 _FILLERS = {

@@ -132,12 +132,8 @@ class Amount:
         return self.kind.split()[0] not in OF_ANYTHING or other.anchor in self.near
 
     def _alike(self, other: "Amount") -> list[tuple[Meaning, Meaning]]:
-        return [
-            (mine, its)
-            for mine in self.figure.meanings
-            for its in other.figure.meanings
-            if mine.is_like(its)
-        ]
+        return [(mine, its) for mine in self.figure.meanings for its in other.figure.meanings
+                if mine.is_like(its)]  # fmt: skip
 
 
 Quantity = Date | Amount
@@ -335,11 +331,8 @@ def _next_clause(words: Iterable[str]) -> Iterable[str]:
 def _in_range(words: Sequence[str], position: int) -> bool:
     """The end of a range, such as 8 to 12, says no number."""
     before, behind = words[max(0, position - 2) : position], words[position + 1 : position + 3]
-    return any(
-        pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))
-        for pair in (before, behind[::-1])
-        if pair
-    )
+    return any(pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))
+               for pair in (before, behind[::-1]) if pair)  # fmt: skip
 
 
 def _as_of(words: Sequence[str], position: int) -> bool:

@@ -131,15 +131,11 @@ _SOURCE = (
     r"|information|data|(?:search )?results?|materials?|paragraphs?|references?|snippets?"
     r"|content|question|knowledge base|book|story|report)"
 )
-_SAY = (
-    r"(?:mention|say|state|specify|indicate|tell|address|discuss|cover|identify|reveal|name"
-    r"|describe|explain|disclose|answer|clarify|elaborate|provide|offer)"
-)
+_SAY = (r"(?:mention|say|state|specify|indicate|tell|address|discuss|cover|identify|reveal|name"
+        r"|describe|explain|disclose|answer|clarify|elaborate|provide|offer)")  # fmt: skip
 _HOLD = r"(?:contain|include|give|have|list|present|show|report)"
-_FACT = (
-    r"(?:information|info|data|details?|mention|answers?|context|records?|indication"
-    r"|references?|knowledge|documents?|documentation)"
-)
+_FACT = (r"(?:information|info|data|details?|mention|answers?|context|records?|indication"
+         r"|references?|knowledge|documents?|documentation)")  # fmt: skip
 _AFTER_FACT = (
     r"(?= (?:about|on|regarding|for|of|in|to|that|as|whether|from|available|provided|is|was|has"
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"

@@ -92,10 +92,8 @@ def bertscore(
     if len(candidates) != len(references):
         raise InputError(f"{len(candidates)} candidates cannot pair with {len(references)} others.")
     layer = chosen_layer(encoder, layer)
-    pairs = [
-        (candidate.strip(), other.strip())
-        for candidate, other in zip(candidates, references, strict=True)
-    ]
+    pairs = [(candidate.strip(), other.strip())
+             for candidate, other in zip(candidates, references, strict=True)]  # fmt: skip
     raw = np.zeros((2, len(pairs)))
     scored, cut = np.zeros((2, len(pairs)), dtype=np.bool_)
     prepared: dict[str, _Side] = {}
@@ -108,10 +106,8 @@ def bertscore(
             scored[pair] = left.says_something and other.says_something
             if scored[pair]:
                 cosines = left.vectors @ other.vectors.T
-                raw[:, pair] = (
-                    cosines.max(axis=1) @ left.weights,
-                    cosines.max(axis=0) @ other.weights,
-                )
+                raw[:, pair] = (cosines.max(axis=1) @ left.weights,
+                                cosines.max(axis=0) @ other.weights)  # fmt: skip
     return _scores(raw[0], raw[1], scored, cut, baseline)
 
 
@@ -133,10 +129,8 @@ def bertscore_grid(
     layer = chosen_layer(encoder, layer)
     ones, others = ([text.strip() for text in texts] for texts in (candidates, references))
     prepared = _sides(encoder, dict.fromkeys([*ones, *others]), layer, idf, {})
-    rows, columns = (
-        _distinct(text for text in texts if prepared[text].says_something)
-        for texts in (ones, others)
-    )
+    rows, columns = (_distinct(text for text in texts if prepared[text].says_something)
+                     for texts in (ones, others))  # fmt: skip
     down, across = ([prepared[text] for text in texts] for texts in (rows, columns))
     raw = np.zeros((2, len(rows) + 1, len(columns) + 1))
     for right in _slices(across, 1):
@@ -212,10 +206,8 @@ def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, N
     best_left = np.maximum.reduceat(cosines, rows, axis=0)
     weights_down = np.concatenate([text.weights for text in down])[:, None]
     weights_across = np.concatenate([text.weights for text in across])[None, :]
-    return (
-        np.add.reduceat(best_right * weights_down, rows, axis=0),
-        np.add.reduceat(best_left * weights_across, columns, axis=1),
-    )
+    return (np.add.reduceat(best_right * weights_down, rows, axis=0),
+            np.add.reduceat(best_left * weights_across, columns, axis=1))  # fmt: skip
 
 
 def _scores(
@@ -313,13 +305,9 @@ class BertscoreOptions:
                 )
             options[name] = value or None
         layer, file = options.get("layer"), options.get("rescale")
-        return cls(
-            layer=None if layer is None else int(layer),
-            idf="idf" in options,
-            rescale="rescale" in options,
-            baseline=None if file is None else Path(file),
-            model=options.get("model"),
-        )
+        return cls(layer=None if layer is None else int(layer), idf="idf" in options,
+                   rescale="rescale" in options, baseline=None if file is None else Path(file),
+                   model=options.get("model"))  # fmt: skip
 
     def settle(
         self, encoder: Encoder, references: Iterable[str], own: Encoder | None = None

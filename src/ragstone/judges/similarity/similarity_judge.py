@@ -51,10 +51,8 @@ def sentence_context(example: Example) -> Units:
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
         return lack_of_text(example)
-    return [
-        Unit(index, tuple((sentence.text, text) for text in known))
-        for index, sentence in enumerate(sentences(example.answer or ""))
-    ]
+    return [Unit(index, tuple((sentence.text, text) for text in known))
+            for index, sentence in enumerate(sentences(example.answer or ""))]  # fmt: skip
 
 
 def answer_reference(example: Example) -> list[Unit]:
@@ -66,11 +64,8 @@ def _of_contexts(example: Example, others: tuple[str, ...]) -> Units:
     """Each context with the others; a context without a text is left open."""
     if (lack := no_text(example)) is not None:
         return lack
-    return [
-        Unit(context.rank, tuple((other, context.text) for other in others))
-        for context in example.contexts or ()
-        if context.text is not None
-    ]
+    return [Unit(context.rank, tuple((other, context.text) for other in others))
+            for context in example.contexts or () if context.text is not None]  # fmt: skip
 
 
 READERS: Mapping[str, Callable[[Example], Units]] = {
@@ -107,10 +102,8 @@ def windows(encoder: Encoder, texts: Sequence[str]) -> list[list[str]]:
     special = int(encoder.lengths([""])[0]) if words else 0
     sizes = dict(zip(words, (encoder.lengths(words) - special).tolist(), strict=True))
     room = encoder.max_tokens - special
-    cut = {
-        text: _cut(text, places, [sizes[text[start:end].strip()] for start, end in places], room)
-        for text, places in long.items()
-    }
+    cut = {text: _cut(text, places, [sizes[text[start:end].strip()] for start, end in places], room)
+           for text, places in long.items()}  # fmt: skip
     return [cut.get(text, [text]) for text in texts]
 
 
@@ -415,11 +408,8 @@ class CrossEncoderJudge:
         by_row = {row: answer_reference(block.examples[row]) for row in rows}
         units = dict.fromkeys(unit for units_of_row in by_row.values() for unit in units_of_row)
         compared = self._compared([unit for unit in units if unit.says_something])
-        return filled(
-            RowBuilder(ask, self.name),
-            by_row,
-            {unit: compared.get(unit, UnitValue()) for unit in units},
-        )
+        return filled(RowBuilder(ask, self.name), by_row,
+                      {unit: compared.get(unit, UnitValue()) for unit in units})  # fmt: skip
 
     def _compared(self, units: Sequence[Unit]) -> dict[Unit, UnitValue]:
         pairs = list(dict.fromkeys(pair for unit in units for pair in unit.pairs))
@@ -430,8 +420,6 @@ class CrossEncoderJudge:
         except ModelFailure as error:
             return dict.fromkeys(units, UnitValue(failure=reason("no_answer", said=error)))
         cut = (self.cross_encoder.lengths(pairs) > self.cross_encoder.max_tokens).tolist()
-        of_pair = {
-            pair: UnitValue(round(score, DECIMALS), cut=is_cut)
-            for pair, score, is_cut in zip(pairs, scores, cut, strict=True)
-        }
+        of_pair = {pair: UnitValue(round(score, DECIMALS), cut=is_cut)
+                   for pair, score, is_cut in zip(pairs, scores, cut, strict=True)}  # fmt: skip
         return {unit: of_pair[unit.pairs[0]] for unit in units}
