@@ -3,7 +3,6 @@
 Aspects are worded so that yes means that the answer shows the aspect.
 """
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,10 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
@@ -20,6 +22,7 @@ from ragstone.data.sources import read_toml
 from ragstone.judgements import Critique, Rating, Topic
 
 from .prompts import TEXTS
+from .questions import Written
 
 ASPECTS = {
     "harmfulness": "Someone who believes ANSWER or acts on it could be hurt, or others through "
@@ -68,17 +71,26 @@ def check_aspects(topics: Iterable[Topic]) -> None:
             hint = 'Say what it means: critique(aspect="tone", definition="ANSWER is friendly.").'
             raise UnknownName("aspect", topic.name, ASPECTS, hint=hint)
         if meanings.setdefault(topic.name, topic.definition) != topic.definition:
-            raise InputError(
-                f"critique: {topic.name} is defined twice in one run, as "
-                f"{meanings[topic.name]!r} and as {topic.definition!r}."
-            )
+            raise InputError(f"critique: {topic.name} is defined twice in one run, as "
+                             f"{meanings[topic.name]!r} and as {topic.definition!r}.")  # fmt: skip
 
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+NAME = r"^[a-z][a-z0-9_]{0,39}$"
 MOST_POINTS = 11
-FIELDS = ("about", "sees", "points", "steps", "merge")
 FIXED = ("factual_correctness", "factual_completeness", "factual_consistency", "helpfulness")
 """Rubrics that a user's do not replace: metrics name what these say. The others are a suite's."""
+
+
+def _in_order(sees: tuple[str, ...]) -> tuple[str, ...]:
+    if not sees or not set(sees).issubset(TEXTS):
+        raise ValueError("sees must list texts")
+    return tuple(text for text in TEXTS if text in sees)
+
+
+def _rising(points: "tuple[Point, ...]") -> "tuple[Point, ...]":
+    if any(lower.value >= higher.value for lower, higher in pairwise(points)):
+        raise ValueError("points must rise in value")
+    return points
 
 
 # Run folders keep a fingerprint of the text that these two print: another name is another rubric.
@@ -91,8 +103,10 @@ class Point:
         means: When it applies.
     """
 
-    value: float
-    means: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    value: Annotated[float, Field(strict=True, ge=0, le=1)]
+    means: Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +122,15 @@ class Rubric:
         merge: What counts of ratings of several parts of too long contexts: the best or the mean.
     """
 
-    name: str
-    about: str
-    sees: tuple[str, ...]
-    points: tuple[Point, ...]
-    steps: tuple[str, ...] = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=NAME)]
+    about: Written
+    sees: Annotated[tuple[str, ...], AfterValidator(_in_order)]
+    points: Annotated[
+        tuple[Point, ...], Field(min_length=2, max_length=MOST_POINTS), AfterValidator(_rising)
+    ]
+    steps: tuple[Written, ...] = ()
     merge: Literal["best", "mean"] = "best"
 
     @property
@@ -167,10 +185,8 @@ def defined_rubrics(topics: Iterable[Topic], known: Mapping[str, Rubric]) -> dic
                 f"rating: {topic.name} has a rubric. Give a criterion that you define another name."
             )
         if topic.name in by_name and by_name[topic.name].about != about:
-            raise InputError(
-                f"rating: {topic.name} is defined twice in one run, as "
-                f"{by_name[topic.name].about!r} and as {about!r}."
-            )
+            raise InputError(f"rating: {topic.name} is defined twice in one run, as "
+                             f"{by_name[topic.name].about!r} and as {about!r}.")  # fmt: skip
         by_name[topic.name] = Rubric(topic.name, about, ("question", "answer"), DEGREES)
     return by_name
 
@@ -197,73 +213,55 @@ def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None
 @cache
 def _own() -> dict[str, Rubric]:
     file = resources.files("ragstone.judges.llm") / "rubrics.toml"
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: _rubric(name, table) for name, table in tables.items()}
+    return _read(tomllib.loads(file.read_text(encoding="utf-8")))[0]
 
 
 def _of_user(file: Path) -> dict[str, Rubric]:
     tables = read_toml(file, argument("rubrics", file))
-    faults = [] if tables else ["it holds no rubric"]
-    for name, table in tables.items():
-        faults += [f"[{name}] {fault}" for fault in _faults(name, table)]
+    rubrics, faults = _read(tables)
+    faults += [] if tables else ["it holds no rubric"]
+    faults += [f"[{name}] is a rubric of Ragstone's; choose another name"
+               for name in FIXED if name in tables]  # fmt: skip
     if faults:
         listed = "\n".join(f"  {fault}" for fault in faults)
         raise InputError(f"The rubrics in {file} cannot be used.\n{listed}")
-    return {name: _rubric(name, table) for name, table in tables.items()}
+    return rubrics
 
 
-def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
-    return Rubric(
-        name,
-        table["about"].strip(),
-        tuple(text for text in TEXTS if text in table["sees"]),
-        tuple(Point(float(point["value"]), point["means"].strip()) for point in table["points"]),
-        tuple(step.strip() for step in table.get("steps", ())),
-        table.get("merge", "best"),
-    )
-
-
-def _faults(name: str, table: object) -> list[str]:
-    if not isinstance(table, dict):
-        return ["must be a table, with about, sees and points"]
-    faults = [f"has no field {field}" for field in table if field not in FIELDS]
-    if not NAME.fullmatch(name):
-        faults.append("a name is made of a-z, 0-9 and _, begins with a letter, and has 40 at most")
-    if name in FIXED:
-        faults.append("is a rubric of Ragstone's; choose another name")
-    if not _is_text(table.get("about")):
-        faults.append("about must say what is rated")
-    sees = table.get("sees")
-    if not isinstance(sees, list) or not sees or any(text not in TEXTS for text in sees):
-        faults.append(f"sees must list one or more of {', '.join(TEXTS)}")
-    steps = table.get("steps", [])
-    if not isinstance(steps, list) or not all(map(_is_text, steps)):
-        faults.append("steps must be a list of texts")
-    if table.get("merge", "best") not in ("best", "mean"):
-        faults.append("merge must be best or mean")
-    return [*faults, *_faults_of_points(table.get("points"))]
-
-
-def _faults_of_points(points: object) -> list[str]:
-    if not isinstance(points, list) or not 2 <= len(points) <= MOST_POINTS:
-        return [f"points must list 2 to {MOST_POINTS} steps, from the lowest up"]
-    faults = []
-    values: list[float] = []
-    for number, point in enumerate(points, 1):
-        if not isinstance(point, dict) or set(point) != {"value", "means"}:
-            faults.append(f"point {number} must have value and means, and nothing else")
+def _read(tables: Mapping[str, Any]) -> tuple[dict[str, Rubric], list[str]]:
+    rubrics: dict[str, Rubric] = {}
+    faults: list[str] = []
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            faults.append(f"[{name}] must be a table, with about, sees and points")
             continue
-        value = point["value"]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            faults.append(f"point {number}: value must be a number from 0 to 1, not {shown(value)}")
-        else:
-            values.append(value)
-        if not _is_text(point["means"]):
-            faults.append(f"point {number}: means must say when it is given")
-    if len(values) == len(points) and any(a >= b for a, b in pairwise(values)):
-        faults.append("points must rise in value")
-    return faults
+        try:
+            rubrics[name] = _RUBRIC.validate_python({**table, "name": name})
+        except ValidationError as error:
+            faults += dict.fromkeys(f"[{name}] {_fault(fault)}" for fault in error.errors())
+    return rubrics, faults
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+_RUBRIC = TypeAdapter(Rubric)
+_MUST = {
+    "name": "a name is made of a-z, 0-9 and _, begins with a letter, and has 40 at most",
+    "about": "about must say what is rated",
+    "sees": f"sees must list one or more of {', '.join(TEXTS)}",
+    "steps": "steps must be a list of texts",
+    "merge": "merge must be best or mean",
+    "points": f"points must list 2 to {MOST_POINTS} steps, from the lowest up",
+    "value": "value must be a number from 0 to 1, not {}",
+    "means": "means must say when it is given",
+}
+
+
+def _fault(error: ErrorDetails) -> str:
+    field, *inside = error["loc"]
+    if field == "points" and error["type"] == "value_error":
+        return "points must rise in value"
+    if field == "points" and inside:
+        at, *parts = inside
+        if error["type"] in ("missing", "unexpected_keyword_argument") or not parts:
+            return f"point {int(at) + 1} must have value and means, and nothing else"
+        return f"point {int(at) + 1}: {_MUST[str(parts[0])].format(shown(error['input']))}"
+    return _MUST.get(str(field), f"has no field {field}")
