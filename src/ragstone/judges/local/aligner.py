@@ -60,13 +60,8 @@ def behind(question: str | None, text: str) -> str:
     return f"{(question or '').strip()} {text.strip()}".strip()
 
 
-def likeness(
-    question: str | None,
-    statement: str,
-    answer: str,
-    answer_tokens: TokenVectors,
-    statement_tokens: TokenVectors,
-) -> Likeness | None:
+def likeness(question: str | None, statement: str, answer: str, answer_tokens: TokenVectors,
+             statement_tokens: TokenVectors) -> Likeness | None:  # fmt: skip
     """Match statement and answer in both directions; None if one of the two has no token.
 
     The token vectors are the encoder's for each text after the question.
@@ -201,7 +196,8 @@ class Aligner:
                 for digest, each in unread.items()}  # fmt: skip
         parts = {digest: [text[start:end]
                           for text, cut in zip(each.contexts, cuts[digest], strict=True)
-                          for start, end in cut] for digest, each in unread.items()}  # fmt: skip
+                          for start, end in cut]
+                 for digest, each in unread.items()}  # fmt: skip
         texts = dict.fromkeys(text for mine in parts.values() for text in mine)
         texts |= dict.fromkeys(text for each in inputs for text in each.readable)
         vectors = dict(zip(texts, self.encoder.tokens(list(texts)), strict=True))

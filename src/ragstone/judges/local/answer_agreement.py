@@ -112,18 +112,12 @@ class Wording:
 
     def features(self) -> dict[str, float]:
         """The features of the agreement curve, by name."""
-        return {
-            "enough": float(self.enough),
-            "share": self.share,
-            "wanted": math.log(1 + len(self.stems)),
-            "said": math.log(1 + self.answer_words),
-            "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),
-            "number_clash": float(self.number_clash),
-            "verbatim": float(self.verbatim),
-            "lost_name": float(self.lost_name),
-            "other_name": float(self.other_name),
-            "inside": self.inside,
-        }
+        return {"enough": float(self.enough), "share": self.share,
+                "wanted": math.log(1 + len(self.stems)), "said": math.log(1 + self.answer_words),
+                "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),
+                "number_clash": float(self.number_clash), "verbatim": float(self.verbatim),
+                "lost_name": float(self.lost_name), "other_name": float(self.other_name),
+                "inside": self.inside}  # fmt: skip
 
 
 def statement_agreement(
@@ -134,7 +128,10 @@ def statement_agreement(
     if seen is None:
         return _literal(repaired(statement), repaired(answer))
     if len(statement) > SHORT_STATEMENT:
-        probability = _of_a_sentence(seen)
+        # Half if just enough of a sentence is said, less if a number is missing.
+        probability = FULL * seen.share / (FULL_SHORT if len(seen.stems) <= SHORT else FULL_LONG)
+        if not seen.enough:
+            probability = min(probability, math.nextafter(FULL, 0))
     elif likeness is None:
         probability = curve(STRINGS).probability(seen.features())
     else:
@@ -159,12 +156,6 @@ def is_settled(matches: Sequence[StatementMatch]) -> bool:
     return bool(matches) and all(match.probability >= MOST_OPEN for match in matches)
 
 
-def _of_a_sentence(seen: Wording) -> float:
-    """The probability for a sentence: .5 if just enough is said, less if a number is missing."""
-    probability = FULL * seen.share / (FULL_SHORT if len(seen.stems) <= SHORT else FULL_LONG)
-    return probability if seen.enough else min(probability, math.nextafter(FULL, 0))
-
-
 def wording(statement: str, answer: str, question: str | None = None) -> Wording | None:
     """Compute the features of a statement; None if it has no content word."""
     statement, answer = repaired(statement), repaired(answer)
@@ -187,7 +178,11 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
         and _other_numbers(read, stems, question)
         and _words_agree(present, stems),
         verbatim=read.has(_read(plain))
-        or any(read.has(_read(short)) for short in _abbreviations(statement)),
+        or any(
+            read.has(_read(short))
+            for short in _SHORT_FORM.findall(statement)
+            if statement.strip() != f"({short})"
+        ),
         lost_name=bool(lost_names),
         other_name=bool(lost_names) and _other_name(plain, answer, present, lost_names, question),
         inside=_inside(answer, plain, question),
@@ -354,10 +349,6 @@ def _kept(text: str, question: str | None) -> dict[str, None]:
 @lru_cache(maxsize=256)
 def _kept_numbers(text: str, question: str | None) -> tuple[str, ...]:
     return _numbers(_kept(text, question))
-
-
-def _abbreviations(statement: str) -> list[str]:
-    return [aside for aside in _SHORT_FORM.findall(statement) if statement.strip() != f"({aside})"]
 
 
 def _other_name(

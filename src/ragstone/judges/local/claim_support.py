@@ -372,25 +372,17 @@ def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, .
     return tuple(contexts), passages.quotes[rests_on[0]] if rests_on else None
 
 
-def _reason(
-    seen: EvidenceCounts,
-    alignment: Alignment | None,
-    against: ContradictingSentence | None,
-    passages: Passages,
-    turns_from: int | None,
-) -> str:
+def _reason(seen: EvidenceCounts, alignment: Alignment | None,
+            against: ContradictingSentence | None, passages: Passages,
+            turns_from: int | None) -> str:  # fmt: skip
     places = sorted({passages.places[number].context for number in seen.sentences})
     contexts = [position + 1 for position in places if turns_from is None or position < turns_from]
     turns = [position + 1 - turns_from for position in places if turns_from is not None
              and position >= turns_from]  # fmt: skip
-    return reason(
-        "words_in_contexts",
-        n=round(seen.window * seen.content_words) if places else 0,
-        words=seen.content_words,
-        contexts=",".join(map(str, contexts)),
-        turns=",".join(map(str, turns)) or None,
-        aligned=None if alignment is None else f"{alignment.aligned:.2f}",
-        numbers=as_written(seen.new_numbers[:3], seen.text),
-        names=as_written(seen.new_names[:3], seen.text),
-        against=None if against is None else against.says,
-    )
+    return reason("words_in_contexts", n=round(seen.window * seen.content_words) if places else 0,
+                  words=seen.content_words, contexts=",".join(map(str, contexts)),
+                  turns=",".join(map(str, turns)) or None,
+                  aligned=None if alignment is None else f"{alignment.aligned:.2f}",
+                  numbers=as_written(seen.new_numbers[:3], seen.text),
+                  names=as_written(seen.new_names[:3], seen.text),
+                  against=None if against is None else against.says)  # fmt: skip

@@ -145,12 +145,8 @@ _WORD = re.compile(r"[^\W_]")
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[^`\n]{0,40}")
-_UNDER_HEADINGS = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
-
-
-def heads_a_table(text: str, start: int) -> bool:
-    """True if the row that begins here is the headings of a table: a row of dashes is below it."""
-    return _UNDER_HEADINGS.match(text, start) is not None
+_HEADS_A_TABLE = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
+"""A row with a row of dashes below it."""
 
 
 def _asserts(text: str, start: int, sentence: str) -> bool:
@@ -164,7 +160,7 @@ def _asserts(text: str, start: int, sentence: str) -> bool:
         return False
     if len(words) <= _WORDS_OF_COURTESY and _COURTESY.match(sentence):
         return False
-    if _FENCE.fullmatch(sentence) or (sentence[0] == "|" and heads_a_table(text, start)):
+    if _FENCE.fullmatch(sentence) or (sentence[0] == "|" and _HEADS_A_TABLE.match(text, start)):
         return False
     if "#" in text[max(0, start - 8) : start]:
         line = text.rfind("\n", 0, start) + 1
@@ -338,17 +334,11 @@ class EvidenceCounts:
 
     def features(self) -> dict[str, float]:
         """The features of the support curve, by name."""
-        return {
-            "words": self.words,
-            "window": self.window,
-            "in_order": self.in_order,
-            "new_small_words": self.new_small_words,
-            "new_numbers": float(min(2, len(self.new_numbers))),
-            "new_names": float(min(2, len(self.new_names))),
-            "first_person": self.first_person,
-            "framed": float(self.framed),
-            "opinion": float(self.opinion),
-        }
+        return {"words": self.words, "window": self.window, "in_order": self.in_order,
+                "new_small_words": self.new_small_words,
+                "new_numbers": float(min(2, len(self.new_numbers))),
+                "new_names": float(min(2, len(self.new_names))), "first_person": self.first_person,
+                "framed": float(self.framed), "opinion": float(self.opinion)}  # fmt: skip
 
 
 def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:

@@ -135,14 +135,10 @@ def _count(
     pairs = [
         share(part | other) for part, other in zip_longest(parts, parts[1:], fillvalue=nothing)
     ]
-    return Wanted(
-        share=share(words),
-        together=max(pairs, default=0.0),
-        beside_best=0.0,
-        held=tuple(word for word in question_terms if word in words),
-        lost=tuple(word for word in question_terms if word not in words),
-        sentences=tuple(map(share, parts)),
-    )
+    return Wanted(share=share(words), together=max(pairs, default=0.0), beside_best=0.0,
+                  held=tuple(word for word in question_terms if word in words),
+                  lost=tuple(word for word in question_terms if word not in words),
+                  sentences=tuple(map(share, parts)))  # fmt: skip
 
 
 def _judge(question: str, seen: Wanted, probability: float) -> RelevanceVerdict:

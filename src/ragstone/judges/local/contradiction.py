@@ -251,13 +251,8 @@ def _other_name(
     return _agreed(instead, passages)
 
 
-def _same_otherwise(
-    claim: str,
-    seen: EvidenceCounts,
-    passages: Passages,
-    apart: Collection[str],
-    least: int = LEAST_OTHERS,
-) -> Iterator[int]:
+def _same_otherwise(claim: str, seen: EvidenceCounts, passages: Passages, apart: Collection[str],
+                    least: int = LEAST_OTHERS) -> Iterator[int]:  # fmt: skip
     """The sentences that hold the claim's words, but for those that differ: ``apart``.
 
     Nearly all of them, of numbers and last names all. A sentence that begins with a pronoun has

@@ -38,11 +38,9 @@ class CalendarDate:
 
     def agrees(self, other: "CalendarDate") -> bool:
         """True if the parts that both have are the same in some reading."""
-        return any(
-            all(part == its or not (part and its) for part, its in zip(date, another, strict=True))
-            for date in self.readings
-            for another in other.readings
-        )
+        return any(all(part == its or not (part and its)
+                       for part, its in zip(date, another, strict=True))
+                   for date in self.readings for another in other.readings)  # fmt: skip
 
     def has_another_month(self, other: "CalendarDate") -> bool:
         """True if the other has its day, or its year if neither has a day, in another month."""
@@ -64,11 +62,9 @@ def dates(text: str) -> list[CalendarDate]:
         start, end = written.span()
         if any(start < date.end and date.start < end for date in known):
             continue
-        readings = frozenset(
-            (year, month, day)
-            for year, month, day in _readings(written.groupdict())
-            if 1 <= month <= 12 and day <= 31
-        )
+        readings = frozenset((year, month, day)
+                             for year, month, day in _readings(written.groupdict())
+                             if 1 <= month <= 12 and day <= 31)  # fmt: skip
         if readings:
             known.append(CalendarDate(text[start:end], start, end, readings))
     return known

@@ -97,7 +97,15 @@ class LocalJudge:
         """Judge each example; if the encoder fails, the judgement has failed, with the reason."""
         sheet = RowBuilder(ask, self.name)
         try:
-            _FILLERS.get(ask, _fill_support)(sheet, block, rows, self._aligner)
+            fill = {
+                Response.name: self._fill_response,
+                Claim.name: self._fill_claims,
+                Statement.name: self._fill_statements,
+                Relevance.name: self._fill_relevance,
+                Agreement.ask("claim").name: self._fill_claim_agreement,
+                Agreement.ask("statement").name: self._fill_statement_agreement,
+            }.get(ask, self._fill_support)
+            fill(sheet, block, rows)
         except ModelFailure as error:
             sheet = RowBuilder(ask, self.name)
             for row in rows:
@@ -105,79 +113,143 @@ class LocalJudge:
                 sheet.done(row, subject, "failed", reason("no_answer", of=self.name, said=error))
         return sheet.filled()
 
+    def _fill_response(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        for row in rows:
+            answer = block.examples[row].answer or ""
+            subject = fingerprint(Response.name, answer)
+            if sheet.done(row, subject):
+                kind, reason = response_type(answer)
+                sheet.add(subject, response_type=kind, reason=reason)
 
-def _fill_response(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], _aligner: Aligner | None
-) -> None:
-    for row in rows:
-        answer = block.examples[row].answer or ""
-        subject = fingerprint(Response.name, answer)
-        if sheet.done(row, subject):
-            kind, reason = response_type(answer)
-            sheet.add(subject, response_type=kind, reason=reason)
+    def _fill_claims(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        """An answer that abstains or refuses makes no claim."""
+        kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
+        for row in rows:
+            answer = block.examples[row].answer or ""
+            silent = kinds.get(row) in NO_CLAIMS
+            subject = fingerprint(Claim.name, answer, silent)
+            if not sheet.done(row, subject) or silent:
+                continue
+            for index, claim in enumerate(claim for claim in claims(answer) if claim.factual):
+                sheet.add(subject, index=index, text=claim.text, sentence=claim.sentence,
+                          factual=True, start=claim.start, end=claim.end)  # fmt: skip
 
+    def _fill_statements(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        for row in rows:
+            references = block.examples[row].reference
+            subject = fingerprint(Statement.name, references)
+            if not sheet.done(row, subject):
+                continue
+            for number, reference in enumerate(references):
+                for index, text in enumerate(statements(reference)):
+                    sheet.add(subject, reference=number, index=index, text=text)
 
-def _fill_claims(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], _aligner: Aligner | None
-) -> None:
-    """An answer that abstains or refuses makes no claim."""
-    kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
-    for row in rows:
-        answer = block.examples[row].answer or ""
-        silent = kinds.get(row) in NO_CLAIMS
-        subject = fingerprint(Claim.name, answer, silent)
-        if not sheet.done(row, subject) or silent:
-            continue
-        asserted = [claim for claim in claims(answer) if claim.factual]
-        for index, claim in enumerate(asserted):
-            sheet.add(subject, index=index, text=claim.text, sentence=claim.sentence, factual=True,
-                      start=claim.start, end=claim.end)  # fmt: skip
+    def _fill_relevance(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        todo: list[tuple[str, str, list[str], Example]] = []
+        for row in rows:
+            example = block.examples[row]
+            subject = block.digests[row]
+            lack = no_text(example) if example.contexts else None
+            if lack is None and example.contexts and example.question is None:
+                lack = "no_question"
+            if lack is not None:
+                sheet.done(row, subject, "failed", reason(lack, of="local"))
+            elif sheet.done(row, subject):
+                texts = [context.text or "" for context in example.contexts or ()]
+                todo.append((subject, example.question or "", texts, example))
+        cosines = _cosines(self.encoder, [(question, texts) for _, question, texts, _ in todo])
+        for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
+            verdicts = relevance(question, texts, alike)
+            for context, verdict in zip(example.contexts or (), verdicts, strict=True):
+                sheet.add(subject, rank=context.rank, grade=verdict.grade,
+                          probability=verdict.probability, relevant=verdict.relevant,
+                          sufficient=verdict.sufficient, sentences=verdict.n_sentences,
+                          relevant_sentences=list(verdict.relevant_sentences),
+                          reason=verdict.reason)  # fmt: skip
 
+    def _fill_support(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        if sheet.kind.reads_turns:
+            block = block_with_turns(block)
+        propositions = block.propositions(sheet.ask)
+        read: dict[str, tuple[tuple[str, ...], Passages]] = {}
+        todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
+        for row in rows:
+            example = block.examples[row]
+            mine = propositions.get(row, [])
+            digest = block.digests[row]
+            subject = fingerprint(sheet.kind.name, digest, mine)
+            lack = no_text(example)
+            if lack is not None:
+                sheet.done(row, subject, "failed", reason(lack, of="local"))
+                continue
+            if not sheet.done(row, subject) or not mine:
+                continue
+            if digest not in read:
+                texts = tuple(context.text or "" for context in example.contexts or ())
+                read[digest] = (texts, Passages(texts))
+            inputs = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
+            todo.append((subject, example, mine, inputs))
+        aligned: Sequence[Sequence[Alignment | None]] = (
+            [[None] * len(mine) for _, _, mine, _ in todo]
+            if self._aligner is None
+            else self._aligner.align([inputs for *_, inputs in todo])
+        )
+        for (subject, example, mine, inputs), matches in zip(todo, aligned, strict=True):
+            turns = len(example.history) if sheet.kind.reads_turns else 0
+            turns_from = len(inputs.contexts) - turns
+            for proposition, match in zip(mine, matches, strict=True):
+                verdict = support(proposition.text, inputs.passages, example.question, match,
+                                  turns_from=turns_from)  # fmt: skip
+                columns = verdict.columns(example.contexts or ())
+                sheet.add(subject, **proposition.columns(sheet.origin), **columns)
 
-def _fill_statements(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], _: Aligner | None
-) -> None:
-    for row in rows:
-        references = block.examples[row].reference
-        subject = fingerprint(Statement.name, references)
-        if not sheet.done(row, subject):
-            continue
-        for number, reference in enumerate(references):
-            for index, text in enumerate(statements(reference)):
-                sheet.add(subject, reference=number, index=index, text=text)
+    def _fill_statement_agreement(
+        self, sheet: RowBuilder, block: Block, rows: Sequence[int]
+    ) -> None:
+        propositions = block.propositions(sheet.ask)
+        judged: list[tuple[str, Example, Proposition, StatementMatch]] = []
+        left_open: list[tuple[str | None, str, str]] = []
+        for row in rows:
+            example = block.examples[row]
+            mine = propositions.get(row, [])
+            answer = example.answer or ""
+            subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
+            if not sheet.done(row, subject):
+                continue
+            first = [(statement, statement_agreement(statement.text, answer, example.question))
+                     for statement in mine]  # fmt: skip
+            judged += [(subject, example, statement, match) for statement, match in first]
+            by_reference: dict[int, list[StatementMatch]] = {}
+            for statement, match in first:
+                by_reference.setdefault(statement.reference, []).append(match)
+            if not any(map(is_settled, by_reference.values())):
+                left_open += [(example.question, statement.text, answer)
+                              for statement, match in first
+                              if is_open(statement.text, match)]  # fmt: skip
+        alike = {} if self.encoder is None else like(self.encoder, left_open)
+        for subject, example, statement, match in judged:
+            triple = example.question, statement.text, example.answer or ""
+            if (likeness := alike.get(triple)) is not None:
+                question, text, answer = triple
+                match = statement_agreement(text, answer, question, likeness)
+            sheet.add(subject, **statement.columns(sheet.origin), verdict=match.verdict,
+                      probability=match.probability, reason=match.reason)  # fmt: skip
 
-
-def _fill_relevance(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
-) -> None:
-    todo: list[tuple[str, str, list[str], Example]] = []
-    for row in rows:
-        example = block.examples[row]
-        subject = block.digests[row]
-        lack = no_text(example) if example.contexts else None
-        if lack is None and example.contexts and example.question is None:
-            lack = "no_question"
-        if lack is not None:
-            sheet.done(row, subject, "failed", reason(lack, of="local"))
-        elif sheet.done(row, subject):
-            texts = [context.text or "" for context in example.contexts or ()]
-            todo.append((subject, example.question or "", texts, example))
-    encoder = None if aligner is None else aligner.encoder
-    cosines = _cosines(encoder, [(question, texts) for _, question, texts, _ in todo])
-    for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
-        verdicts = relevance(question, texts, alike)
-        for context, verdict in zip(example.contexts or (), verdicts, strict=True):
-            sheet.add(
-                subject,
-                rank=context.rank,
-                grade=verdict.grade,
-                probability=verdict.probability,
-                relevant=verdict.relevant,
-                sufficient=verdict.sufficient,
-                sentences=verdict.n_sentences,
-                relevant_sentences=list(verdict.relevant_sentences),
-                reason=verdict.reason,
+    def _fill_claim_agreement(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
+        propositions = block.propositions(sheet.ask)
+        for row in rows:
+            example = block.examples[row]
+            mine = propositions.get(row, [])
+            subject = fingerprint(
+                sheet.ask, example.question, example.answer or "", example.reference, mine
             )
+            if not sheet.done(row, subject):
+                continue
+            for claim in mine:
+                for number, reference in enumerate(example.reference):
+                    known = claim_agreement(claim.text, reference, example.question)
+                    sheet.add(subject, **claim.columns(sheet.origin) | {"reference": number},
+                              verdict=known.verdict, reason=known.reason)  # fmt: skip
 
 
 def _cosines(
@@ -203,108 +275,3 @@ def _cosines(
         else None
         for (question, contexts), can_read in zip(lists, readable, strict=True)
     ]
-
-
-def _fill_support(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
-) -> None:
-    if sheet.kind.reads_turns:
-        block = block_with_turns(block)
-    propositions = block.propositions(sheet.ask)
-    read: dict[str, tuple[tuple[str, ...], Passages]] = {}
-    todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
-    for row in rows:
-        example = block.examples[row]
-        mine = propositions.get(row, [])
-        digest = block.digests[row]
-        subject = fingerprint(sheet.kind.name, digest, mine)
-        lack = no_text(example)
-        if lack is not None:
-            sheet.done(row, subject, "failed", reason(lack, of="local"))
-            continue
-        if not sheet.done(row, subject) or not mine:
-            continue
-        if digest not in read:
-            texts = tuple(context.text or "" for context in example.contexts or ())
-            read[digest] = (texts, Passages(texts))
-        inputs = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
-        todo.append((subject, example, mine, inputs))
-    aligned: Sequence[Sequence[Alignment | None]] = (
-        [[None] * len(mine) for _, _, mine, _ in todo]
-        if aligner is None
-        else aligner.align([inputs for *_, inputs in todo])
-    )
-    for (subject, example, mine, inputs), matches in zip(todo, aligned, strict=True):
-        turns = len(example.history) if sheet.kind.reads_turns else 0
-        turns_from = len(inputs.contexts) - turns
-        for proposition, match in zip(mine, matches, strict=True):
-            verdict = support(
-                proposition.text, inputs.passages, example.question, match, turns_from=turns_from
-            )
-            columns = verdict.columns(example.contexts or ())
-            sheet.add(subject, **proposition.columns(sheet.origin), **columns)
-
-
-def _fill_statement_agreement(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
-) -> None:
-    propositions = block.propositions(sheet.ask)
-    judged: list[tuple[str, Example, Proposition, StatementMatch]] = []
-    left_open: list[tuple[str | None, str, str]] = []
-    for row in rows:
-        example = block.examples[row]
-        mine = propositions.get(row, [])
-        answer = example.answer or ""
-        subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
-        if not sheet.done(row, subject):
-            continue
-        first = [(statement, statement_agreement(statement.text, answer, example.question))
-                 for statement in mine]  # fmt: skip
-        judged += [(subject, example, statement, match) for statement, match in first]
-        by_reference: dict[int, list[StatementMatch]] = {}
-        for statement, match in first:
-            by_reference.setdefault(statement.reference, []).append(match)
-        if not any(map(is_settled, by_reference.values())):
-            left_open += [
-                (example.question, statement.text, answer)
-                for statement, match in first
-                if is_open(statement.text, match)
-            ]
-    alike = {} if aligner is None else like(aligner.encoder, left_open)
-    for subject, example, statement, match in judged:
-        triple = example.question, statement.text, example.answer or ""
-        if (likeness := alike.get(triple)) is not None:
-            question, text, answer = triple
-            match = statement_agreement(text, answer, question, likeness)
-        sheet.add(subject, **statement.columns(sheet.origin), verdict=match.verdict,
-                  probability=match.probability, reason=match.reason)  # fmt: skip
-
-
-def _fill_claim_agreement(
-    sheet: RowBuilder, block: Block, rows: Sequence[int], _: Aligner | None
-) -> None:
-    propositions = block.propositions(sheet.ask)
-    for row in rows:
-        example = block.examples[row]
-        mine = propositions.get(row, [])
-        subject = fingerprint(
-            sheet.ask, example.question, example.answer or "", example.reference, mine
-        )
-        if not sheet.done(row, subject):
-            continue
-        for claim in mine:
-            for number, reference in enumerate(example.reference):
-                known = claim_agreement(claim.text, reference, example.question)
-                sheet.add(subject, **claim.columns(sheet.origin) | {"reference": number},
-                          verdict=known.verdict, reason=known.reason)  # fmt: skip
-
-
-_FILLERS = {
-    Response.name: _fill_response,
-    Claim.name: _fill_claims,
-    Statement.name: _fill_statements,
-    Relevance.name: _fill_relevance,
-    Agreement.ask("claim").name: _fill_claim_agreement,
-    Agreement.ask("statement").name: _fill_statement_agreement,
-}
-"""The function for each ask; support of any kind is filled by ``_fill_support``."""

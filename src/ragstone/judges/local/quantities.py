@@ -152,7 +152,8 @@ def quantities(text: str) -> tuple[Quantity, ...]:
         figure = at.get(position)
         date, behind = _date(words, position) if figure is None or _counts(figure) else (None, 0)
         if date is not None:
-            known += [] if _as_of(words, position) else [date]
+            before = pairwise(words[max(0, position - 6) : position])
+            known += [] if ("as", "of") in before else [date]
             position = behind
             continue
         if figure is not None and _is_amount(figure) and not _in_range(words, position):
@@ -257,9 +258,7 @@ def _date(words: Sequence[str], position: int) -> tuple[Date | None, int]:
 
 
 def _until(words: Sequence[str], position: int) -> int:
-    return next(
-        (LIMITS[word] for word in words[max(0, position - 1) : position] if word in LIMITS), 0
-    )
+    return LIMITS.get(words[position - 1], 0) if position else 0
 
 
 def _behind(words: Sequence[str], position: int, small: tuple[str, ...]) -> int:
@@ -333,11 +332,6 @@ def _in_range(words: Sequence[str], position: int) -> bool:
     before, behind = words[max(0, position - 2) : position], words[position + 1 : position + 3]
     return any(pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))
                for pair in (before, behind[::-1]) if pair)  # fmt: skip
-
-
-def _as_of(words: Sequence[str], position: int) -> bool:
-    before = words[max(0, position - 6) : position]
-    return any(pair == ("as", "of") for pair in pairwise(before))
 
 
 def _contents(words: Sequence[str]) -> Iterator[str]:

@@ -126,11 +126,9 @@ _KNOW = (
     r"|explain|give|recommend|advise|access|offer|identify|help|assist|do that|be sure"
     r"|be certain|infer|conclude|establish|specify|share|comment|speak|suggest|predict)"
 )
-_SOURCE = (
-    r"(?:contexts?|passages?|documents?|documentation|texts?|sources?|excerpts?|articles?"
-    r"|information|data|(?:search )?results?|materials?|paragraphs?|references?|snippets?"
-    r"|content|question|knowledge base|book|story|report)"
-)
+_SOURCE = (r"(?:contexts?|passages?|documents?|documentation|texts?|sources?|excerpts?|articles?"
+           r"|information|data|(?:search )?results?|materials?|paragraphs?|references?|snippets?"
+           r"|content|question|knowledge base|book|story|report)")  # fmt: skip
 _SAY = (r"(?:mention|say|state|specify|indicate|tell|address|discuss|cover|identify|reveal|name"
         r"|describe|explain|disclose|answer|clarify|elaborate|provide|offer)")  # fmt: skip
 _HOLD = r"(?:contain|include|give|have|list|present|show|report)"
