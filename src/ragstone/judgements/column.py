@@ -1,7 +1,7 @@
 """Column: a typed column of a table of judgements, and what it says."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import polars as pl
 
@@ -88,20 +88,12 @@ class Column:
         self.at_least = at_least
         self.fact = fact
         self.phrase = phrase
-        self.tones: Mapping[Any, Tone] = _by_positive(self) if tones is None else tones
+        by_positive: dict[Any, Tone] = {value: "good" if value in self.positive else "caution"
+                                        for value in self.values if self.positive}  # fmt: skip
+        self.tones: Mapping[Any, Tone] = by_positive if tones is None else tones
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> pl.Expr: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> pl.Expr: ...
     def __get__(self, instance: object, owner: type) -> pl.Expr:
         return pl.col(self.name)
-
-
-def _by_positive(column: Column) -> Mapping[Any, Tone]:
-    if not column.positive:
-        return {}
-    return {value: "good" if value in column.positive else "caution" for value in column.values}

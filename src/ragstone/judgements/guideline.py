@@ -57,11 +57,9 @@ class Guideline:
         head, *sections = _SECTION.split(text)
         title, _, definition = head[2:].partition("\n")
         texts = dict(zip(sections[::2], sections[1::2], strict=True))
-        return cls(
-            title.strip(),
-            definition.strip(),
-            *(texts.get(name, "").strip() for name in (FOR_MODELS, FOR_PEOPLE, HARD_CASES)),
-        )
+        return cls(title.strip(), definition.strip(),
+                   *(texts.get(name, "").strip()
+                     for name in (FOR_MODELS, FOR_PEOPLE, HARD_CASES)))  # fmt: skip
 
 
 def guideline_of(kind: type[Kind]) -> Guideline:

@@ -369,8 +369,14 @@ class Kind:
     def __init_subclass__(cls) -> None:
         columns = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
         cls.built_in = cls.__module__.startswith(f"{__package__}.")
-        if not cls.built_in:
-            cls._refuse_faults(columns)
+        # Before the kind is registered, so that it can be declared again.
+        if not cls.built_in and (faults := faults_of(cls, columns)):
+            file = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
+            name = getattr(cls, "name", "") or cls.__name__
+            lines = [f"  {name}: {fault}" for fault in faults]
+            raise InputError(
+                "\n".join([f"{file.name} defines a kind that cannot be judged:", *lines])
+            )
         units = {
             key: column for key, column in _telling_apart(cls.asks).items() if key not in columns
         }
@@ -395,17 +401,6 @@ class Kind:
                     if column.label and ask.over.unit in LABELS:
                         know_label(ask.over.unit, column.label, values_of(ask, column))
         RULES.update({rule.name: rule for rule in cls.rules})
-
-    @classmethod
-    def _refuse_faults(cls, columns: Mapping[str, Column]) -> None:
-        # Before the kind is registered, so that it can be declared again.
-        if faults := faults_of(cls, columns):
-            file = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
-            name = getattr(cls, "name", "") or cls.__name__
-            lines = [f"  {name}: {fault}" for fault in faults]
-            raise InputError(
-                "\n".join([f"{file.name} defines a kind that cannot be judged:", *lines])
-            )
 
     @classmethod
     def ask(cls, part: str = "") -> Ask:

@@ -87,18 +87,11 @@ class Contexts(View):
     @classmethod
     def _with_used(cls, tables: JudgementRows, frame: pl.DataFrame) -> pl.DataFrame:
         """Null for a context not known to be used if some supported claim names no evidence."""
-        supported = (
-            tables.of("support/claim")
-            .filter(pl.col("verdict") == "supported")
-            .select("row", context="evidence")
-        )
+        supported = tables.of("support/claim").filter(pl.col("verdict") == "supported")
+        supported = supported.select("row", context="evidence")
         rests_on = supported.explode("context").unique().with_columns(_rests_on=True)
-        silent = (
-            supported.filter(pl.col("context").is_null())
-            .select("row")
-            .unique()
-            .with_columns(_silent=True)
-        )
+        silent = supported.filter(pl.col("context").is_null()).select("row").unique()
+        silent = silent.with_columns(_silent=True)
         used = pl.when("_rests_on").then(True).when(pl.col("_silent").is_null()).then(False)
         return (
             frame.join(rests_on, on=["row", "context"], how="left", maintain_order="left")
@@ -136,11 +129,8 @@ class KnownContexts(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        known = (
-            _exploded(tables, "reference_contexts")
-            .unnest("reference_contexts")
-            .select("row", pl.col("id").alias("context"), pl.col("grade").cast(pl.Int32))
-        )
+        known = _exploded(tables, "reference_contexts").unnest("reference_contexts")
+        known = known.select("row", pl.col("id").alias("context"), pl.col("grade").cast(pl.Int32))
         ranks = Contexts.frame(tables, ()).group_by("row", "context").agg(pl.col("rank").min())
         return known.join(ranks, on=["row", "context"], how="left", maintain_order="left")
 

@@ -89,12 +89,10 @@ class AnswerCorrectness(AgainstReferences):
         claims, statements = ClaimsAgainstReferences, Statements
         matching = (claims.agreement == "matches").sum()
         covered = (statements.agreement == "full").sum()
-        parts = {
-            "matching": Part(claims, matching, 0.0),
-            "claims": Part(claims, claims.agreement.len(), 0.0),
-            "covered": Part(statements, covered, 0.0),
-            "statements": Part(statements, statements.agreement.len(), 0.0),
-        }
+        parts = {"matching": Part(claims, matching, 0.0),
+                 "claims": Part(claims, claims.agreement.len(), 0.0),
+                 "covered": Part(statements, covered, 0.0),
+                 "statements": Part(statements, statements.agreement.len(), 0.0)}  # fmt: skip
         if self.factual < 1:
             similar = References.similarity.first()
             parts["similarity"] = Part(References, similar, Undefined("no_reference"))
@@ -212,12 +210,10 @@ class AnswerOutcome(AgainstReferences):
         agreement = Statements.agreement
         contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
         none = Undefined("no_statements")
-        return {
-            "dont_know": Part(Answers, abstained(self.by), Undefined("no_answer")),
-            "all_full": Part(Statements, (agreement == "full").all(), none),
-            "some": Part(Statements, agreement.is_in(["full", "partial"]).any(), none),
-            "contradicts": Part(ClaimsAgainstReferences, contradicts, 0.0),
-        }
+        return {"dont_know": Part(Answers, abstained(self.by), Undefined("no_answer")),
+                "all_full": Part(Statements, (agreement == "full").all(), none),
+                "some": Part(Statements, agreement.is_in(["full", "partial"]).any(), none),
+                "contradicts": Part(ClaimsAgainstReferences, contradicts, 0.0)}  # fmt: skip
 
     def combine(self) -> pl.Expr:
         return self.label().replace_strict(OUTCOMES, return_dtype=pl.Float64)

@@ -154,11 +154,9 @@ class Metric:
             return
         kind: Any = type(self)
         hints = _hints(kind)
-        wrong = [
-            f"{name} must be {_in_words(hints[name])}, not {value!r}"
-            for name, value in parameters.items()
-            if not _fits(value, hints[name])
-        ]
+        wrong = [f"{name} must be {_in_words(hints[name])}, not {value!r}"
+                 for name, value in parameters.items()
+                 if not _fits(value, hints[name])]  # fmt: skip
         if wrong:
             raise InputError(f"{self.name}: {'; '.join(wrong)}.")
 

@@ -98,7 +98,7 @@ def parse_metric(text: str) -> Metric:
     """
     name, parameters = split_form(text)
     if name not in BUILT_IN and (meant := _elsewhere(name)) is not None:
-        name, preset = meant.name, meant.parameters
+        name, preset, _ = meant
         parameters = preset | parameters
     return _made(name, parameters)
 
@@ -123,22 +123,14 @@ def _built_in(form: str) -> Metric | None:
 def alias_note(text: str) -> str | None:
     """A note on another tool's name for a metric, as a reason; None for any other name."""
     name = text.split("(")[0].strip()
-    if name in BUILT_IN or (meant := _elsewhere(name)) is None or not meant.meaning:
+    if name in BUILT_IN or (meant := _elsewhere(name)) is None or not meant[2]:
         return None
-    metric = str(_made(meant.name, meant.parameters))
-    return reason("alias", alias=name, metric=metric, meaning=meant.meaning)
+    metric, parameters, meaning = meant
+    return reason("alias", alias=name, metric=str(_made(metric, parameters)), meaning=meaning)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Meant:
-    """The meaning of a name that is not ours; another spelling of one of ours has no note."""
-
-    name: str
-    parameters: dict[str, object]
-    meaning: str = ""
-
-
-def _elsewhere(name: str) -> _Meant | None:
+def _elsewhere(name: str) -> tuple[str, dict[str, object], str] | None:
+    """The metric, parameters and note of a name that is not ours; a mere spelling has no note."""
     if name in own_metrics():
         return None
     if name in ALIASES:
@@ -148,14 +140,14 @@ def _elsewhere(name: str) -> _Meant | None:
         meant = known[known_name]
         if meant in ALIASES:
             return _alias(meant, k)
-        return _Meant(meant, {} if k is None else {"k": k})
+        return meant, {} if k is None else {"k": k}, ""
     return None
 
 
-def _alias(alias: str, k: int | None) -> _Meant:
+def _alias(alias: str, k: int | None) -> tuple[str, dict[str, object], str]:
     target, meaning = ALIASES[alias]
     name, preset = split_form(target)
-    return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
+    return name, preset if k is None else preset | {"k": k}, meaning
 
 
 def _made(name: str, parameters: Mapping[str, Any]) -> Metric:

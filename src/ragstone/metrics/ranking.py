@@ -315,7 +315,15 @@ class ListNDCG(RankingMetric):
         return {"value": self._part(discounted), "above": self._above(), **counts}
 
     def combine(self) -> pl.Expr:
-        ideal = self._ideal_from_counts()
+        # The ideal order needs no sort: each grade adds its increase in gain to the first n ranks,
+        # where n is the number of contexts that reach it.
+        ideal = pl.col("above")
+        for grade in range(1, COUNTED + 1):
+            step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
+            reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
+            if self.k is not None:
+                reached = reached.clip(upper_bound=self.k)
+            ideal = ideal + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
         return pl.when(ideal > 0).then(pl.col("value") / ideal).when(ideal == 0).then(0.0)
 
     def flags(self) -> dict[str, pl.Expr]:
@@ -346,18 +354,6 @@ class ListNDCG(RankingMetric):
 
     def _gain(self, grade: pl.Expr) -> pl.Expr:
         return gain_of(grade, self.gain)
-
-    def _ideal_from_counts(self) -> pl.Expr:
-        # The ideal order needs no sort: each grade adds its increase in gain to the first n ranks,
-        # where n is the number of contexts that reach it.
-        total = pl.col("above")
-        for grade in range(1, COUNTED + 1):
-            step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
-            reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
-            if self.k is not None:
-                reached = reached.clip(upper_bound=self.k)
-            total = total + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
-        return total
 
 
 def discount(rank: pl.Expr) -> pl.Expr:

@@ -8,12 +8,21 @@ from math import isnan
 import polars as pl
 
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Judged, View, kind_of
+from ragstone.judgements import (
+    ASKS,
+    MISSING,
+    NO_ANSWER,
+    REQUIREMENTS,
+    UNDEFINED,
+    VALUE,
+    Judged,
+    View,
+    kind_of,
+)
 
 from .composite import Composite, compose
 from .metric import SLACK, Metric, Part, Range, Undefined
 from .metric_names import read_metric
-from .null_answers import null_answers, owed
 
 AS_WRITTEN = pl.QueryOptFlags.none()
 """Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
@@ -51,7 +60,10 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     frames = {view: judged.view(view, names) for view, names in needed.items()}
     lines = {False: judged.examples.select(ROW)}
     if any(metric.by_reference for metric in metrics):
-        lines[True] = _lines_by_reference(judged.examples)
+        # An example without references has one line with a null reference.
+        numbers = pl.int_ranges(0, pl.col("reference").list.len(), dtype=pl.UInt32)
+        numbered = judged.examples.select(ROW, numbers.alias("reference"))
+        lines[True] = numbered.explode("reference", empty_as_null=True)
     columns: dict[str, list[pl.Series]] = {
         str(metric): lines[metric.by_reference].get_columns() for metric in metrics
     }
@@ -81,17 +93,13 @@ def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> 
     return lines.join(aggregated, on=keys, how="left", maintain_order="left")
 
 
-def _lines_by_reference(examples: pl.DataFrame) -> pl.DataFrame:
-    """One line per reference; an example without references has one line with a null reference."""
-    numbers = pl.int_ranges(0, pl.col("reference").list.len(), dtype=pl.UInt32)
-    return examples.select(ROW, numbers.alias("reference")).explode("reference", empty_as_null=True)
-
-
 def _evaluate(
     view: type[View], frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]
 ) -> pl.DataFrame:
     columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
-    gaps = {name for name in columns if _is_judged(view, name) and frame[name].null_count()}
+    # A null is a gap if the column, or the unit it is about, comes from a judge.
+    gaps = {name for name in columns
+            if (view.columns[name].needs or view.made_by) and frame[name].null_count()}  # fmt: skip
     rules = [pl.len().alias("rows")]
     settled = {f"settled_{number}" for number in range(len(slots))}
     for number, slot in enumerate(slots):
@@ -148,11 +156,6 @@ def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
     return pl.all_horizontal(pl.col(name).is_not_null() for name in open_columns).all()
 
 
-def _is_judged(view: type[View], column: str) -> bool:
-    """A null is a gap if the column, or the unit it is about, comes from a judge."""
-    return bool(view.columns[column].needs or view.made_by)
-
-
 def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
     for slot in slots:
         try:
@@ -199,14 +202,35 @@ def score(
         for metric in plain
     }
     if partly_answered:
-        silent = null_answers(judged.examples, partly_answered)
+        null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
+        silent = judged.examples.select(null).to_series()
         for metric in plain:
-            name = str(metric)
-            scores[name] = owed(metric, scores[name], silent, holds, needed_fields(metric))
+            scores[str(metric)] = _owed(metric, scores[str(metric)], silent, holds)
     for metric in every.values():
         if isinstance(metric, Composite):
             scores[str(metric)] = within(metric.range, compose(metric, scores))
     return scores
+
+
+def _owed(
+    metric: Metric, scores: pl.DataFrame, silent: pl.Series, holds: Mapping[str, pl.Series]
+) -> pl.DataFrame:
+    """Make scores of null answers missing where a system answers elsewhere: it owes these.
+
+    They stay undefined where the data lack what a score needs; contexts are the system's own, and a
+    system that fails gives none either.
+    """
+    needed = needed_fields(metric)
+    if "answer" not in (*needed, *metric.reads):
+        return scores
+    for name in needed:
+        if not REQUIREMENTS[name].by_system:
+            silent = silent & holds[name]
+    is_owed = pl.lit(silent) & (pl.col("status") == UNDEFINED)
+    return scores.with_columns(
+        status=pl.when(is_owed).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
+        reason=pl.when(is_owed).then(pl.lit(NO_ANSWER)).otherwise("reason"),
+    )
 
 
 def needed_asks(metrics: Iterable[Metric]) -> list[str]:
@@ -295,7 +319,9 @@ def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
 def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     parts = metric.made_parts
     has_value = pl.col("status") == VALUE
-    label = metric.label()
+    no_value = has_value & pl.col("value").is_null()
+    word = metric.label()
+    label = pl.lit(None, pl.String) if word is None else pl.when(has_value).then(word)
     return (
         lines.lazy()
         .with_columns(_filled(parts))
@@ -309,20 +335,14 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             value=pl.when(has_value).then(metric.combine().cast(pl.Float64).fill_nan(None))
         )
         .with_columns(
-            status=pl.when(has_value & pl.col("value").is_null())
-            .then(pl.lit(UNDEFINED, pl.UInt8))
-            .otherwise("status"),
-            reason=pl.when(has_value & pl.col("value").is_null())
-            .then(pl.lit(metric.undefined))
-            .otherwise("reason"),
+            status=pl.when(no_value).then(pl.lit(UNDEFINED, pl.UInt8)).otherwise("status"),
+            reason=pl.when(no_value).then(pl.lit(metric.undefined)).otherwise("reason"),
         )
         .select(
             "row",
             *(["reference"] if metric.by_reference else []),
             "value",
-            (pl.lit(None, pl.String) if label is None else pl.when(has_value).then(label)).alias(
-                "label"
-            ),
+            label.alias("label"),
             "status",
             pl.when(has_value).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
             "decided",
@@ -440,10 +460,8 @@ def _allowed(
     for code in (UNDEFINED, MISSING):
         for ask, outcome in outcomes.items():
             if (outcome["status"] == code).any():
-                columns += [
-                    outcome["status"].alias(f"status_{code}_{ask}"),
-                    outcome["reason"].alias(f"reason_{code}_{ask}"),
-                ]
+                columns += [outcome["status"].alias(f"status_{code}_{ask}"),
+                            outcome["reason"].alias(f"reason_{code}_{ask}")]  # fmt: skip
                 condition = pl.col(f"status_{code}_{ask}") == code
                 if code == MISSING:
                     condition = condition & pl.col("decided").not_()

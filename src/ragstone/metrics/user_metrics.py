@@ -25,7 +25,7 @@ from ragstone.data.write import from_frame
 from ragstone.judgements import ExampleTexts, View
 
 from .aliases import ALIASES, EVERYDAY
-from .metric import BUILT_IN, Metric, Part, Range, Undefined
+from .metric import BUILT_IN, Metric, Range, Undefined
 
 Rows = list[dict[str, Any]]
 
@@ -113,16 +113,11 @@ def metric(
                 f'columns=("{next(iter(view.columns))}",).'
             )
         namespace: dict[str, Any] = {
-            "name": function.__name__,
-            "family": family,
-            "over": view,
-            "range": range,
-            "empty": empty,
-            "identity": identity,
-            "made_by": staticmethod(function),
+            "name": function.__name__, "family": family, "over": view, "range": range,
+            "empty": empty, "identity": identity, "made_by": staticmethod(function),
             "__doc__": function.__doc__ or "A user's own metric.",
             "__module__": function.__module__,
-        }
+        }  # fmt: skip
         bases: tuple[type, ...] = (Metric,)
         if of_example:
             bases = (ExampleMetric,)
@@ -134,7 +129,11 @@ def metric(
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
         instance: Metric = cls()
         for part in instance.parts().values():
-            _checked(part)
+            if not isinstance(part.rule, pl.Expr):
+                raise InputError(
+                    "A metric function without arguments must return a Polars expression."
+                )
+            part.columns  # noqa: B018
         return instance
 
     return make
@@ -143,12 +142,6 @@ def metric(
 def _single(view: type[View], rule: Any) -> Any:
     """The rule's value for the only row of an example, where a view has one at the most."""
     return rule.first() if view.alone and isinstance(rule, pl.Expr) else rule
-
-
-def _checked(part: Part) -> None:
-    if not isinstance(part.rule, pl.Expr):
-        raise InputError("A metric function without arguments must return a Polars expression.")
-    part.columns  # noqa: B018
 
 
 _OWN: dict[str, Metric] = registry({})
@@ -221,9 +214,6 @@ def _made(kind: type[Metric]) -> Metric:
 
 def _defined(module: ModuleType) -> Iterator[object]:
     for value in vars(module).values():
-        if isinstance(value, Metric) or (_is_metric(value) and value.__module__ == module.__name__):
+        is_class = isinstance(value, type) and issubclass(value, Metric) and "name" in vars(value)
+        if isinstance(value, Metric) or (is_class and value.__module__ == module.__name__):
             yield value
-
-
-def _is_metric(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, Metric) and "name" in vars(value)
