@@ -140,15 +140,8 @@ class RowBuilder:
         self.subjects: set[str] = set()
         self.entries: list[tuple[object, ...]] = []
 
-    def done(
-        self,
-        row: int,
-        subject: str,
-        status: LedgerStatus = "ok",
-        reason: str | None = None,
-        *,
-        requests: Sequence[str] | None = None,
-    ) -> bool:
+    def done(self, row: int, subject: str, status: LedgerStatus = "ok", reason: str | None = None,
+             *, requests: Sequence[str] | None = None) -> bool:  # fmt: skip
         """Add a row to the ledger; returns True if this subject has no rows yet."""
         if reason is not None and reason.endswith(ARE_PICTURES):
             status, reason = "undefined", ARE_PICTURES
@@ -292,18 +285,10 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
     if units and all(is_open):
         return None
     kind = kind_of(ask.name)
-    return [
-        {
-            "origin": over.unit,
-            "author": "human",
-            "reference": reference,
-            "index": index,
-            **row,
-            **beside(kind, row, label or {}),
-        }
-        for index, (label, row) in enumerate(zip(units, labelled, strict=True))
-        for reference in _references(ask, label or {}, example)
-    ]
+    return [{"origin": over.unit, "author": "human", "reference": reference, "index": index, **row,
+             **beside(kind, row, label or {})}
+            for index, (label, row) in enumerate(zip(units, labelled, strict=True))
+            for reference in _references(ask, label or {}, example)]  # fmt: skip
 
 
 def _labelled(ask: Ask) -> list[Column]:

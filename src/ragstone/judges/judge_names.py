@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -96,7 +95,7 @@ def _named(
     if name == STRINGS:
         return [LocalJudge(name=STRINGS)]
     if kind == NLI and rest:
-        return [_nli_judge(rest, offline)]
+        return [nli_judge(rest, offline=offline)]
     if name == RULES:
         return []
     if "," in name:
@@ -117,11 +116,6 @@ def _label_files(names: Sequence[str]) -> Iterator[Path]:
             if not on_disk(file).is_file():
                 raise InputError(f"{argument('judge', name)}: there is no file {file}.")
             yield Path(file)
-
-
-@lru_cache(maxsize=2)
-def _nli_judge(where: str, offline: bool) -> Judge:
-    return nli_judge(where, offline=offline)
 
 
 def panel_models(name: str) -> list[str]:

@@ -85,8 +85,8 @@ def each_marker(
         certain = pattern != MARKERS or (text[0] not in "(（<" and note is None)
         if text[0] in "(（" and pattern == MARKERS and _WORD_OR_NUMBER.fullmatch(inside):
             continue
-        names = _names(inside, ids) if note is None else _of_note(note[2], inside, ids)
-        for name in names:
+        words = [] if note is None else [word.strip(".,;()[]") for word in note[2].split()]
+        for name in [word for word in words if word in ids] or _names(inside, ids):
             context = name if name in ids else ranks.get(name)
             if certain or context is not None:
                 yield Marker(text, match.start(), context)
@@ -95,11 +95,6 @@ def each_marker(
 def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
     """Yield the places where a pattern finds what may be a marker."""
     return _FORMS.finditer(answer) if pattern == MARKERS else re.finditer(pattern, answer)
-
-
-def _of_note(note: str, inside: str, ids: set[str]) -> list[str]:
-    cited = [word for word in (word.strip(".,;()[]") for word in note.split()) if word in ids]
-    return cited or _names(inside, ids)
 
 
 def _names(inside: str, ids: set[str]) -> list[str]:

@@ -14,6 +14,7 @@ says contradicted. The calibration of the probabilities depends on the model.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Literal
 
@@ -130,6 +131,7 @@ MEANINGS = {
 """The labels that are understood, in lower case, a space between words."""
 
 
+@lru_cache(maxsize=2)
 def nli_judge(where: str, *, offline: bool = False) -> "NliJudge":
     """Open the judge ``nli:WHERE``; WHERE as for ``open_cross_encoder``.
 
@@ -231,15 +233,17 @@ class NliJudge:
             new = {subject: row for row, subject in subjects.items() if subject not in verdicts}
             verdicts |= self._judged(block, propositions, new)
             for row, subject in subjects.items():
-                _enter(sheet, block, row, subject, propositions.get(row, []), verdicts[subject])
+                judged = verdicts[subject]
+                if isinstance(judged, str):
+                    sheet.done(row, subject, "failed", judged)
+                elif sheet.done(row, subject):
+                    contexts = block.examples[row].contexts or ()
+                    for unit, word in zip(propositions.get(row, []), judged, strict=True):
+                        sheet.add(subject, **unit.columns(sheet.origin), **word.columns(contexts))
         return sheet.filled()
 
-    def _judged(
-        self,
-        block: Block,
-        propositions: Mapping[int, Sequence[Proposition]],
-        rows: Mapping[str, int],
-    ) -> "dict[str, list[SupportVerdict] | str]":
+    def _judged(self, block: Block, propositions: Mapping[int, Sequence[Proposition]],
+                rows: Mapping[str, int]) -> "dict[str, list[SupportVerdict] | str]":  # fmt: skip
         verdicts: dict[str, list[SupportVerdict] | str] = {}
         read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
@@ -277,29 +281,7 @@ class NliJudge:
         return fitting
 
 
-def _enter(
-    sheet: RowBuilder,
-    block: Block,
-    row: int,
-    subject: str,
-    propositions: Sequence[Proposition],
-    verdicts: list[SupportVerdict] | str,
-) -> None:
-    if isinstance(verdicts, str):
-        sheet.done(row, subject, "failed", verdicts)
-        return
-    if not sheet.done(row, subject):
-        return
-    contexts = block.examples[row].contexts or ()
-    for proposition, verdict in zip(propositions, verdicts, strict=True):
-        sheet.add(subject, **proposition.columns(sheet.origin), **verdict.columns(contexts))
-
-
-def _on(
-    window: PassageWindow,
-    word: Literal["supported", "contradicted"],
-    probability: float,
-    reason: str,
-) -> SupportVerdict:
+def _on(window: PassageWindow, word: Literal["supported", "contradicted"], probability: float,
+        reason: str) -> SupportVerdict:  # fmt: skip
     contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
     return SupportVerdict(word, probability, contexts, window.fullest[0].text, reason)

@@ -34,12 +34,12 @@ from ragstone.judgements import (
 
 from .judge import (
     HUMAN,
-    LEDGER,
     PERSON,
     RULES,
     Block,
     Filled,
     Labels,
+    LedgerStatus,
     RowBuilder,
     Rows,
     beside,
@@ -116,50 +116,27 @@ class RulesJudge:
             yield {"sentence": min(sentence, max(len(ends) - 1, 0)), "marker": marker.text,
                    "context": marker.context}  # fmt: skip
 
-    def _grounding(
-        self,
-        ask: str,
-        source: str,
-        units: pl.DataFrame,
-        facts: dict[str, pl.Expr],
-        block: Block,
-        rows: Sequence[int],
-    ) -> Filled:
+    def _grounding(self, ask: str, source: str, units: pl.DataFrame, facts: dict[str, pl.Expr],
+                   block: Block, rows: Sequence[int]) -> Filled:  # fmt: skip
         """A fact holds if any unit has it; it is unknown if a unit without a verdict could change
         that.
 
         Undefined or failed if its source is.
         """
-        came_out = _came_out(source, block).with_row_index("row")
-        entries = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32)}).join(came_out, on="row")
-        by_row = units.group_by("row").agg(some=pl.lit(value=True), **facts)
-        values = entries.filter(pl.col("status") == VALUE).join(by_row, on="row", how="left")
-        ids = block.frame.with_row_index("row").select("row", "id")
-        subject = pl.format("{}#{}", pl.lit(ask), "id")
-        ledger = entries.join(ids, on="row").select(
-            "row",
-            ask=pl.lit(ask),
-            judge=pl.lit(self.name),
-            subject=subject,
-            status=pl.col("status").replace_strict(
-                {VALUE: "ok", UNDEFINED: "undefined", MISSING: "failed"}, return_dtype=pl.String
-            ),
-            reason=pl.col("reason"),
-            requests=pl.lit(None, pl.List(pl.String)),
-        )
-        table = values.join(ids, on="row").select(
-            *(
-                pl.when("some").then(name).otherwise(pl.lit(value=False)).alias(name)
-                for name in facts
-            ),
-            subject=subject,
-            judge=pl.lit(self.name),
-            reason=pl.lit(reason("follows_from", ask=source)),
-        )
-        return Filled(
-            pl.concat([Grounding.empty(), table], how="diagonal_relaxed"),
-            ledger.cast(dict(LEDGER)),  # type: ignore[arg-type]
-        )
+        sheet = RowBuilder(ask, self.name)
+        outcomes, ids = _came_out(source, block).rows(), block.frame["id"]
+        by_row = {row: values for row, *values in units.group_by("row").agg(**facts).iter_rows()}
+        why = reason("follows_from", ask=source)
+        for row in rows:
+            status, lack = outcomes[row]
+            subject = f"{ask}#{ids[row]}"
+            if sheet.done(row, subject, _STATUS[status], lack):
+                values = by_row.get(row) or [False] * len(facts)
+                sheet.add(subject, **dict(zip(facts, values, strict=True)), reason=why)
+        return sheet.filled()
+
+
+_STATUS: Mapping[int, LedgerStatus] = {VALUE: "ok", UNDEFINED: "undefined", MISSING: "failed"}
 
 
 def _counted_texts(kind: type[Kind], example: Example) -> tuple[object, ...]:

@@ -51,22 +51,22 @@ def test_every_task_has_a_prompt() -> None:
 
 @pytest.mark.parametrize("task", CORE)
 def test_prompt_is_short(task: str) -> None:
-    assert len(OWN.instructions(task)) <= LONGEST
+    assert len(OWN.texts[task]) <= LONGEST
 
 
 @pytest.mark.parametrize("task", CORE)
 def test_prompt_says_what_each_verdict_of_the_guideline_means(task: str) -> None:
-    said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
+    said = set(re.findall(r"`([^`]+)`", OWN.texts[task]))
     assert said >= set(WORDS[task])
 
 
 def test_prompt_of_relevance_says_what_each_grade_means() -> None:
-    assert re.findall(r"^- (\d):", OWN.instructions("relevance"), re.MULTILINE) == [*"0123"]
+    assert re.findall(r"^- (\d):", OWN.texts["relevance"], re.MULTILINE) == [*"0123"]
 
 
 @pytest.mark.parametrize("task", CORE)
 def test_prompt_explains_what_a_reply_to_it_holds(task: str) -> None:
-    said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
+    said = set(re.findall(r"`([^`]+)`", OWN.texts[task]))
     shown = any(sort.example for sort in SORTS[task])
     assert said >= {"verdict", *(["details"] if shown else [])}
 
@@ -118,14 +118,14 @@ def test_a_worked_reply_shows_words_of_other_languages_as_they_are() -> None:
 
 @pytest.mark.parametrize("task", CORE)
 def test_prompt_has_four_to_ten_hard_cases(task: str) -> None:
-    cases = OWN.instructions(task).partition("Hard cases")[2]
+    cases = OWN.texts[task].partition("Hard cases")[2]
     assert 4 <= len(re.findall(r"^- ", cases, re.MULTILINE)) <= 10
 
 
 @pytest.mark.parametrize(("task", "cases"), HARD_CASES.items())
 def test_no_hard_case_of_the_first_prompts_is_lost(task: str, cases: list[str]) -> None:
     """As they stood when prompts were files of their own, before people were told them too."""
-    told = OWN.instructions(task).splitlines()
+    told = OWN.texts[task].splitlines()
     assert [case for case in cases if case not in told] == []
 
 
@@ -140,8 +140,8 @@ def test_file_of_a_folder_stands_in_for_a_prompt(tmp_path: Path) -> None:
     (tmp_path / "support.md").write_text("Be strict.", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("no prompt", encoding="utf-8")
     replaced = load_prompts(tmp_path)
-    assert replaced.instructions("support") == "Be strict."
-    assert replaced.instructions("claims") == OWN.instructions("claims")
+    assert replaced.texts["support"] == "Be strict."
+    assert replaced.texts["claims"] == OWN.texts["claims"]
 
 
 def test_version_is_that_of_the_text(tmp_path: Path) -> None:
@@ -211,4 +211,4 @@ def test_the_documentation_shows_a_block_as_models_see_it() -> None:
 
 
 def test_a_rubric_may_ask_about_the_tone_that_ratings_leave_out_otherwise() -> None:
-    assert "unless the rubric asks about it, length, tone" in OWN.instructions("rating")
+    assert "unless the rubric asks about it, length, tone" in OWN.texts["rating"]

@@ -22,7 +22,6 @@ from .prompts import (
     contexts_block,
     facts_of,
     has,
-    instructions_for,
     passages,
     shown,
 )
@@ -52,17 +51,13 @@ class CritiqueTask(Task):
         if target.example.answer is None:
             return []
         blocks = shown(target.example, "question", "sentences")
-        instructions = instructions_for(prompts, self.name)
+        instructions = prompts.instructions(self.name)
         pieces: list[Piece] = []
         for aspect in aspects(target.about(self.name)):
             name = critique_item_id(aspect.name)
             meaning = f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n"
-            pieces += [
-                Piece(
-                    self.name, instructions, (*blocks, meaning), {name: CritiqueVerdict}, vote=vote
-                )
-                for vote in range(aspect.votes)
-            ]
+            pieces += [Piece(self.name, instructions, (*blocks, meaning), {name: CritiqueVerdict},
+                             vote=vote) for vote in range(aspect.votes)]  # fmt: skip
         return pieces
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
@@ -149,7 +144,7 @@ class RatingTask(Task):
                 if all(has(target.example, text) for text in self.rubrics[name].sees)]  # fmt: skip
 
     def _pieces(self, rubric: Rubric, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        instructions = f"{instructions_for(prompts, self.name)}{rubric.text}\n"
+        instructions = f"{prompts.instructions(self.name)}{rubric.text}\n"
         blocks = shown(target.example, *rubric.sees)
         items = {rating_item_id(rubric.name): rating_item(len(rubric.points))}
         groups: list[str | None] = [None]
@@ -169,7 +164,7 @@ def rating_item(points: int) -> type[RatingItem]:
     return create_model(f"Rating{points}", __base__=RatingItem, score=(scores, ...))
 
 
-def _groups(target: Target, room: int) -> list[list[Passage]]:
+def _groups(target: Target, room: int) -> tuple[tuple[Passage, ...], ...]:
     return passages(target.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
 
 
@@ -217,17 +212,12 @@ class PreferenceTask(Task):
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """Two for each rival, one in each order, never split; equal answers are asked once."""
         blocks = shown(target.example, "question", "reference")
-        instructions = instructions_for(prompts, self.name)
+        instructions = prompts.instructions(self.name)
         pairs = {name: pair for _, _, name, pair in _orders(target)}
-        return [
-            Piece(
-                self.name,
-                instructions,
-                (*blocks, block("ANSWER A", first), block("ANSWER B", second)),
-                {name: PreferenceVerdict},
-            )
-            for name, (first, second) in pairs.items()
-        ]
+        return [Piece(self.name, instructions,
+                      (*blocks, block("ANSWER A", first), block("ANSWER B", second)),
+                      {name: PreferenceVerdict})
+                for name, (first, second) in pairs.items()]  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         return [{"rival": rival, "order": order, **_verdict(reply, name, order)}
@@ -245,16 +235,13 @@ def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
         return
     texts = sorted({mine, *target.rivals.values()})
     places = {text: number for number, text in enumerate(texts, 1)}
-    for rival in _wanted(target):
-        other = target.rivals[rival]
+    names = {topic.name for topic in target.about(Preference.name)}
+    for rival, other in sorted(target.rivals.items()):
+        if rival not in names and "" not in names:
+            continue
         for order, (first, second) in enumerate([(mine, other), (other, mine)]):
             name = f"preference_{places[first]}_{places[second]}"
             yield rival, order, name, (first, second)
-
-
-def _wanted(target: Target) -> list[str]:
-    names = {topic.name for topic in target.about(Preference.name)}
-    return sorted(rival for rival in target.rivals if rival in names or "" in names)
 
 
 def _verdict(reply: TaskReply, name: str, order: int) -> Row:
@@ -318,16 +305,15 @@ class ProbesTask(Task):
         count = self._count(target)
         more = f"Of item {ITEM} write {count} questions instead of three.\n\n"
         blocks = (*shown(target.example, "answer"), *([] if count == PROBES else [more]))
-        instructions = instructions_for(prompts, self.name)
+        instructions = prompts.instructions(self.name)
         return [Piece(self.name, instructions, blocks, {ITEM: probes_item(count)}, details=())]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """A row a question; none where the reply is lacking, for there are no units without it."""
-        return [
-            {"index": index, "text": getattr(item, field_name), "noncommittal": item.noncommittal}
-            for item in said(reply, ITEM, ProbesMade)[:1]
-            for index, field_name in enumerate(item.places())
-        ]
+        return [{"index": index, "text": getattr(item, field_name),
+                 "noncommittal": item.noncommittal}
+                for item in said(reply, ITEM, ProbesMade)[:1]
+                for index, field_name in enumerate(item.places())]  # fmt: skip
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         count = self._count(target)

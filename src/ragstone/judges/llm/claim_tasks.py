@@ -22,7 +22,7 @@ from ragstone.judges.local.text_terms import terms, tokens
 from ragstone.judges.markers import MARKERS, Marker, markers
 from ragstone.judges.text_counts import EntityWords, held_by
 
-from .prompts import ANSWER, Prompts, block, has, instructions_for, shown
+from .prompts import ANSWER, Prompts, block, has, shown
 from .questions import Item, Piece, ReplyEntry, Written
 from .task import OfReferences, Row, Target, Task, TaskReply, portions, said, why_lacking
 
@@ -85,7 +85,7 @@ class ClaimsTask(Task):
         def echo(item: Item) -> str:
             return self._echo(item, example, in_its_language=prompts.language is None)
 
-        piece = Piece(self.name, instructions_for(prompts, self.name),
+        piece = Piece(self.name, prompts.instructions(self.name),
                       shown(example, "question", "sentences"), {ANSWER: AnswerClaims},
                       texts={ANSWER: example.answer or ""}, details=(), echo=echo)  # fmt: skip
         return [piece]
@@ -195,10 +195,8 @@ class StatementsTask(OfReferences):
         rows: list[Row] = []
         for number in range(len(target.example.reference)):
             for item in said(reply, f"r{number + 1:02d}", ReferenceStatements):
-                rows += [
-                    {"reference": number, "index": index, "text": text}
-                    for index, text in enumerate(item.statements)
-                ]
+                rows += [{"reference": number, "index": index, "text": text}
+                         for index, text in enumerate(item.statements)]  # fmt: skip
         return rows
 
 
@@ -256,7 +254,7 @@ class AgreementTask(Task):
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         example = target.example
         ids = _ids(target)
-        instructions = instructions_for(prompts, self.name)
+        instructions = prompts.instructions(self.name)
         question = [block("QUESTION", example.question or "")] if has(example, "question") else []
         answer = block("ANSWER", example.answer or "")
         pieces: list[Piece] = []
@@ -346,15 +344,9 @@ class EntitiesTask(OfReferences):
             for item in said(reply, f"r{number + 1:02d}", ReferenceEntities):
                 words = {tuple(tokens(text)): text for text in reversed(item.listed)}
                 once = [EntityWords(text, key) for key, text in reversed(words.items()) if key]
-                rows += [
-                    {
-                        "reference": number,
-                        "index": index,
-                        "text": entity.text,
-                        "found": look_up(entity),
-                    }
-                    for index, entity in enumerate(once)
-                ]
+                rows += [{"reference": number, "index": index, "text": entity.text,
+                          "found": look_up(entity)}
+                         for index, entity in enumerate(once)]  # fmt: skip
         return rows
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:

@@ -7,11 +7,11 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
-from ragstone.data import Example, Turn
+from ragstone.data import Example
 from ragstone.judgements import ASKS, SUPPORT_VERDICTS, ConversationSupport, Relevance, Support
 from ragstone.judges.judge import no_text, with_turns
 
-from .prompts import Passage, Prompts, contexts_block, has, instructions_for, shown
+from .prompts import Passage, Prompts, contexts_block, has, shown
 from .questions import Item, Piece, ReplyEntry, quote_is_in
 from .replies import WHOLE
 from .task import Row, Target, Task, TaskReply, groups, numbered, portions, said, why_lacking
@@ -62,19 +62,12 @@ class RelevanceTask(Task):
         if not has(example, "question"):
             return []
         blocks = shown(example, "question")
-        instructions = instructions_for(prompts, self.name)
-        return [
-            Piece(
-                self.name,
-                instructions,
-                blocks,
-                {passage.id: PassageRelevance for passage in group},
-                contexts_block(group),
-                texts={passage.id: passage.text for passage in group},
-                details=("s1", "s2", MISLEADING),
-            )
-            for group in groups(example, room)
-        ]
+        instructions = prompts.instructions(self.name)
+        return [Piece(self.name, instructions, blocks,
+                      {passage.id: PassageRelevance for passage in group}, contexts_block(group),
+                      texts={passage.id: passage.text for passage in group},
+                      details=("s1", "s2", MISLEADING))
+                for group in groups(example, room)]  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """One for each context with text; the parts of a split context are merged."""
@@ -104,11 +97,7 @@ def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
         "probability": None,
         "relevant": grade >= 1 if settled or grade else None,
         "sufficient": grade == SUFFICIENT if settled else None,
-        "misleading": True
-        if any(item.misleading for _, item in verdicts)
-        else None
-        if lacking
-        else False,
+        "misleading": any(item.misleading for _, item in verdicts) or (None if lacking else False),
         "sentences": max(passage.first + passage.sentences for passage in split),
         "relevant_sentences": None if lacking else _helping(verdicts),
         "reason": best.reason if best and settled else why_lacking(reply, lacking[0]),
@@ -161,20 +150,12 @@ class PropositionTask(Task):
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         texts = self._asked(target)
-        instructions = instructions_for(prompts, self.name)
-        return portions(
-            Piece(
-                self.name,
-                instructions,
-                (),
-                dict.fromkeys(texts, PropositionSupport),
-                contexts_block(group),
-                texts=texts,
-                lists=dict.fromkeys(texts, "PROPOSITIONS"),
-                details=tuple(passage.id for passage in group),
-            )
-            for group in groups(target.example, room)
-        )
+        instructions = prompts.instructions(self.name)
+        return portions(Piece(self.name, instructions, (), dict.fromkeys(texts, PropositionSupport),
+                              contexts_block(group), texts=texts,
+                              lists=dict.fromkeys(texts, "PROPOSITIONS"),
+                              details=tuple(passage.id for passage in group))
+                        for group in groups(target.example, room))  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         origin = str(ASKS[ask].origin)
@@ -272,8 +253,4 @@ def _of_conversation(target: Target) -> Target:
 
 
 def _spoken(example: Example) -> Example:
-    return with_turns(example, _with_role)
-
-
-def _with_role(turn: Turn) -> str:
-    return f"{turn.role}: {turn.text}"
+    return with_turns(example, lambda turn: f"{turn.role}: {turn.text}")

@@ -15,7 +15,7 @@ from pydantic import create_model
 
 from ragstone.judgements import Column, Kind
 
-from .prompts import Prompts, contexts_block, facts_of, has, instructions_for, shown
+from .prompts import Prompts, contexts_block, facts_of, has, shown
 from .questions import NO_DETAILS, Item, Piece, ReplyEntry
 from .replies import WHOLE
 from .task import Row, Target, Task, TaskReply, groups, numbered, portions, said, why_lacking
@@ -88,23 +88,15 @@ class KindTask(Task):
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         example = target.example
-        instructions = instructions_for(prompts, self.name)
+        instructions = prompts.instructions(self.name)
         blocks = shown(example, *self.kind.shows)
         sort = item_of(self.kind)
         listed = self.kind.about == "proposition"
-        return portions(
-            Piece(
-                self.name,
-                instructions,
-                blocks,
-                dict.fromkeys(texts, sort),
-                contexts,
-                texts={name: text for name, text in texts.items() if text},
-                lists=dict.fromkeys(texts, "PROPOSITIONS") if listed else {},
-                details=() if sort.example else NO_DETAILS,
-            )
-            for contexts, texts in self._shown(target, room)
-        )
+        return portions(Piece(self.name, instructions, blocks, dict.fromkeys(texts, sort), contexts,
+                              texts={name: text for name, text in texts.items() if text},
+                              lists=dict.fromkeys(texts, "PROPOSITIONS") if listed else {},
+                              details=() if sort.example else NO_DETAILS)
+                        for contexts, texts in self._shown(target, room))  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         return [unit | self._judged(names, target, reply)
@@ -129,7 +121,7 @@ class KindTask(Task):
 
     def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
         about = self.kind.about
-        parts = groups(target.example, room) if self.splits_contexts else []
+        parts = groups(target.example, room) if self.splits_contexts else ()
         if about == "context":
             for part in parts:
                 yield contexts_block(part), {passage.id: passage.text for passage in part}

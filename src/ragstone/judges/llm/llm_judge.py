@@ -309,12 +309,8 @@ class LLMJudge:
         return [model.name for model in self.models if several]
 
 
-def task_replies(
-    pieces: Mapping[str, Sequence[Piece]],
-    questions: Sequence[Question],
-    outcomes: Sequence[Outcome],
-    room: int,
-) -> dict[str, TaskReply]:
+def task_replies(pieces: Mapping[str, Sequence[Piece]], questions: Sequence[Question],
+                 outcomes: Sequence[Outcome], room: int) -> dict[str, TaskReply]:  # fmt: skip
     """Return one model's reply to each task, from the outcomes of the questions about it."""
     items: dict[str, dict[str, list[Item]]] = {name: {} for name in pieces}
     lacking: dict[str, dict[str, str]] = {name: {} for name in pieces}

@@ -64,16 +64,13 @@ class Prompts:
         return f"{self.texts[SYSTEM].rstrip()}\n\nWrite in {language}.\n"
 
     def instructions(self, task: str) -> str:
-        """The instructions of a task, with its hard cases."""
-        return self.texts[task]
-
-    def version(self, task: str) -> str:
-        """BLAKE2b of the text of a task, 8 hex digits."""
-        return blake2b(self.texts[task].encode(), digest_size=4).hexdigest()
+        """The instructions of a task, with its hard cases, followed by a blank line."""
+        return f"{self.texts[task].rstrip()}\n\n"
 
     def versions(self) -> dict[str, str]:
-        """The version of every text, and the language if one is set."""
-        versions = {name: self.version(name) for name in self.texts}
+        """BLAKE2b of every text in 8 hex digits, and the language if one is set."""
+        versions = {name: blake2b(text.encode(), digest_size=4).hexdigest()
+                    for name, text in self.texts.items()}  # fmt: skip
         return versions | ({"language": self.language} if self.language else {})
 
 
@@ -112,17 +109,13 @@ def _form(kind: type[Kind]) -> str:
     column = kind.columns[kind.decides]
     lines = [f"`verdict`:\n{meaning(kind, column.name)}" if column.values else
              f"`verdict`: `yes` if {column.doc}; else `no`."]  # fmt: skip
-    others = [
-        other for other in kind.columns.values() if other is not column and _is_written(other)
-    ]
+    others = [other for other in kind.columns.values() if other is not column
+              and other.role in ("verdict", "grade", "number")
+              and (other.values or other.label)]  # fmt: skip
     if others:
         lines.append(f"`details`, as `{others[0].reply or others[0].name}: …`:")
         lines += [f"- `{other.reply or other.name}`: {_meant(kind, other)}" for other in others]
     return "\n".join(lines)
-
-
-def _is_written(column: Column) -> bool:
-    return column.role in ("verdict", "grade", "number") and bool(column.values or column.label)
 
 
 def _meant(kind: type[Kind], column: Column) -> str:
@@ -201,7 +194,10 @@ class Passage:
         return len(self.starts)
 
 
-def passages(contexts: Sequence[Context], room: int, at_once: int = ITEMS) -> list[list[Passage]]:
+@lru_cache(_KEPT)
+def passages(
+    contexts: tuple[Context, ...], room: int, at_once: int = ITEMS
+) -> tuple[tuple[Passage, ...], ...]:
     """The passages of contexts, in groups that each fit into one question; nearly always one.
 
     A context longer than the room is split at the end of a paragraph, else of a sentence or a word,
@@ -212,13 +208,6 @@ def passages(contexts: Sequence[Context], room: int, at_once: int = ITEMS) -> li
         room: The most characters of text in a group, at least 1.
         at_once: The most passages in a group.
     """
-    return [list(group) for group in _groups(tuple(contexts), room, at_once)]
-
-
-@lru_cache(_KEPT)
-def _groups(
-    contexts: tuple[Context, ...], room: int, at_once: int
-) -> tuple[tuple[Passage, ...], ...]:
     if room < 1 or at_once < 1:
         raise ValueError(f"room and at_once are at least 1, got {room} and {at_once}")
     groups: list[list[Passage]] = []
@@ -238,26 +227,22 @@ def _groups(
 
 
 @lru_cache(_KEPT_TEXTS)
-def _parts(text: str, room: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
+def _parts(text: str, room: int) -> list[tuple[str, int, tuple[int, ...]]]:
     """Each part, the number of its first sentence, and where in it its sentences begin."""
-    return tuple(_split(text, room))
-
-
-def _split(text: str, room: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    parts = sentences(text)
-    starts = [sentence.start for sentence in parts]
+    in_text = sentences(text)
+    starts = [sentence.start for sentence in in_text]
+    parts: list[tuple[str, int, tuple[int, ...]]] = []
     start = 0
-    while True:
+    while not parts or start < len(text):
         end = len(text) if len(text) - start <= room else _cut(text, start, start + room, starts)
         first, after = bisect_left(starts, start), bisect_left(starts, end)
         mine = [position - start for position in starts[first:after]]
-        if first and parts[first - 1].end > start:
+        if first and in_text[first - 1].end > start:
             first -= 1
             mine.insert(0, 0)
-        yield text[start:end], first, tuple(mine)
+        parts.append((text[start:end], first, tuple(mine)))
         start = end
-        if start >= len(text):
-            return
+    return parts
 
 
 def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
@@ -273,12 +258,16 @@ def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
     return words[-1] if words else limit
 
 
-def contexts_block(group: Sequence[Passage]) -> str:
+@lru_cache(_KEPT)
+def contexts_block(group: tuple[Passage, ...]) -> str:
     """The passages of a question, each after its id, with the sentences of each context numbered.
 
     ``[s1]`` is the first sentence of a context; further parts of it continue the numbers.
     """
-    return _contexts_block(tuple(group))
+    texts = {
+        passage.id: _numbered(passage.text, passage.starts, passage.first) for passage in group
+    }
+    return between("CONTEXTS", texts, tuple(passage.text for passage in group))
 
 
 def block(title: str, text: str) -> str:
@@ -296,14 +285,6 @@ def turns_block(history: Sequence[Turn]) -> str:
     """The earlier turns of a conversation, each with its role, after ``t01``, ``t02``, …"""
     turns = {f"t{n:02d}": f"{turn.role}: {turn.text}" for n, turn in enumerate(history, 1)}
     return listing("EARLIER TURNS", turns)
-
-
-@lru_cache(_KEPT)
-def _contexts_block(group: tuple[Passage, ...]) -> str:
-    texts = {
-        passage.id: _numbered(passage.text, passage.starts, passage.first) for passage in group
-    }
-    return between("CONTEXTS", texts, tuple(passage.text for passage in group))
 
 
 def _numbered(text: str, starts: Sequence[int], first: int = 0) -> str:
@@ -344,30 +325,22 @@ def shown(example: Example, *texts: str) -> tuple[str, ...]:
     return tuple(block for text in texts for block in _blocks(example, text))
 
 
-def _blocks(example: Example, text: str) -> tuple[str, ...]:
+def _blocks(example: Example, text: str) -> Iterator[str]:
     if text == "sentences":
-        return (
-            () if example.answer is None else (sentences_block("ANSWER", example.answer, ANSWER),)
-        )
-    if not has(example, text):
-        return ()
-    if text == "question":
-        turns = (turns_block(example.history),) if example.history else ()
-        return (*turns, block("QUESTION", example.question or ""))
-    if text == "policy":
-        return (block("POLICY", example.policy or ""),)
-    if text == "answer":
-        return (block("ANSWER", example.answer or ""),)
-    if text == "reference":
-        return (_reference(example.reference),)
-    return ()
-
-
-def _reference(reference: tuple[str, ...]) -> str:
-    if len(reference) == 1:
-        return block("REFERENCE", reference[0])
-    numbered = {f"r{number:02}": text for number, text in enumerate(reference, 1)}
-    return listing("REFERENCE, of which any one counts", numbered)
+        if example.answer is not None:
+            yield sentences_block("ANSWER", example.answer, ANSWER)
+    elif text == "contexts" or not has(example, text):
+        return
+    elif text == "question":
+        if example.history:
+            yield turns_block(example.history)
+        yield block("QUESTION", example.question or "")
+    elif text == "reference" and len(example.reference) > 1:
+        numbered = {f"r{number:02}": text for number, text in enumerate(example.reference, 1)}
+        yield listing("REFERENCE, of which any one counts", numbered)
+    else:
+        only = example.reference[0] if text == "reference" else getattr(example, text)
+        yield block(text.upper(), only)
 
 
 def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
@@ -382,8 +355,3 @@ def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
         else:
             facts.append(getattr(example, text))
     return tuple(facts)
-
-
-def instructions_for(prompts: Prompts, task: str) -> str:
-    """The instructions of a task, followed by a blank line."""
-    return f"{prompts.instructions(task).rstrip()}\n\n"

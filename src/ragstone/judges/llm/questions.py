@@ -52,11 +52,9 @@ _SHOWN_ESCAPED = re.compile(
     f"(?:[{_INVISIBLE}]|[\u200c\u200d]{_JOINER}|[{_LINE}]{{3,}}{_GAP}{{0,8}}{_HASH}"
     f"|[\\[［【]{_MARK}|u[0-9a-f]{{4}}|U[0-9a-f]{{8}}))"
 )
-_ESCAPED = re.compile(
-    r"(?<!\\)(\\+)"
-    f"(?:u([0-9a-f]{{4}})|U([0-9a-f]{{8}})"
-    f"|(?=[{_LINE}]{{3,}}{_GAP}{{0,8}}{_HASH}|[\\[［【]{_MARK}))"
-)
+_ESCAPED = re.compile(r"(?<!\\)(\\+)"
+                      f"(?:u([0-9a-f]{{4}})|U([0-9a-f]{{8}})"
+                      f"|(?=[{_LINE}]{{3,}}{_GAP}{{0,8}}{_HASH}|[\\[［【]{_MARK}))")  # fmt: skip
 
 
 def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
@@ -299,12 +297,10 @@ class Question:
     def request(self) -> ChatRequest:
         """Contexts first, so that related questions share the prefix; then task, rest and ids."""
         contexts = next((piece.contexts for piece in self.pieces if piece.contexts), None)
-        parts = [
-            *([contexts] if contexts else []),
-            *dict.fromkeys(piece.instructions for piece in self.pieces),
-            *dict.fromkeys(text for piece in self.pieces for text in piece.sections),
-            _last_lines(self.pieces),
-        ]
+        parts = [*([contexts] if contexts else []),
+                 *dict.fromkeys(piece.instructions for piece in self.pieces),
+                 *dict.fromkeys(text for piece in self.pieces for text in piece.sections),
+                 _last_lines(self.pieces)]  # fmt: skip
         name = self.task.replace("+", "_and_")
         return ChatRequest(self.system, tuple(parts), SCHEMA, name, self._example())
 
@@ -328,7 +324,8 @@ def key(request: ChatRequest, identity: str, vote: int = 0) -> str:
     ``identity`` is the model's, with its sampling; ``vote`` counts times that the same is asked.
     """
     digest = blake2b(digest_size=16)
-    shape = (request.name, _text(request.schema), request.example)
+    schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
+    shape = (request.name, schema, request.example)
     texts = (identity, str(vote), *shape, request.system)
     for text in (*texts, *request.parts):
         digest.update(text.encode("utf-8", "surrogatepass"))
@@ -353,10 +350,6 @@ def _last_lines(pieces: Iterable[Piece]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(schema: Mapping[str, Any]) -> str:
-    return json.dumps(schema, separators=(",", ":"), sort_keys=False, ensure_ascii=False)
-
-
 _ELLIPSIS = re.compile(r"\[\s*(?:…|\.{3,})\s*\]|\(\s*(?:…|\.{3,})\s*\)|…|\.{3,}")
 _NUMBER = re.compile(r"\[s\d+\]")
 _UNSEEN = re.compile(
@@ -376,7 +369,7 @@ def quote_is_in(quote: str, texts: Iterable[str]) -> bool:
     """
     parts = _ELLIPSIS.split(unescaped(quote))
     pieces = [piece for part in parts if (piece := _plain(part).strip(" .,;:!?"))]
-    return bool(pieces) and any(_holds(_folded(text), pieces) for text in texts)
+    return bool(pieces) and any(_holds(_plain(text), pieces) for text in texts)
 
 
 def _holds(text: str, pieces: list[str]) -> bool:
@@ -389,13 +382,9 @@ def _holds(text: str, pieces: list[str]) -> bool:
     return True
 
 
+@lru_cache(4_096)
 def _plain(text: str) -> str:
     text = _NUMBER.sub(" ", text.lower())
     if not text.isascii():
         text = _UNSEEN.sub("", text.translate(_DASHES))
     return " ".join(text.translate(_MARKS).split())
-
-
-@lru_cache(4_096)
-def _folded(text: str) -> str:
-    return _plain(text)

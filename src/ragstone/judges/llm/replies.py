@@ -51,12 +51,8 @@ ECHO = "echo: "
 NO_ECHOES: Mapping[str, Callable[[Item], str]] = {}
 
 
-def read_items(
-    text: str,
-    items: Mapping[str, type[Item]],
-    texts: Mapping[str, str] | None = None,
-    echoes: Mapping[str, Callable[[Item], str]] = NO_ECHOES,
-) -> Outcome:
+def read_items(text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None,
+               echoes: Mapping[str, Callable[[Item], str]] = NO_ECHOES) -> Outcome:  # fmt: skip
     """Read the requested items of a reply, each by itself; for any other id the fault of its item.
 
     An item counts only if its words are the first words of its text, so that no verdict goes to a
@@ -88,7 +84,9 @@ def read_items(
         return _read(reply, items, about, echoes)
 
     try:
-        readings = [read(reply) for reply in objects if len(objects) == 1 or _nested(reply)]
+        alone = len(objects) == 1
+        readings = [read(reply) for reply in objects
+                    if alone or {dict, list} & set(map(type, reply.values()))]  # fmt: skip
         sketched = [draft for reply in drafts(text) if not (draft := read(reply)).lacking]
         if not readings:
             return read({})
@@ -101,12 +99,8 @@ def read_items(
     return readings[-1]
 
 
-def _read(
-    reply: dict[str, Any],
-    items: Mapping[str, type[Item]],
-    texts: Mapping[str, str],
-    echoes: Mapping[str, Callable[[Item], str]],
-) -> Outcome:
+def _read(reply: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str],
+          echoes: Mapping[str, Callable[[Item], str]]) -> Outcome:  # fmt: skip
     entries = _by_id(reply, items)
     good: dict[str, Item] = {}
     faults: dict[str, str] = {}
@@ -143,10 +137,6 @@ def _read(
             )
             del good[name]
     return Outcome("ok" if good or not items else "failed", good, faults)
-
-
-def _nested(reply: dict[str, Any]) -> bool:
-    return any(isinstance(value, (dict, list)) for value in reply.values())
 
 
 def _without_reasons(reading: Outcome) -> dict[str, Any]:

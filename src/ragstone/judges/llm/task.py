@@ -11,7 +11,7 @@ from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.judges.judge import Proposition, no_text
 from ragstone.models.chat import ITEMS
 
-from .prompts import Passage, Prompts, instructions_for, passages, shown
+from .prompts import Passage, Prompts, passages, shown
 from .questions import Item, Piece
 from .replies import Outcome
 
@@ -130,7 +130,7 @@ CONTEXTS_SHARE = 0.75
 NOT_SAID = "not_in_reply"
 
 
-def groups(example: Example, room: int) -> list[list[Passage]]:
+def groups(example: Example, room: int) -> tuple[tuple[Passage, ...], ...]:
     """Return contexts with texts in groups that fit into a question; the same for related tasks."""
     return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
 
@@ -171,7 +171,7 @@ class OfReferences(Task):
         example = target.example
         references = {f"r{number:02d}": text for number, text in enumerate(example.reference, 1)
                       if text.strip()}  # fmt: skip
-        piece = Piece(self.name, instructions_for(prompts, self.name), shown(example, "question"),
+        piece = Piece(self.name, prompts.instructions(self.name), shown(example, "question"),
                       dict.fromkeys(references, self.item), texts=references,
                       lists=dict.fromkeys(references, "REFERENCES"), details=())  # fmt: skip
         return portions([piece])

@@ -129,8 +129,11 @@ def bertscore_grid(
     layer = chosen_layer(encoder, layer)
     ones, others = ([text.strip() for text in texts] for texts in (candidates, references))
     prepared = _sides(encoder, dict.fromkeys([*ones, *others]), layer, idf, {})
-    rows, columns = (_distinct(text for text in texts if prepared[text].says_something)
-                     for texts in (ones, others))  # fmt: skip
+    rows, columns = (
+        {text: index for index, text in enumerate(
+            dict.fromkeys(text for text in texts if prepared[text].says_something))}
+        for texts in (ones, others)
+    )  # fmt: skip
     down, across = ([prepared[text] for text in texts] for texts in (rows, columns))
     raw = np.zeros((2, len(rows) + 1, len(columns) + 1))
     for right in _slices(across, 1):
@@ -164,13 +167,8 @@ class _Side:
         return bool(self.weights.any())
 
 
-def _sides(
-    encoder: Encoder,
-    texts: Mapping[str, object],
-    layer: int,
-    idf: Idf | None,
-    known: Mapping[str, _Side],
-) -> dict[str, _Side]:
+def _sides(encoder: Encoder, texts: Mapping[str, object], layer: int, idf: Idf | None,
+           known: Mapping[str, _Side]) -> dict[str, _Side]:  # fmt: skip
     new = [text for text in texts if text not in known]
     read = encoder.tokens(new, layer=layer, limit=encoder.longest)
     fresh = {text: _side(tokens, idf) for text, tokens in zip(new, read, strict=True)}
@@ -210,13 +208,8 @@ def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, N
             np.add.reduceat(best_left * weights_across, columns, axis=1))  # fmt: skip
 
 
-def _scores(
-    precision: Numbers,
-    recall: Numbers,
-    scored: NDArray[np.bool_],
-    cut: NDArray[np.bool_],
-    baseline: Baseline | None,
-) -> BertScores:
+def _scores(precision: Numbers, recall: Numbers, scored: NDArray[np.bool_], cut: NDArray[np.bool_],
+            baseline: Baseline | None) -> BertScores:  # fmt: skip
     total = precision + recall
     f1 = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
     scores = [precision, recall, f1]
@@ -225,10 +218,6 @@ def _scores(
         scores = [(score - b) / (1 - b) for score, b in zip(scores, expected, strict=True)]
     precision, recall, f1 = (np.where(scored, score, 0.0) for score in scores)
     return BertScores(precision, recall, f1, cut)
-
-
-def _distinct(texts: Iterable[str]) -> dict[str, int]:
-    return {text: index for index, text in enumerate(dict.fromkeys(texts))}
 
 
 def _starts(texts: Sequence[_Side]) -> NDArray[np.intp]:
@@ -380,21 +369,14 @@ class BertscoreSettings:
 
     def about(self, encoder: Encoder) -> str:
         """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
-        encoder_of_its_own = self.encoder
-        words = (
-            []
-            if encoder_of_its_own is None
-            else [f"model {encoder_of_its_own.name}@{encoder_of_its_own.fingerprint[:12]}"]
-        )
-        words += [f"layer {chosen_layer(encoder_of_its_own or encoder, self.layer)}"]
+        own, baseline = self.encoder, self.baseline
+        words = [] if own is None else [f"model {own.name}@{own.fingerprint[:12]}"]
+        words += [f"layer {chosen_layer(own or encoder, self.layer)}"]
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
-        if self.baseline is not None:
-            baseline = self.baseline
-            numbers = (
-                repr(float(number)) for number in (baseline.precision, baseline.recall, baseline.f1)
-            )
-            words.append(f"rescaled by {' '.join(numbers)}")
+        if baseline is not None:
+            numbers = map(float, (baseline.precision, baseline.recall, baseline.f1))
+            words.append(f"rescaled by {' '.join(map(repr, numbers))}")
         return ", ".join(words)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
@@ -91,11 +90,9 @@ def windows(encoder: Encoder, texts: Sequence[str]) -> list[list[str]]:
     text is, or has no known limit, the text is one window.
     """
     lengths = encoder.lengths(texts)
-    long = {
-        text: [(piece.start(), piece.end()) for piece in _PIECE.finditer(text)]
-        for text, length in zip(texts, lengths, strict=True)
-        if 0 < encoder.max_tokens < length
-    }
+    long = {text: [(piece.start(), piece.end()) for piece in _PIECE.finditer(text)]
+            for text, length in zip(texts, lengths, strict=True)
+            if 0 < encoder.max_tokens < length}  # fmt: skip
     words = list(
         dict.fromkeys(text[start:end].strip() for text in long for start, end in long[text])
     )
@@ -155,16 +152,19 @@ class Texts:
             {text for text in texts if text not in self._places}, key=lambda text: (len(text), text)
         )
         gained: list[Vectors] = []
+        limit = self.encoder.max_tokens
         for first in range(0, len(new), TEXTS_AT_ONCE):
             some = new[first : first + TEXTS_AT_ONCE]
             try:
-                vectors, cut = self._embedded(some), self._longer(some)
+                vectors, lengths = self._embedded(some), self.encoder.lengths(some)
             except ModelFailure as error:
                 self._failed.update(dict.fromkeys(new[first:], reason("no_answer", said=error)))
                 break
             self._places.update({text: at for at, text in enumerate(some, 1 + len(self._places))})
-            self._cut.update(zip(some, cut, strict=True))
-            gained.append(_of_length_1(vectors))
+            for text, length in zip(some, lengths, strict=True):
+                self._cut[text] = bool(length > limit) if length and limit else None
+            norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+            gained.append((vectors / np.where(norms > 0, norms, 1)).astype(np.float32))
         if gained:
             before = self._vectors if self._vectors.size else np.zeros_like(gained[0][:1])
             self._vectors = np.concatenate([before, *gained])
@@ -211,29 +211,14 @@ class Texts:
 
     def cut(self, unit: Unit) -> bool | None:
         """True if one of its texts was longer than the encoder reads; None: unknown."""
-        return any_known(self._cut.get(text) for text in unit.texts)
+        cut = {self._cut.get(text) for text in unit.texts}
+        return True if True in cut else None if None in cut else False
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         vectors = self.encoder.embed(texts)
         if not np.isfinite(vectors).all():
             raise ModelFailure(f"{self.encoder.name} gave numbers that are not finite")
         return vectors
-
-    def _longer(self, texts: Sequence[str]) -> list[bool | None]:
-        lengths: NDArray[np.int32] = self.encoder.lengths(texts)
-        limit = self.encoder.max_tokens
-        return [bool(length > limit) if length and limit else None for length in lengths]
-
-
-def any_known(facts: Iterable[bool | None]) -> bool | None:
-    """True if any is true; None if none is but some are unknown."""
-    known_facts = set(facts)
-    return True if True in known_facts else None if None in known_facts else False
-
-
-def _of_length_1(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 WINDOWS = "_windows"
@@ -288,7 +273,12 @@ class SimilarityJudge:
             name = "answer_reference" if measure in BERTSCORES else measure.removesuffix(WINDOWS)
             by_row = {row: READERS[name](block.examples[row]) for row in rows}
         units = list(
-            dict.fromkeys(unit for units_of_row in by_row.values() for unit in known(units_of_row))
+            dict.fromkeys(
+                unit
+                for units_of_row in by_row.values()
+                if not isinstance(units_of_row, str)
+                for unit in units_of_row
+            )
         )
         if measure in BERTSCORES:
             compared = self._matched(units, measure)
@@ -365,11 +355,6 @@ def question_probe(block: Block, rows: Sequence[int]) -> dict[int, Units]:
         if isinstance(units, list):
             units.append(Unit(index, ((block.examples[row].question or "", text),)))
     return by_row
-
-
-def known(units: Units) -> list[Unit]:
-    """The units; none if something is missing."""
-    return [] if isinstance(units, str) else units
 
 
 @dataclass(frozen=True)
