@@ -55,25 +55,13 @@ class Column:
             None: positive values are ``good``, the others ``caution``.
     """
 
-    def __init__(
-        self,
-        dtype: pl.DataType | type[pl.DataType] | None,
-        doc: str = "",
-        *,
-        role: Role = "about",
-        values: Mapping[str, str] | Mapping[int, str] | None = None,
-        positive: Sequence[str] = (),
-        label: str = "",
-        reply: str = "",
-        counts: Sequence[str] = (),
-        only_with: str = "",
-        of: str = "",
-        certain: bool = False,
-        at_least: int = 0,
-        fact: str = "",
-        phrase: str | Mapping[Any, str] | None = None,
-        tones: Mapping[Any, Tone] | None = None,
-    ) -> None:
+    def __init__(self, dtype: pl.DataType | type[pl.DataType] | None, doc: str = "", *,
+                 role: Role = "about", values: Mapping[str, str] | Mapping[int, str] | None = None,
+                 positive: Sequence[str] = (), label: str = "", reply: str = "",
+                 counts: Sequence[str] = (), only_with: str = "", of: str = "",
+                 certain: bool = False, at_least: int = 0, fact: str = "",
+                 phrase: str | Mapping[Any, str] | None = None,
+                 tones: Mapping[Any, Tone] | None = None) -> None:  # fmt: skip
         self.values: Mapping[str, str] | Mapping[int, str] = values or {}
         self.dtype = pl.Enum([str(value) for value in self.values]) if dtype is None else dtype
         self.doc = doc

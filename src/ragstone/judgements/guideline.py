@@ -115,12 +115,9 @@ def filled(text: str, kind: type[Kind]) -> str:
     return _PLACE.sub(lambda match: meaning(kind, match[2], match[1] or ""), text)
 
 
-def instructions_for_people(
-    kind: type[Kind],
-    columns: Collection[str] = (),
-    language: str = ENGLISH,
-    folder: Path | None = None,
-) -> str:
+def instructions_for_people(kind: type[Kind], columns: Collection[str] = (),
+                            language: str = ENGLISH,
+                            folder: Path | None = None) -> str:  # fmt: skip
     """Return the guideline for people, in Markdown, without the section for models.
 
     ``columns`` are those to be labelled; empty: all that people label. It is in English if there is

@@ -86,11 +86,6 @@ class Preferences(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return (
-            tables.of("preference")
-            .group_by("row", "rival", maintain_order=True)
-            .agg(
-                first=pl.col("verdict").filter(pl.col("order") == 0).first(),
-                second=pl.col("verdict").filter(pl.col("order") == 1).first(),
-            )
-        )
+        by_rival = tables.of("preference").group_by("row", "rival", maintain_order=True)
+        first, second = (pl.col("verdict").filter(pl.col("order") == at).first() for at in (0, 1))
+        return by_rival.agg(first=first, second=second)

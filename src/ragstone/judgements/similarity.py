@@ -67,15 +67,10 @@ class Similarity(Kind):
 
     name = "similarity"
     asks = tuple(
-        Ask(
-            name,
-            None,
-            measure.requires,
-            measure.over.made_by,
-            ("cross_encoder",) if name in _CROSS_ENCODED else ("encoder",),
-        )
+        Ask(name, None, measure.requires, measure.over.made_by,
+            ("cross_encoder",) if name in _CROSS_ENCODED else ("encoder",))
         for name, measure in _MEASURES.items()
-    )
+    )  # fmt: skip
 
     measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit", phrase="{}")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0", role="unit")

@@ -40,14 +40,8 @@ class JudgementRows(Protocol):
 class Fact(Column):
     """A column of a view, with the asks it comes from and the columns it is computed from."""
 
-    def __init__(
-        self,
-        dtype: pl.DataType | type[pl.DataType],
-        doc: str = "",
-        *,
-        needs: tuple[str, ...] = (),
-        made_of: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, dtype: pl.DataType | type[pl.DataType], doc: str = "", *,
+                 needs: tuple[str, ...] = (), made_of: tuple[str, ...] = ()) -> None:  # fmt: skip
         super().__init__(dtype, doc)
         self.needs = needs
         self.made_of = made_of

@@ -77,9 +77,8 @@ class Contexts(View):
             ids = _exploded(tables, "reference_contexts").unnest("reference_contexts")
             grade = pl.col("grade").cast(pl.Int32).alias("known_grade")
             listed = ids.select("row", grade, context="id", listed=True)
-            frame = frame.join(
-                listed, on=["row", "context"], how="left", maintain_order="left"
-            ).with_columns(
+            frame = frame.join(listed, on=["row", "context"], how="left", maintain_order="left")
+            frame = frame.with_columns(
                 pl.col("listed").fill_null(value=False), pl.col("known_grade").fill_null(0)
             )
         return cls._with_used(tables, frame) if "used" in needed else frame
@@ -108,14 +107,8 @@ def weight(relevant: pl.Expr | None = None, sufficient: pl.Expr | None = None) -
     """
     relevant = pl.col("relevant") if relevant is None else relevant
     sufficient = pl.col("sufficient") if sufficient is None else sufficient
-    return (
-        pl.when(sufficient)
-        .then(2)
-        .when(sufficient.not_())
-        .then(relevant.cast(pl.Int32))
-        .otherwise(pl.col("grade"))
-        .cast(pl.Int32)
-    )
+    labelled = pl.when(sufficient).then(2).when(sufficient.not_()).then(relevant.cast(pl.Int32))
+    return labelled.otherwise(pl.col("grade")).cast(pl.Int32)
 
 
 class KnownContexts(View):
@@ -156,11 +149,8 @@ class Claims(View):
         frame = tables.of("claims").select("row", "index", "text", "sentence", "citations")
         frame = cls.joined(frame, tables, needed)
         if {"cited", "markers"} & set(needed):
-            cited = (
-                tables.of("citations")
-                .group_by("row", "sentence")
-                .agg(pl.col("context").drop_nulls().alias("cited"), markers=pl.len())
-            )
+            by_sentence = tables.of("citations").group_by("row", "sentence")
+            cited = by_sentence.agg(cited=pl.col("context").drop_nulls(), markers=pl.len())
             citations, placed = pl.col("citations"), pl.when(pl.col("sentence").is_not_null())
             frame = frame.join(cited, on=["row", "sentence"], how="left").with_columns(
                 cited=citations.list.drop_nulls().fill_null(
@@ -182,13 +172,10 @@ class Sentences(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return (
-            Claims.frame(tables, ("support",))
-            .group_by("row", "sentence")
-            .agg(supported=(pl.col("support") == "supported").all(ignore_nulls=False))
-            .with_columns(pl.when(pl.col("sentence").is_not_null()).then("supported"))
-            .sort("row", "sentence")
-        )
+        supported = (pl.col("support") == "supported").all(ignore_nulls=False)
+        sentences = Claims.frame(tables, ("support",)).group_by("row", "sentence")
+        known = pl.when(pl.col("sentence").is_not_null()).then("supported")
+        return sentences.agg(supported=supported).with_columns(known).sort("row", "sentence")
 
 
 class ClaimsAgainstReferences(View):
@@ -218,18 +205,11 @@ class ClaimsAgainstReferences(View):
     def _sources(cls, tables: JudgementRows) -> pl.DataFrame:
         """Null for a claim of which it is not known on what it rests, or if that is relevant."""
         claims = Claims.frame(tables, ("support", "evidence"))
-        relevant = (
-            Contexts.frame(tables, ("relevant",))
-            .group_by("row", evidence="context")
-            .agg(pl.col("relevant").any(ignore_nulls=False))
-        )
-        rests_on = (
-            claims.select("row", "index", "evidence")
-            .explode("evidence")
-            .join(relevant, on=["row", "evidence"], how="left")
-            .group_by("row", "index")
-            .agg(pl.col("relevant").any(ignore_nulls=False))
-        )
+        any_relevant = pl.col("relevant").any(ignore_nulls=False)
+        contexts = Contexts.frame(tables, ("relevant",)).group_by("row", evidence="context")
+        cited = claims.select("row", "index", "evidence").explode("evidence")
+        cited = cited.join(contexts.agg(any_relevant), on=["row", "evidence"], how="left")
+        rests_on = cited.group_by("row", "index").agg(any_relevant)
         supported, nothing = pl.col("support") == "supported", pl.col("evidence").list.len() == 0
         irrelevant = pl.col("relevant").not_()
         return claims.join(rests_on, on=["row", "index"], how="left").select(

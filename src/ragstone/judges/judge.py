@@ -88,13 +88,10 @@ class Block:
     @cached_property
     def digests(self) -> list[str]:
         """The fingerprint of each example's question and contexts."""
-        return [
-            fingerprint(
-                example.question,
-                None if example.contexts is None else [(c.id, c.text) for c in example.contexts],
-            )
-            for example in self.examples
-        ]
+        contexts = (None if example.contexts is None else [(c.id, c.text) for c in example.contexts]
+                    for example in self.examples)  # fmt: skip
+        return [fingerprint(example.question, texts)
+                for example, texts in zip(self.examples, contexts, strict=True)]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +225,9 @@ class HumanJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        return frozenset(
-            name
-            for name, ask in ASKS.items()
-            if "people" in ask.by and (kind_of(name).made or _labelled(ask))
-        )
+        by_people = {name: ask for name, ask in ASKS.items() if "people" in ask.by}
+        return frozenset(name for name, ask in by_people.items()
+                         if kind_of(name).made or _labelled(ask))  # fmt: skip
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         sheet = RowBuilder(ask, self.name)

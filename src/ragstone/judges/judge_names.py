@@ -34,17 +34,10 @@ class Panel:
     label_files: tuple[Path, ...] = ()
 
 
-def parse_judges(
-    names: Sequence[str],
-    citations: str = MARKERS,
-    local: Encoder | None = None,
-    encoder: Encoder | None = None,
-    cross_encoder: CrossEncoder | None = None,
-    bertscore: BertscoreSettings | None = None,
-    *,
-    llm: Mapping[str, Judge] = NONE,
-    offline: bool = False,
-) -> Panel:
+def parse_judges(names: Sequence[str], citations: str = MARKERS, local: Encoder | None = None,
+                 encoder: Encoder | None = None, cross_encoder: CrossEncoder | None = None,
+                 bertscore: BertscoreSettings | None = None, *, llm: Mapping[str, Judge] = NONE,
+                 offline: bool = False) -> Panel:  # fmt: skip
     """Return the judges with these names, in order; without names: the labels in the data,
     ``local``.
 

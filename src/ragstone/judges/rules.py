@@ -69,12 +69,9 @@ class RulesJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        return frozenset(
-            ask.name
-            for kind in KINDS.values()
-            for ask in kind.asks
-            if "counting" in ask.by or kind is Grounding or kind.unretrieved is not None
-        )
+        return frozenset(ask.name for kind in KINDS.values() for ask in kind.asks
+                         if "counting" in ask.by or kind is Grounding
+                         or kind.unretrieved is not None)  # fmt: skip
 
     def __post_init__(self) -> None:
         try:
@@ -208,11 +205,10 @@ def _nothing_retrieved(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> 
 
 
 def _came_out(source: str, block: Block) -> pl.DataFrame:
+    required = [REQUIREMENTS[name] for name in ASKS[source].requires]
     lacks = pl.coalesce(
-        pl.when(REQUIREMENTS[name].holds.fill_null(value=False).not_()).then(
-            pl.lit(REQUIREMENTS[name].reason)
-        )
-        for name in ASKS[source].requires
+        pl.when(needed.holds.fill_null(value=False).not_()).then(pl.lit(needed.reason))
+        for needed in required
     )
     lack = block.frame.select(lack=lacks)
     return pl.concat([block.tables.outcome(source), lack], how="horizontal").select(
@@ -303,14 +299,9 @@ def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) ->
     for row in labelled:
         example, judged = block.examples[row], _first_word(filled, row)
         claims = [
-            judged.get((proposition.author, proposition.index))
-            or {
-                "author": proposition.author,
-                "reference": 0,
-                "index": proposition.index,
-                "verdict": None,
-            }
-            for proposition in propositions.get(row, ())
+            judged.get((claim.author, claim.index))
+            or {"author": claim.author, "reference": 0, "index": claim.index, "verdict": None}
+            for claim in propositions.get(row, ())
         ]
         decided = decided_parts(example.labels["answer"], claims, HUMAN)
         if decided != claims:

@@ -227,15 +227,12 @@ def squad_f1(answer: str, reference: str) -> float:
 
 def overlap(answer: str, reference: str) -> TextOverlap:
     candidate, gold = text_tokens(answer), text_tokens(reference)
+    pairs, gold_pairs = list(pairwise(candidate)), list(pairwise(gold))
     return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),
         token_f1=_f1(_shared(candidate, gold), len(candidate), len(gold)),
         token_f1_set=_f1(len(set(candidate) & set(gold)), len(set(candidate)), len(set(gold))),
-        rouge_2=_f1(
-            _shared(list(pairwise(candidate)), list(pairwise(gold))),
-            len(candidate) - 1,
-            len(gold) - 1,
-        ),
+        rouge_2=_f1(_shared(pairs, gold_pairs), len(candidate) - 1, len(gold) - 1),
         rouge_l=_f1(longest_common_subsequence(candidate, gold), len(candidate), len(gold)),
     )
 

@@ -78,10 +78,5 @@ class SourceAttribution(OverCitations):
     name: ClassVar[str] = "source_attribution"
 
     def rule(self) -> pl.Expr:
-        return (
-            pl.when(_backed())
-            .then(1.0)
-            .when(Claims.support == "supported")
-            .then(0.6)
-            .otherwise(0.2)
-        ).mean()
+        credit = pl.when(_backed()).then(1.0).when(Claims.support == "supported").then(0.6)
+        return credit.otherwise(0.2).mean()

@@ -224,15 +224,10 @@ class AnswerOutcome(AgainstReferences):
 
     def label(self) -> pl.Expr:
         full = (pl.col("all_full") == 1) & (pl.col("contradicts") == 0)
-        return (
-            pl.when(pl.col("dont_know") == 1)
-            .then(pl.lit("dont_know"))
-            .when(full)
-            .then(pl.lit("correct"))
-            .when(pl.col("some") == 1)
-            .then(pl.lit("partial" if self.classes == 4 else "wrong"))
-            .otherwise(pl.lit("wrong"))
-        )
+        partial = pl.lit("partial" if self.classes == 4 else "wrong")
+        unknown = pl.when(pl.col("dont_know") == 1).then(pl.lit("dont_know"))
+        certain = unknown.when(full).then(pl.lit("correct"))
+        return certain.when(pl.col("some") == 1).then(partial).otherwise(pl.lit("wrong"))
 
 
 def factual_accuracy(correctness: pl.Expr, completeness: pl.Expr, consistency: pl.Expr) -> pl.Expr:

@@ -280,12 +280,8 @@ def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
     if type(metric).decided != Metric.decided:
         return False
     parts = metric.made_parts
-    return all(
-        not lines[f"{name}_rows"].null_count()
-        and not lines[f"{name}_settled"].null_count()
-        and lines[f"{name}_settled"].all()
-        for name in parts
-    )
+    gaps = (lines[f"{name}_{what}"].null_count() for name in parts for what in ("rows", "settled"))
+    return not any(gaps) and all(lines[f"{name}_settled"].all() for name in parts)
 
 
 def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
@@ -338,15 +334,10 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             status=pl.when(no_value).then(pl.lit(UNDEFINED, pl.UInt8)).otherwise("status"),
             reason=pl.when(no_value).then(pl.lit(metric.undefined)).otherwise("reason"),
         )
-        .select(
-            "row",
-            *(["reference"] if metric.by_reference else []),
-            "value",
-            label.alias("label"),
-            "status",
-            pl.when(has_value).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
-            "decided",
+        .with_columns(
+            label=label, reason=pl.when(has_value).then(_flags(metric, parts)).otherwise("reason")
         )
+        .select("row", *(["reference"] if metric.by_reference else []), *SCORES, "decided")
         .collect(optimizations=AS_WRITTEN)
     )
 

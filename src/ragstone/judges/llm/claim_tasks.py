@@ -98,11 +98,9 @@ class ClaimsTask(Task):
             return [empty] if ask == Response.name else []
         items = said(reply, ANSWER, AnswerClaims)
         if ask == Response.name:
-            return [
-                {"response_type": items[0].response_type, "reason": items[0].response_reason}
-                if items
-                else {"response_type": None, "reason": why_lacking(reply, ANSWER)}
-            ]
+            if not items:
+                return [{"response_type": None, "reason": why_lacking(reply, ANSWER)}]
+            return [{"response_type": items[0].response_type, "reason": items[0].response_reason}]
         if not items or items[0].response_type in SILENT:
             return []
         cited = markers(answer, target.example.contexts or (), self.citation_pattern)
@@ -122,12 +120,9 @@ class ClaimsTask(Task):
             return ""
         answer = example.answer or ""
         if not item.claims:
-            left_out = item.response_type == "answer" and claims(answer)
-            return (
-                f"it lists no claim, though the answer says {json.dumps(left_out[0].text)}"
-                if left_out
-                else ""
-            )
+            if item.response_type == "answer" and (left_out := claims(answer)):
+                return f"it lists no claim, though the answer says {json.dumps(left_out[0].text)}"
+            return ""
         if not in_its_language:
             return ""
         turns = (turn.text for turn in example.history)

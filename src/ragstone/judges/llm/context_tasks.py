@@ -214,12 +214,8 @@ def _verdict(
     return {
         "verdict": verdict,
         "probability": float(verdict == SUPPORTED),
-        "evidence": list(
-            dict.fromkeys(places[passage_id] for passage_id in cited if passage_id in places)
-        ),
-        "evidence_unknown": sum(
-            passage_id not in places for item in items for passage_id in item.evidence
-        ),
+        "evidence": list(dict.fromkeys(places[known] for known in cited if known in places)),
+        "evidence_unknown": sum(mark not in places for item in items for mark in item.evidence),
         "quote": next(iter(verbatim or quotes), None),
         "quote_found": bool(verbatim) if quotes else None,
         "reason": speaking[0].reason,

@@ -169,16 +169,9 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
         joined: set[int] = set()
         repeated = {name for piece in pieces if piece.vote for name in piece.items}
         for piece in pieces:
-            position = next(
-                (
-                    at
-                    for at, question in enumerate(questions)
-                    if at not in joined
-                    and repeated.isdisjoint(piece.items)
-                    and _fits(piece, question)
-                ),
-                None,
-            )
+            others = enumerate(questions if repeated.isdisjoint(piece.items) else ())
+            fitting = (at for at, other in others if at not in joined and _fits(piece, other))
+            position = next(fitting, None)
             if position is None:
                 questions.append([piece])
                 position = len(questions) - 1

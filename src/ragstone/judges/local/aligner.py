@@ -170,7 +170,9 @@ class Aligner:
         Raises:
             ModelFailure: The encoder failed.
         """
-        keys = [[self._key(each, text) for text in each.readable] for each in inputs]
+        version = (ALIGNMENT_VERSION, self.encoder.fingerprint)
+        keys = [[digest_of(*version, each.digest.hex(), text) for text in each.readable]
+                for each in inputs]  # fmt: skip
         known = self._cache.recall([key for mine in keys for key in mine]) if self._cache else {}
         todo = [number for number, mine in enumerate(keys) if any(key not in known for key in mine)]
         for group in _groups(inputs, todo):
@@ -212,11 +214,6 @@ class Aligner:
                 self._readings.popitem(last=False)
             rows = [vectors[text] for text in each.readable]
             yield align(each.readable, rows, each.passages, reading)
-
-    def _key(self, each: AlignmentInput, proposition: str) -> bytes:
-        return digest_of(
-            ALIGNMENT_VERSION, self.encoder.fingerprint, each.digest.hex(), proposition
-        )
 
 
 def _groups(inputs: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[list[int]]:
@@ -260,7 +257,9 @@ def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, L
     """
     cache = encoder if isinstance(encoder, CachedEncoder) else None
     readable = (triple for triple in statements if all(is_latin(text or "") for text in triple))
-    keys = {triple: _likeness_key(encoder, triple) for triple in dict.fromkeys(readable)}
+    version = (LIKENESS_VERSION, encoder.fingerprint)
+    keys = {triple: digest_of(*version, *(part or "" for part in triple))
+            for triple in dict.fromkeys(readable)}  # fmt: skip
     known = cache.recall(list(keys.values())) if cache else {}
     todo = [triple for triple, key in keys.items() if key not in known]
     for start in range(0, len(todo), STATEMENTS):
@@ -286,10 +285,6 @@ def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, L
 
 STATEMENTS = 256
 """Looked at together."""
-
-
-def _likeness_key(encoder: Encoder, triple: Statement) -> bytes:
-    return digest_of(LIKENESS_VERSION, encoder.fingerprint, *(part or "" for part in triple))
 
 
 def digest_of(*parts: str) -> bytes:

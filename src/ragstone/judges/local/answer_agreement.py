@@ -169,14 +169,17 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
     share = 1 - len(lost) / len(stems)
     present = [stem for stem in stems if stem not in lost]
     lost_names = set(names(f"x {plain}")) & set(lost)
+    asked = _read(question).distinct if question else frozenset[str]()
+    words = [stem for stem in stems if not stem[0].isdigit()]
+    agreeing = sum(not stem[0].isdigit() for stem in present) >= FULL_SHORT * len(words)
+    others = (stem for stem in read.numbers if stem not in stems and stem not in asked)
+    clash = lost_number and agreeing and any(others)
     return Wording(
         stems=tuple(stems),
         lost=tuple(lost),
         answer_words=len(read.stems),
         enough=share >= (FULL_SHORT if len(stems) <= SHORT else FULL_LONG) and not lost_number,
-        number_clash=lost_number
-        and _other_numbers(read, stems, question)
-        and _words_agree(present, stems),
+        number_clash=clash,
         verbatim=read.has(_read(plain))
         or any(
             read.has(_read(short))
@@ -392,13 +395,3 @@ def _literal(statement: str, answer: str) -> StatementMatch:
     if _read(answer).has(_read(statement)):
         return StatementMatch("full", 1.0, "word_for_word")
     return StatementMatch("missing", 0.0, "not_word_for_word")
-
-
-def _other_numbers(answer: _Text, stems: list[str], question: str | None) -> bool:
-    known = _read(question).distinct if question else frozenset[str]()
-    return any(stem not in stems and stem not in known for stem in answer.numbers)
-
-
-def _words_agree(present: list[str], stems: list[str]) -> bool:
-    words = [stem for stem in stems if not stem[0].isdigit()]
-    return sum(not stem[0].isdigit() for stem in present) >= FULL_SHORT * len(words)

@@ -306,14 +306,9 @@ class SupportVerdict:
                 "quote": self.quote, "reason": self.reason}  # fmt: skip
 
 
-def support(
-    proposition: str,
-    passages: Passages,
-    question: str | None = None,
-    alignment: Alignment | None = None,
-    *,
-    turns_from: int | None = None,
-) -> SupportVerdict:
+def support(proposition: str, passages: Passages, question: str | None = None,
+            alignment: Alignment | None = None, *,
+            turns_from: int | None = None) -> SupportVerdict:  # fmt: skip
     """Judge one proposition against the contexts of its example.
 
     The question is used only if the proposition has no content word of its own, such as a bare

@@ -184,11 +184,6 @@ class Passages:
     sentence.
     """
 
-    __slots__ = (
-        "_bits", "_dates", "_figures", "_style", "places", "quotes", "tokens_of", "vocabulary",
-        "where",
-    )  # fmt: skip
-
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: list[SentenceSpan] = []
         self.quotes: list[str] = []

@@ -62,15 +62,9 @@ class BertScores:
     cut: NDArray[np.bool_]
 
 
-def bertscore(
-    encoder: Encoder,
-    candidates: Sequence[str],
-    references: Sequence[str],
-    *,
-    layer: int | None = None,
-    idf: Idf | None = None,
-    baseline: Baseline | None = None,
-) -> BertScores:
+def bertscore(encoder: Encoder, candidates: Sequence[str], references: Sequence[str], *,
+              layer: int | None = None, idf: Idf | None = None,
+              baseline: Baseline | None = None) -> BertScores:  # fmt: skip
     """Return the BERTScore of each candidate with the reference at the same index.
 
     Pairs are processed in parts, which bounds memory; within a part each distinct text is encoded
@@ -111,15 +105,9 @@ def bertscore(
     return _scores(raw[0], raw[1], scored, cut, baseline)
 
 
-def bertscore_grid(
-    encoder: Encoder,
-    candidates: Sequence[str],
-    references: Sequence[str],
-    *,
-    layer: int | None = None,
-    idf: Idf | None = None,
-    baseline: Baseline | None = None,
-) -> BertScores:
+def bertscore_grid(encoder: Encoder, candidates: Sequence[str], references: Sequence[str], *,
+                   layer: int | None = None, idf: Idf | None = None,
+                   baseline: Baseline | None = None) -> BertScores:  # fmt: skip
     """Return the BERTScore of each of n candidates with each of m references, by one matrix
     product.
 
@@ -180,19 +168,16 @@ def _side(tokens: TokenVectors, idf: Idf | None) -> _Side:
     vectors = np.divide(
         tokens.vectors, lengths, out=np.zeros_like(tokens.vectors), where=lengths > 0
     )
-    plain = (~np.isin(tokens.ids, _special(tokens))).astype(np.float64)
+    inner = [not span.any() for span in tokens.spans]
+    first = inner.index(False) if False in inner else len(inner)
+    last = inner[::-1].index(False) if False in inner else 0
+    special = [*tokens.ids[:first].tolist(), *tokens.ids[len(inner) - last :].tolist()]
+    plain = (~np.isin(tokens.ids, special)).astype(np.float64)
     weights = plain if idf is None else plain * idf.weights(tokens.ids)
     if not weights.any():
         weights = plain
     total = weights.sum()
     return _Side(vectors, weights / total if total else weights, tokens.cut)
-
-
-def _special(tokens: TokenVectors) -> list[int]:
-    inner = [not span.any() for span in tokens.spans]
-    first = inner.index(False) if False in inner else len(inner)
-    last = inner[::-1].index(False) if False in inner else 0
-    return [*tokens.ids[:first].tolist(), *tokens.ids[len(inner) - last :].tolist()]
 
 
 def _matched(down: Sequence[_Side], across: Sequence[_Side]) -> tuple[Numbers, Numbers]:

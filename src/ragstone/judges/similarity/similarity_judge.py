@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -175,15 +175,9 @@ class Texts:
         every = dict.fromkeys(text for unit in units for _, text in unit.pairs)
         new = [text for text in every if text not in self._windows]
         self._windows.update(zip(new, windows(self.encoder, new), strict=True))
-        return [
-            replace(
-                unit,
-                pairs=tuple(
-                    (first, window) for first, text in unit.pairs for window in self._windows[text]
-                ),
-            )
-            for unit in units
-        ]
+        return [Unit(unit.index, tuple((first, window) for first, text in unit.pairs
+                                       for window in self._windows[text]))
+                for unit in units]  # fmt: skip
 
     def best(self, units: Sequence[Unit]) -> list[float]:
         """The best cosine of each unit: 0 for an empty text, -1 without any pair."""
@@ -272,14 +266,8 @@ class SimilarityJudge:
         else:
             name = "answer_reference" if measure in BERTSCORES else measure.removesuffix(WINDOWS)
             by_row = {row: READERS[name](block.examples[row]) for row in rows}
-        units = list(
-            dict.fromkeys(
-                unit
-                for units_of_row in by_row.values()
-                if not isinstance(units_of_row, str)
-                for unit in units_of_row
-            )
-        )
+        known = [units for units in by_row.values() if not isinstance(units, str)]
+        units = list(dict.fromkeys(chain.from_iterable(known)))
         if measure in BERTSCORES:
             compared = self._matched(units, measure)
         else:
