@@ -14,7 +14,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.data import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
 from ragstone.judges.local.local_judge import LocalJudge
-from ragstone.judges.nli_judge import NliJudge, Outputs, nli_judge, outputs, read_sentences, windows
+from ragstone.judges.nli_judge import NliJudge, nli_judge, outputs, read_sentences, windows
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.report.reason_words import explain
@@ -233,16 +233,18 @@ def test_the_same_input_gives_the_same_rows(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("labels", "meant"),
     [
-        (("contradiction", "entailment", "neutral"), Outputs(1, 0)),
-        (("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), Outputs(2, 0)),
-        (("entailment", "not_entailment"), Outputs(0, None)),
-        (("Not-Entailment", "Entailment"), Outputs(1, None)),
-        (("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"), Outputs(0, 1)),
-        (("hallucinated", "consistent"), Outputs(1, None)),
-        (("LABEL_0",), Outputs(0, None)),
+        (("contradiction", "entailment", "neutral"), (1, 0)),
+        (("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), (2, 0)),
+        (("entailment", "not_entailment"), (0, None)),
+        (("Not-Entailment", "Entailment"), (1, None)),
+        (("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"), (0, 1)),
+        (("hallucinated", "consistent"), (1, None)),
+        (("LABEL_0",), (0, None)),
     ],
 )
-def test_labels_are_read_by_their_names(labels: tuple[str, ...], meant: Outputs) -> None:
+def test_labels_are_read_by_their_names(
+    labels: tuple[str, ...], meant: tuple[int, int | None]
+) -> None:
     assert outputs(Scripted(says(1), labels=labels)) == meant
 
 

@@ -422,7 +422,6 @@ class Kind:
 
     @classmethod
     def having(cls, *roles: Role) -> list[str]:
-        """Names of the columns with one of these roles."""
         return [name for name, column in cls.columns.items() if column.role in roles]
 
     @classmethod

@@ -49,17 +49,14 @@ class Tables:
         return kind_of(ask).empty().with_columns(row=pl.lit(0, pl.UInt32))
 
     def view(self, view: type[View], needed: Collection[str]) -> pl.DataFrame:
-        """A view, joined from the asks it needs."""
         return view.frame(self, needed)
 
     def outcome(self, ask: str) -> pl.DataFrame:
-        """The outcome of an ask, one row per example."""
         if ask in self.status:
             return self.status[ask]
         return same_outcome(MISSING, ASKS[ask].not_judged, self.examples.height)
 
 
 def same_outcome(status: int, reason: str | None, height: int) -> pl.DataFrame:
-    """The same outcome for every example."""
     columns = pl.Series("status", [status], pl.UInt8), pl.Series("reason", [reason], pl.String)
     return pl.DataFrame([column.new_from_index(0, height) for column in columns])

@@ -87,7 +87,6 @@ class Block:
 
     @cached_property
     def digests(self) -> list[str]:
-        """The fingerprint of each example's question and contexts."""
         contexts = (None if example.contexts is None else [(c.id, c.text) for c in example.contexts]
                     for example in self.examples)  # fmt: skip
         return [fingerprint(example.question, texts)
@@ -174,7 +173,6 @@ def no_text(example: Example) -> str | None:
 
 
 def lack_of_text(example: Example) -> str:
-    """Why a context has no text."""
     return ARE_PICTURES if PICTURES in example.meta else NO_TEXT
 
 
@@ -203,7 +201,6 @@ def with_turns(
 
 
 def block_with_turns(block: Block) -> Block:
-    """The block with the earlier turns of each example behind its contexts."""
     return replace(block, examples=[with_turns(example) for example in block.examples])
 
 

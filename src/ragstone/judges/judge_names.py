@@ -162,7 +162,6 @@ def _unknown(name: str) -> UnknownName:
 
 
 def who_fills(ask: str) -> list[str]:
-    """The judges that can be asked this."""
     fillers = {**{judge.name: judge.asks for judge in JUDGES}, NLI: NliJudge.asks,
                "encoder": SimilarityJudge.asks, LLM: answered_by("model"),
                "cross-encoder": CrossEncoderJudge.asks}  # fmt: skip

@@ -78,7 +78,6 @@ class PassageWindow:
 
 
 def read_sentences(contexts: Sequence[str]) -> list[ContextSentence]:
-    """The sentences of the contexts, in order."""
     return [ContextSentence(sentence.text, position, frozenset(terms(sentence.text)))
             for position, text in enumerate(contexts) for sentence in sentences(text)]  # fmt: skip
 
@@ -143,22 +142,16 @@ def nli_judge(where: str, *, offline: bool = False) -> "NliJudge":
     return NliJudge(f"nli:{where}", open_cross_encoder(where, offline=offline))
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """The meaning of a model's outputs; None for a meaning that no output has."""
+def outputs(model: CrossEncoder) -> tuple[int, int | None]:
+    """The places of entailment and contradiction among a model's outputs; None if none says it.
 
-    entailment: int
-    contradiction: int | None
-
-
-def outputs(model: CrossEncoder) -> Outputs:
-    """Return the meaning of a model's outputs. A single one is the probability of entailment.
+    A single output is the probability of entailment.
 
     Raises:
         ModelError: Its labels are not understood.
     """
     if len(model.labels) == 1:
-        return Outputs(0, None)
+        return 0, None
     labels = [label.lower().replace("_", " ").replace("-", " ") for label in model.labels]
     known = [next((meaning for meaning, names in MEANINGS.items() if name in names), "")
              for name in labels]  # fmt: skip
@@ -168,11 +161,11 @@ def outputs(model: CrossEncoder) -> Outputs:
             "contradiction and neutral, or entailment and not_entailment, or one label alone"
         )
     contradiction = known.index("contradiction") if "contradiction" in known else None
-    return Outputs(known.index("entailment"), contradiction)
+    return known.index("entailment"), contradiction
 
 
 def verdict(
-    read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Outputs
+    read: Sequence[tuple[PassageWindow, Sequence[float]]], known: tuple[int, int | None]
 ) -> SupportVerdict:
     """Return the verdict on a proposition.
 
@@ -180,9 +173,10 @@ def verdict(
     """
     if not read:
         return SupportVerdict("absent", 0.0, (), None, "nothing_to_read")
-    entailed = [round(scores[known.entailment], DECIMALS) for _, scores in read]
+    entailment, contradiction = known
+    entailed = [round(scores[entailment], DECIMALS) for _, scores in read]
     best = entailed.index(max(entailed))
-    denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
+    denied = 0.0 if contradiction is None else read[0][1][contradiction]
     contradicts = denied > THRESHOLD and denied > entailed[best]
     why = reason("entailed", entailment=f"{entailed[best]:.2f}", windows=len(read),
                  contradiction=f"{denied:.2f}" if contradicts else None)  # fmt: skip

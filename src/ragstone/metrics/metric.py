@@ -105,7 +105,6 @@ class Part:
 
     @property
     def asks(self) -> frozenset[str]:
-        """The judgements it needs."""
         return self.over.needs(self.columns)
 
 
@@ -190,12 +189,10 @@ class Metric:
 
     @cached_property
     def made_parts(self) -> Mapping[str, Part]:
-        """Return ``parts()``, made once."""
         return self.parts()
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        """The judgements it needs."""
         return frozenset[str]().union(*(part.asks for part in self.made_parts.values()))
 
     @cached_property

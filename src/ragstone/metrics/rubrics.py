@@ -147,7 +147,6 @@ class RubricScore(Metric):
 
 
 def score_of(criterion: str) -> pl.Expr:
-    """The scores that an answer was given on a criterion."""
     return Ratings.score.filter(Ratings.criterion == criterion)
 
 

@@ -39,7 +39,6 @@ class Limit:
 
     @property
     def side(self) -> str:
-        """``below`` or ``above``."""
         return "above" if parse_metric(self.metric).range.better == "-" else "below"
 
     def exceeded(self, value: float) -> bool:

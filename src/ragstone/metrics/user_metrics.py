@@ -184,7 +184,6 @@ def load_metrics(path: Path) -> list[Metric]:
 
 
 def defines_metrics(module: ModuleType) -> bool:
-    """True if a module of the user's defines any."""
     return any(True for _ in _defined(module))
 
 

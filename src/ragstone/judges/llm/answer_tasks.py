@@ -159,7 +159,6 @@ def rating_item_id(criterion: str) -> str:
 
 @lru_cache(maxsize=32)
 def rating_item(points: int) -> type[RatingItem]:
-    """The item class for a scale with this many points."""
     scores: Any = Annotated[Literal[tuple(range(1, points + 1))], WHOLE]
     return create_model(f"Rating{points}", __base__=RatingItem, score=(scores, ...))
 

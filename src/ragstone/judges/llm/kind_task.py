@@ -59,7 +59,6 @@ _ITEMS: dict[type[Kind], type[KindItem]] = {}
 
 
 def item_of(kind: type[Kind]) -> type[KindItem]:
-    """Return the item class for a kind."""
     if kind in _ITEMS:
         return _ITEMS[kind]
     fields: dict[str, Any] = {name: (_type(column), ...) for name, column in _given(kind).items()}

@@ -235,7 +235,6 @@ class LLMJudge:
         return {ask: task for task in self.tasks.values() for ask in task.asks}
 
     def task_of(self, ask: str) -> Task:
-        """The task whose reply fills the ask."""
         return self._by_ask[ask]
 
     def pieces(self, task: Task, target: Target, room: int) -> list[Piece]:

@@ -76,7 +76,6 @@ def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
 
 
 def line(mark: str, name: str = "") -> str:
-    """A boundary line, with its end."""
     return f"==== {mark} {name}\n" if name else f"==== {mark}\n"
 
 
@@ -94,7 +93,6 @@ def between(title: str, escaped_texts: Mapping[str, str], texts: Sequence[str]) 
 
 
 def listing(title: str, texts: Mapping[str, str]) -> str:
-    """Return several short texts, each after its id."""
     return between(title, {name: escaped(text) for name, text in texts.items()}, [*texts.values()])
 
 
@@ -108,7 +106,6 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """The original of a text that was escaped."""
     return _ESCAPED.sub(_original, text) if "\\" in text else text
 
 
@@ -246,7 +243,6 @@ class Piece:
     echo: Callable[[Item], str] | None = None
 
     def only(self, names: Collection[str]) -> "Piece":
-        """Return the same piece about only these items."""
         items = {name: item for name, item in self.items.items() if name in names}
         texts = {name: text for name, text in self.texts.items() if name in items}
         return replace(self, items=items, texts=texts)
@@ -281,12 +277,10 @@ class Question:
 
     @property
     def items(self) -> dict[str, type[Item]]:
-        """The items that the reply must hold, by id."""
         return {name: item for piece in self.pieces for name, item in piece.items.items()}
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of the items, by id."""
         return {name: text for piece in self.pieces for name, text in piece.texts.items()}
 
     @property
@@ -312,7 +306,6 @@ class Question:
         return json.dumps({"items": [entry]}, ensure_ascii=False)
 
     def only(self, missing: Iterable[str]) -> "Question":
-        """The same question about only these items."""
         names = set(missing)
         pieces = (piece.only(names) for piece in self.pieces)
         return replace(self, pieces=tuple(piece for piece in pieces if piece.items))

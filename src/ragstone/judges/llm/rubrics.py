@@ -40,7 +40,6 @@ ASPECTS = {
 
 
 def definition(topic: Topic) -> str:
-    """The definition of the aspect: the user's, or the built-in one."""
     return topic.definition or ASPECTS[topic.name]
 
 
@@ -135,7 +134,6 @@ class Rubric:
 
     @property
     def text(self) -> str:
-        """The rubric as shown to a model."""
         steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
         points = [f"- {number}: {point.means}" for number, point in enumerate(self.points, 1)]
         return "\n".join([f"## Rubric of item `rating_{self.name}`", "", self.about, "",

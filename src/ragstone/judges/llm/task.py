@@ -36,7 +36,6 @@ class Target:
     rivals: Mapping[str, str] = field(default_factory=dict)
 
     def about(self, ask: str) -> list[Topic]:
-        """The topics of an ask."""
         return [topic for topic in self.topics if topic.ask == ask]
 
 
@@ -158,7 +157,6 @@ def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:
 
 
 def why_lacking(reply: TaskReply, name: str | None) -> str:
-    """Why there is no verdict under an id."""
     return reply.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID
 
 

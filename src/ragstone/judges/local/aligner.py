@@ -146,7 +146,6 @@ class AlignmentInput:
 
     @cached_property
     def digest(self) -> bytes:
-        """The digest of the contexts."""
         return digest_of(*self.contexts)
 
 

@@ -111,7 +111,6 @@ class Wording:
         return len(self.stems) > 1 and self.share >= PARTIAL
 
     def features(self) -> dict[str, float]:
-        """The features of the agreement curve, by name."""
         return {"enough": float(self.enough), "share": self.share,
                 "wanted": math.log(1 + len(self.stems)), "said": math.log(1 + self.answer_words),
                 "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),

@@ -66,7 +66,6 @@ class Alignment(NamedTuple):
     sentence: int
 
     def features(self) -> dict[str, float]:
-        """The features of the support curve, by name."""
         return {"aligned": self.aligned, "weakest": self.weakest, "unheld": self.unheld}
 
 

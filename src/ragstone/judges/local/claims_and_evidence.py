@@ -226,7 +226,6 @@ class Passages:
         return self._bits[stem]
 
     def figures_of(self, sentence: int) -> tuple[Figure, ...]:
-        """The figures of a sentence."""
         if self._style is None:
             self._style = style_of(" ".join(islice(self.quotes, READ_FOR_STYLE)))
         return figures(self.quotes[sentence], self._style)
@@ -328,7 +327,6 @@ class EvidenceCounts:
     unknown_figures: tuple[str, ...]
 
     def features(self) -> dict[str, float]:
-        """The features of the support curve, by name."""
         return {"words": self.words, "window": self.window, "in_order": self.in_order,
                 "new_small_words": self.new_small_words,
                 "new_numbers": float(min(2, len(self.new_numbers))),

@@ -46,12 +46,10 @@ class RelevanceVerdict:
 
     @property
     def relevant(self) -> bool:
-        """Grade 1 or better."""
         return self.grade >= 1
 
     @property
     def sufficient(self) -> bool:
-        """Grade 3."""
         return self.grade == 3
 
 
@@ -75,7 +73,6 @@ class Wanted:
     sentences: tuple[float, ...]
 
     def features(self) -> dict[str, float]:
-        """The features of the relevance curve, by name."""
         return {"share": self.share, "together": self.together, "beside_best": self.beside_best}
 
 
@@ -104,7 +101,6 @@ def cosine_features(cosines: Sequence[float]) -> list[dict[str, float]]:
 
 
 def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
-    """Compute the features of each context."""
     question_terms = list(dict.fromkeys(terms(question)))
     read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
     whole = [set().union(*parts) for parts in read]

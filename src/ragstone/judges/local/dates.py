@@ -22,7 +22,6 @@ class CalendarDate:
 
     @property
     def has_day(self) -> bool:
-        """True if the day is written."""
         return all(day for _, _, day in self.readings)
 
     @property

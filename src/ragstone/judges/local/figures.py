@@ -118,7 +118,6 @@ def by_value(known: Iterable[Figure]) -> dict[str, list[Figure]]:
 
 
 def those_like(figure: Figure, known: Mapping[str, Sequence[Figure]]) -> list[Figure]:
-    """The known figures that agree with one."""
     return [like for key in _keys(figure) for like in known.get(key, ()) if figure.agrees(like)]
 
 

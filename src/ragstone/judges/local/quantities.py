@@ -87,7 +87,6 @@ class Amount:
 
     @property
     def kind(self) -> str:
-        """The kind of its figure."""
         return self.figure.meanings[0].kind
 
     @property

@@ -32,7 +32,6 @@ class Unit:
 
     @property
     def texts(self) -> set[str]:
-        """All texts that are not empty."""
         return {text for pair in self.pairs for text in pair if text.strip()}
 
     @property
