@@ -30,12 +30,8 @@ METRICS = (
     "semantic_similarity",
     'critique(aspect="conciseness")',
 )
-FAULTS = {"p429": 0.05, "pmalformed": 0.05, "ptimeout": 0.02}
-SERVED = ("served_429", "served_malformed", "served_hang")
-POLL = 0.01
 UNLIKE_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 """Not passed on: whoever installs a package has its byte code."""
-SETTLE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +69,12 @@ class Seen:
     @property
     def calls(self) -> int:
         """Chats and embeddings."""
-        return sent(self.counts)
+        return self.chats + self.embeds
 
     @property
     def span(self) -> float:
         """Seconds from the first request to the last reply."""
         return float(self.counts["span_s"])
-
-
-@dataclass(frozen=True, slots=True)
-class Killed:
-    """How it stood when a run was killed: calls that came in so far, and those at work."""
-
-    sent: int
-    in_flight: int
 
 
 class Mock:
@@ -99,9 +87,6 @@ class Mock:
     def counts(self) -> dict[str, Any]:
         counts: dict[str, Any] = self.server.stats()
         return counts
-
-    def reset(self) -> None:
-        self.server.reset()
 
     def cpu(self) -> float:
         """Processor seconds so far."""
@@ -159,10 +144,8 @@ def evaluate_command(
     url: str,
     *,
     concurrency: int,
-    timeout: float = 30,
     plan: str = "isolated",
     schema: str = "strict",
-    more: Sequence[str] = (),
 ) -> list[str]:
     """Ours as a user calls it."""
     metrics = [word for metric in METRICS for word in ("-m", metric)]
@@ -171,7 +154,7 @@ def evaluate_command(
     return [
         sys.executable, "-m", "ragstone", "evaluate", str(data), *metrics,
         "--judge", judge, "--embedder", f"{url}#mock-embed", "--out", str(run), "--no-cache",
-        "--concurrency", str(concurrency), "--timeout", f"{timeout:g}", "--json", *lean, *more,
+        "--concurrency", str(concurrency), "--json", *lean,
     ]  # fmt: skip
 
 
@@ -186,7 +169,6 @@ class Child:
         own = {"RAGSTONE_CACHE": str(folder / "cache"), "NO_PROXY": "127.0.0.1"}
         inherited = {name: value for name, value in os.environ.items() if name not in UNLIKE_USERS}
         self.before = server.cpu()
-        self.unanswered = unanswered(server.counts())
         self.started = time.perf_counter()
         with self.out.open("w") as out, self.err.open("w") as err:
             self.process = subprocess.Popen(
@@ -224,35 +206,6 @@ class Child:
             raise SystemExit(self.complaint(f"Ended with status {seen.status}"))
         return seen
 
-    def kill_at(self, requests: int) -> "Killed":
-        """Kill it with −9 once the mock has had so many, of all runs against it.
-
-        It is stopped before the mock is read, so that nothing is sent in between.
-
-        Raises:
-            SystemExit: It was done before.
-        """
-        while sent(self.server.counts()) < requests:
-            if os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                raise SystemExit(self.complaint("Done before it was killed"))
-            time.sleep(POLL)
-        os.kill(self.process.pid, signal.SIGSTOP)
-        counts = self.server.counts()
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        time.sleep(SETTLE)
-        return Killed(sent(counts), unanswered(counts) - self.unanswered)
-
     def complaint(self, what: str) -> str:
         said = self.err.read_text(encoding="utf-8")[-2000:]
         return f"{what}: {' '.join(self.command)}\n{said}"
-
-
-def sent(counts: Mapping[str, Any]) -> int:
-    """Chats and embeddings that came in."""
-    return int(counts.get("chat_requests", 0) + counts.get("emb_requests", 0))
-
-
-def unanswered(counts: Mapping[str, Any]) -> int:
-    """Those that came in and have no reply, as yet or for good; where no faults are served."""
-    return sent(counts) - int(counts.get("chat_calls", 0) + counts.get("embed_calls", 0))

@@ -4,27 +4,22 @@
 
 Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where nothing else is
 said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
-.05 within 10,000 looks, for all detectors of a row together. The e-detector of
-``ragstone.stats.monitoring`` stands beside a 95 % interval at every look, the sequence of intervals
-of ``mean_sequence``, and MAPIE's ``RiskMonitoring``, all of the mean since the start, looked at
-after every answer, with the bar known. Worlds in which answers depend on each other, or the mean
-swings, are not healthy as the promise means it; the false alarms there are what it does not cover.
+.05 within 10,000 looks, for all detectors of a row together. Worlds in which answers depend on
+each other, or the mean swings, are not healthy as the promise means it; the false alarms there are
+what it does not cover.
 Random numbers are seeded.
 """
 
 import argparse
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
-from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
 from ragstone.monitor.series.baselines import BAR_LEVEL
-from ragstone.stats.distributions import FIRST_LOOK, look_quantile, upper_quantile, wilson
+from ragstone.stats.distributions import wilson
 from ragstone.stats.monitoring.detection_delay import Traffic
 from ragstone.stats.monitoring.detector import Detector, promised_limit
 
@@ -36,7 +31,6 @@ Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
 ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
 RULES, SLICES = 20, 5
 AT_ONCE = 500
-PEER_DRAWS = 200
 
 
 def of(traffic: Traffic) -> Draw:
@@ -235,102 +229,18 @@ def by_baseline(draws: int, size: int) -> None:
     row(name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def by_intervals(name: str, quantiles: Floats, first: int, draws: int) -> None:
-    """An alarm where the interval of the mean since the start lies below the bar."""
-    began = time.perf_counter()
-
-    def looked(scores: Floats, begin: int) -> Whole:
-        counts = np.arange(1, scores.shape[1] + 1)
-        shares = np.cumsum(scores, axis=1) / counts
-        bar, z = 0.85, quantiles[: len(counts)]
-        # The upper end of Wilson's interval is below the bar where the score test refuses it.
-        below = (bar - shares) * np.sqrt(counts / (bar * (1 - bar))) > z
-        below[:, : max(first - 1, begin)] = False
-        return np.where(below.any(axis=1), below.argmax(axis=1) + 1, 0)
-
-    false, delays = [], []
-    for part in range(0, draws, 100):
-        rng = np.random.default_rng([5, part])
-        many = min(100, draws - part)
-        false.append(looked((rng.random((many, LOOKS)) < 0.85).astype(float), 0) > 0)
-        rate = np.repeat([0.85, 0.75], [BEFORE, MOST])
-        found = looked((rng.random((many, BEFORE + MOST)) < rate).astype(float), BEFORE)
-        delays.append(np.maximum(found - BEFORE, 0))
-    share = float(np.concatenate(false).mean())
-    row(name, share, np.concatenate(delays), time.perf_counter() - began)
-
-
-def by_mapie(draws: int) -> None:
-    began = time.perf_counter()
-
-    def first(right: Floats, begin: int) -> int:
-        monitor = RiskMonitoring("accuracy", test_level=ALPHA, threshold=0.15, warn=False)
-        monitor.update(np.ones(len(right)), right)
-        below = monitor.online_risk_lower_bound_sequence_history > 0.15
-        below[:begin] = False
-        return int(below.argmax()) + 1 if below.any() else 0
-
-    false, delays = 0, []
-    rate = np.repeat([0.85, 0.75], [BEFORE, MOST])
-    for seed in range(draws):
-        rng = np.random.default_rng([6, seed])
-        false += first((rng.random(LOOKS) < 0.85).astype(float), 0) > 0
-        found = first((rng.random(len(rate)) < rate).astype(float), BEFORE)
-        delays.append(max(found - BEFORE, 0))
-    row("MAPIE's RiskMonitoring", false / draws, np.array(delays), time.perf_counter() - began)
-
-
-def divergence(one: float, other: Floats) -> Floats:
-    """Of scores 0 and 1 with a mean from those with another one, in nats (Kullback-Leibler)."""
-    return np.asarray(one * np.log(one / other) + (1 - one) * np.log((1 - one) / (1 - other)))
-
-
-def fastest() -> None:
-    """How fast the evidence of any method that keeps the promise can grow after .85 to .75.
-
-    Where an answer is judged with .10 or .85, whatever it is, the fall looks least like a fall if
-    the answers that are seldom judged are good: it is told from the nearest such stream, whose mean
-    is the bar, by no more than the divergence.
-    """
-    every = float(divergence(0.75, np.array([0.85]))[0])
-    seldom = np.linspace(0.8125, 0.999, 100_000)
-    often = (0.85 - 0.8 * seldom) / 0.2
-    fits = (often > 0) & (often < 1)
-    both = 0.32 * divergence(0.75, seldom[fits]) + 0.68 * divergence(0.75, often[fits])
-    print(
-        f"evidence of any method grows by at most {every:.4f} nats a judged answer, and where "
-        f"probabilities are .10 and .85 by {both.min():.4f}"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--world", default="", help="only rows whose name has these words")
     args = parser.parse_args()
     print(f"{'':52} {'false':>6} {'median':>8} {'p90':>8} {'noticed':>7}")
-    if not args.world:
-        fastest()
     for one in worlds():
         if args.world in one.name:
             measured(one, args.draws)
     for size in (200, 500, 2000):
         if args.world in f"lower limit of a baseline of {size} answers":
             by_baseline(args.draws, size)
-    looks = BEFORE + MOST
-    if args.world in "95 % interval at every look":
-        by_intervals(
-            "95 % interval at every look",
-            np.full(looks, NormalDist().inv_cdf(upper_quantile(0.95))),
-            FIRST_LOOK,
-            args.draws,
-        )
-    if args.world in "sequence of the mean":
-        quantiles = np.array([look_quantile(n, 0.95) for n in range(1, looks + 1)])
-        by_intervals("sequence of the mean", quantiles, FIRST_LOOK, args.draws)
-    if args.world in "MAPIE's RiskMonitoring":
-        warnings.simplefilter("ignore")
-        by_mapie(min(args.draws, PEER_DRAWS))
 
 
 if __name__ == "__main__":

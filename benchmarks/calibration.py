@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from correction import Record, read_lines
+from labelled import Record, records_of
 from numpy.typing import NDArray
 
 import ragstone
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    records = read_lines(arguments.data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
+    records = records_of(arguments.data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
     scores = judged(records)
     for judge in JUDGES:
         frame = units(records, scores[judge])

@@ -11,7 +11,6 @@ into docs/local-judge.md.
 """
 
 import argparse
-import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import labelled as labelled_sets
 from scipy.stats import binomtest
 
 from ragstone.judges.local.claim_support import support
@@ -28,8 +28,7 @@ from ragstone.judges.local.sentences import sentences
 Row = dict[str, Any]
 
 CLAIMS = Path(__file__).parents[1] / "tests" / "judges" / "local" / "contradictions"
-PAGE = Path(__file__).parents[1] / "docs" / "local-judge.md"
-BEGIN, END = "<!-- contradicted: begin -->", "<!-- contradicted: end -->"
+PAGE = "local-judge.md"
 HEAD = ["claims", "n", "true", "precision before", "still called", "of them true",
         "precision after", "true ones lost"]  # fmt: skip
 SOURCES = {
@@ -44,17 +43,12 @@ SOURCES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--write", action="store_true", help=f"rewrite the table in {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"rewrite the table in {PAGE}")
     arguments = parser.parse_args()
-    text = "\n".join(
-        "| " + " | ".join(cells) + " |"
-        for cells in [HEAD, ["---"] * len(HEAD), *table(arguments.data)]
-    )
+    text = labelled_sets.table(HEAD, table(arguments.data))
     print(text)
     if arguments.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        page = f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
-        PAGE.write_text(page, encoding="utf-8")
+        labelled_sets.write_into(PAGE, "contradicted", text)
 
 
 def table(data: Path) -> Iterator[list[str]]:
@@ -168,8 +162,7 @@ def conversation(record: Row) -> str:
 
 @cache
 def records(path: Path) -> dict[str, Row]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return {record["id"]: record for record in map(json.loads, lines)}
+    return {record["id"]: record for record in labelled_sets.records_of(path)}
 
 
 if __name__ == "__main__":

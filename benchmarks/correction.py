@@ -1,70 +1,42 @@
-"""How often corrected rates hold the truth, how wide they are, and how well judges agree.
+"""How often corrected rates hold the truth, and how wide they are beside labels alone.
 
-    python benchmarks/correction.py settings [--draws 1000] [--seed 1]
-    python benchmarks/correction.py evouna [--data ../shared/data] [--draws 500]
-    python benchmarks/correction.py graded [--data ../shared/data] [--draws 500]
-    python benchmarks/correction.py agreement [--draws 500]
-    python benchmarks/correction.py llmjudge [--data ../shared/data]
+    python benchmarks/correction.py [--draws 1000] [--seed 1]
 
-``settings`` draws 2,000 judged rows of a known rate, some of them labelled, and counts how many
-95 % intervals of ``poststratify`` hold the rate, and of what ``favoured`` chooses by
-design; widths are beside Wilson's from the labels alone, and beside square-and-add, the other way
-of joining the verdicts. Then the same with five answers to each of 400 questions, 40 of them
-labelled whole, whose answers correlate by .33.
-
-``evouna`` takes 17,306 answers that people judged, as if they had judged 50 or 200 of them, or the
-answers to 40 questions, and corrects two judges: whether a gold answer is contained in the answer,
-and Ragstone's local judge. ``graded`` does so for means of grades: 2,000 rows drawn from those that
-people graded, 200 of them labelled, against the mean of all. Of MTRAG faithfulness, 1 to 4, beside
-two published scores; of BEGIN attribution, full 1, generic .5 and none 0, beside the share of the
-answer's words that its context has. ``agreement`` draws two annotators of items in 40 clusters of
-5, who are right with .85 on average, but alike within a cluster, and counts how often intervals of
-kappa and alpha hold the truth, with the clusters and without. ``llmjudge`` ranks 33 LLM judges of
-relevance by their agreement with people on 10 queries, and corrects how many passages they call
-relevant.
+Draws 2,000 judged rows of a known rate, some of them labelled, and counts how many 95 % intervals
+of ``poststratify`` hold the rate, and of what ``favoured`` chooses by design; widths are beside
+Wilson's from the labels alone, and beside square-and-add, the other way of joining the verdicts.
+Then the same with five answers to each of 400 questions, 40 of them labelled whole, whose answers
+correlate by .33.
 """
 
 import argparse
-import gzip
-import json
-import re
-import string
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.stats import mean_interval, t_quantile
-from ragstone.stats.agreement.coefficients import (
-    CoefficientName,
-    agreement_coefficients,
-    kappa_with_interval,
-)
+from ragstone.stats import t_quantile
 from ragstone.stats.cluster_means import HALF_CLUSTER
+<<<<<<< HEAD
 from ragstone.stats.correction.corrected import EXPECTED, Corrected, joined_strata
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+=======
+from ragstone.stats.correction.corrected import EXPECTED
+>>>>>>> d74c802e (Keep the benchmarks that a page, a test or a limit rests on)
 from ragstone.stats.correction.poststratified import (
     design_effect,
-    poststratify,
     row_share_variance,
     stratified_wilson_ends,
     stratum_rates,
 )
-from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, favoured, prediction_powered
+from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Record = dict[str, Any]
 Ends = tuple[Floats, Floats]
 
 JUDGED = 2000
-GRADES = 200
-ATTRIBUTION = {"full": 1.0, "generic": 0.5}
 Z = NormalDist().inv_cdf(0.975)
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
 QUESTIONS, LABELLED_QUESTIONS, ANSWERS, ICC = 400, 40, 5, 0.33
@@ -83,26 +55,11 @@ class Measured:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["settings", "evouna", "graded", "agreement", "llmjudge"])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=None)
+    parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    match arguments.what:
-        case "settings":
-            settings(arguments.draws or 1000, arguments.seed)
-        case "evouna":
-            evouna(arguments.data, arguments.draws or 500, arguments.seed)
-        case "graded":
-            graded(arguments.data, arguments.draws or 500, arguments.seed)
-        case "agreement":
-            agreement(arguments.draws or 500, arguments.seed)
-        case _:
-            llmjudge(arguments.data, arguments.seed)
-
-
-def settings(draws: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    draws = arguments.draws
+    rng = np.random.default_rng(arguments.seed)
     accuracies, sizes = np.arange(0.80, 0.985, 0.01), range(50, 301, 25)
     print(f"Independent rows, {JUDGED} judged, n = 50 to 300, {draws} draws each:")
     print(
@@ -160,7 +117,11 @@ def draw(rate: float, accuracy: float, n: int, draws: int, rng: np.random.Genera
 
 
 def verdicts(
-    rows: int | Ints, rate: float | Floats, accuracy: float, draws: Any, rng: np.random.Generator
+    rows: int | Ints,
+    rate: float | Floats,
+    accuracy: float,
+    draws: int | None,
+    rng: np.random.Generator,
 ) -> tuple[Ints, Ints, Ints]:
     """Positives that are called so, positives that are not, negatives that are."""
     true = rng.binomial(rows, rate, draws)
@@ -272,11 +233,9 @@ def clustered(
     )
     sums = positives[:, first].sum(axis=-1)
     alone = sums.sum(axis=-1) / n
+    residuals = (sums - ANSWERS * alone[:, None]) / n
     alone_effect = design_effect(
-        np.ones((draws, 1)),
-        alone[:, None],
-        np.full((draws, 1), float(n)),
-        (sums - ANSWERS * alone[:, None]) / n,
+        np.ones((draws, 1)), alone[:, None], np.full((draws, 1), float(n)), residuals
     )
     labels = wilson_of(alone, n / alone_effect, t)
     return measured(ends, labels, rate), measured(naive, labels, rate)
@@ -295,6 +254,7 @@ def measured(ends: Ends, labels: Ends, truth: float) -> Measured:
     return Measured(coverage, float((high - low).mean() / (labels[1] - labels[0]).mean()))
 
 
+<<<<<<< HEAD
 @dataclass(frozen=True, slots=True)
 class Judged:
     """Answers of one source: verdicts of both judges, people's, and the question of each."""
@@ -578,5 +538,7 @@ def read_lines(path: Path) -> list[Record]:
         return [json.loads(line) for line in lines]
 
 
+=======
+>>>>>>> d74c802e (Keep the benchmarks that a page, a test or a limit rests on)
 if __name__ == "__main__":
     main()

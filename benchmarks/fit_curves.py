@@ -10,7 +10,6 @@ draws docs/reliability.svg.
 """
 
 import argparse
-import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from labelled import DOCS, Record, records_of, table, write_into
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -35,13 +35,10 @@ from ragstone.judges.local.response_type import response_type
 from ragstone.models import Encoder, open_encoder
 from ragstone.stats import wilson
 
-Record = dict[str, Any]
 Features = dict[str, float]
 Floats = NDArray[np.float64]
 
 CURVES = Path(__file__).parents[1] / "src/ragstone/judges/local/curves.json"
-DOCS = Path(__file__).parents[1] / "docs"
-BEGIN, END = "<!-- held out: begin -->", "<!-- held out: end -->"
 FOLDS = 5
 RIDGE = 0.015
 FITTED_ON = [
@@ -121,9 +118,7 @@ def main() -> None:
     if arguments.write:
         told = {"encoder": encoder.name, "fitted_on": FITTED_ON, "curves": curves}
         CURVES.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        before, rest = (DOCS / "local-judge.md").read_text(encoding="utf-8").split(BEGIN)
-        page = f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
-        (DOCS / "local-judge.md").write_text(page, encoding="utf-8")
+        write_into("local-judge.md", "held out", text)
         drawn = picture(
             [
                 *panels("Support", supported, ("BEGIN", "WiCE", "MTRAG"), of("support", seen)),
@@ -136,11 +131,6 @@ def main() -> None:
 # Rows -----------------------------------------------------------------------------------------
 
 
-def read(path: Path) -> list[Record]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
     """Answers of MTRAG, BEGIN and WiCE that make claims, a part for each claim."""
     aligner = Aligner(encoder)
@@ -149,7 +139,7 @@ def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
         ("BEGIN", "faithfulness_begin/pairs.jsonl.gz"),
         ("WiCE", "faithfulness_wice/claims.jsonl.gz"),
     ):
-        for _, records in groupby(read(data / file), lambda record: record["contexts"]):
+        for _, records in groupby(records_of(data / file), lambda record: record["contexts"]):
             mine = [one for one in records if faithful(name, one) is not None]
             made = [claims_of(one["answer"]) for one in mine]
             if not mine:
@@ -198,8 +188,8 @@ def document(name: str, record: Record) -> str:
 
 def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
     """Answers of EVOUNA and NQ301 (never fitted on) that give one, a part for each reference."""
-    evouna = read(data / "answer_correctness_evouna/verdicts.jsonl.gz")
-    nq301 = read(data / "answer_correctness_nq301/verdicts.jsonl.gz")
+    evouna = records_of(data / "answer_correctness_evouna/verdicts.jsonl.gz")
+    nq301 = records_of(data / "answer_correctness_nq301/verdicts.jsonl.gz")
     for start in range(0, len(evouna) + len(nq301), 500):
         block = [*evouna, *nq301][start : start + 500]
         pairs = [
@@ -240,14 +230,14 @@ def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
 def relevance_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
     """Sentences of WiCE's pages and of CLAPNQ's passages, a part for each."""
     lists: list[tuple[str, str, str, list[str], list[bool]]] = []
-    for record in read(data / "faithfulness_wice/claims.jsonl.gz"):
+    for record in records_of(data / "faithfulness_wice/claims.jsonl.gz"):
         sets = record["labels"]["supporting_sets"]
         if any(sets):
             picked = {place for one in sets for place in one}
             texts = record["contexts"]
             labels = [place in picked for place in range(len(texts))]
             lists.append(("WiCE", record["meta"]["title"], record["answer"], texts, labels))
-    for record in read(data / "abstention_clapnq/questions.jsonl.gz"):
+    for record in records_of(data / "abstention_clapnq/questions.jsonl.gz"):
         picked = {place for one in record["labels"]["selected_sentences"] or [] for place in one}
         texts = record["meta"]["sentences"]
         if picked:
@@ -461,10 +451,6 @@ def grade_lines(rows: Sequence[Row], score: Floats) -> Iterator[list[str]]:
     for data in dict.fromkeys(name):
         graded = [(name == data) & (grade == one) for one in range(4)]
         yield [str(data), *(f"{label[one].mean():.2f} of {one.sum():,}" for one in graded)]
-
-
-def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
 def auroc(score: Floats, label: NDArray[np.bool_]) -> float:

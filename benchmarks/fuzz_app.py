@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzz_intake import LIMITS, REDACTION, body_of, memory, mutated
+from fuzz_intake import LIMITS, REDACTION, body_of, memory
+from mutations import changed_bytes
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import PATHS, IntakeApp, make_intake
@@ -137,7 +138,7 @@ def request_of(seed: int, number: int) -> FuzzedRequest:
         pack = gzip.compress if headers["content-encoding"] == "gzip" else zlib.compress
         body = pack(body)
         if drawn.random() < 0.3:
-            body = mutated(drawn, body)
+            body = changed_bytes(body, drawn)
     method = "POST"
     if drawn.random() < 0.1:
         match drawn.randrange(5):

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
+from mutations import changed_bytes
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
@@ -214,35 +215,17 @@ SORTS = (
 )
 
 
-def mutated(drawn: random.Random, body: bytes) -> bytes:
-    """The body with a few faults in it, or random bytes in its place."""
-    if drawn.random() < 0.05:
-        return drawn.randbytes(drawn.randrange(300))
-    raw = bytearray(body)
-    for _ in range(drawn.choice((0, 1, 1, 2))):
-        at = drawn.randrange(len(raw) + 1)
-        end = min(len(raw), at + drawn.randrange(1, 40))
-        match drawn.randrange(6):
-            case 0 if at < len(raw):
-                raw[at] ^= 1 << drawn.randrange(8)
-            case 1:
-                del raw[at:end]
-            case 2:
-                raw[at:at] = raw[at:end] * drawn.randrange(1, 20)
-            case 3:
-                raw[at:at] = drawn.choice(TOKENS) * drawn.choice((1, 1, 2, 300))
-            case 4:
-                raw[at:end] = drawn.randbytes(end - at)
-            case 5:
-                del raw[at:]
-    return bytes(raw)
-
-
 def body_of(seed: int, number: int) -> tuple[Sort, bytes]:
     """The body with that number, and its sort."""
     drawn = random.Random(f"{seed} {number}")
     sort = SORTS[number % len(SORTS)]
-    return sort, mutated(drawn, sort.whole(drawn))
+    body = sort.whole(drawn)
+    match drawn.randrange(20):
+        case 0:
+            return sort, drawn.randbytes(drawn.randrange(300))
+        case chosen if chosen < 6:
+            return sort, body
+    return sort, changed_bytes(body, drawn, TOKENS)
 
 
 def outcome(sort: Sort, body: bytes) -> str:

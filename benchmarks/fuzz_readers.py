@@ -1,14 +1,13 @@
 """Mutated files through every reader: none may end as a bug, hang, or take the machine's memory.
 
-    python benchmarks/fuzz_readers.py [--files 20000] [--seed 1] [--workers 2] [--only FORMAT]
+    python benchmarks/fuzz_readers.py [--files 20000] [--seed 1] [--only FORMAT]
 
-Small whole files of every format that Ragstone reads are mutated (bits, pieces, lengths,
-words, values, gzip) and read in worker processes, one after the other. Each file ends as read, as
-bad input, or as one of the failures below. A tenth of what could be read is also evaluated.
+Small whole files of every format that Ragstone reads are mutated and read in other processes. Each
+file ends as read, as bad input, or as one of these failures. A tenth of what could be read is also
+evaluated.
 
 - bug: any exception but those that the command line answers with exit status 2
-- died: the worker was killed or aborted
-- hang: more than 20 s of processor time
+- died: the process was killed or aborted, or took more than 20 s of processor time
 - memory: reading it took more than 256 MB and four times the unpacked file, on top of what the
   process held before
 
@@ -34,10 +33,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing.connection import Connection
+from multiprocessing.queues import SimpleQueue as Queue
 from pathlib import Path
 
 import polars as pl
+from mutations import changed_bytes, changed_json
 
 from ragstone import evaluate
 from ragstone.analysis.composite_weights.preferences import read_opinions
@@ -56,7 +56,7 @@ EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
 MB = 1 << 20
 ALLOWED_MEMORY = 256 * MB
 TIMES_UNPACKED = 4
-SECONDS = 20.0
+SECONDS = 20
 """Of the processor. One file takes milliseconds."""
 CEILING = 8 << 30
 """Of a worker's address space, so that a failure does not take the machine with it."""
@@ -86,8 +86,6 @@ class Outcome:
 
     sort: str
     words: str = ""
-    peak: int = 0
-    unpacked: int = 0
 
 
 def data_set(path: Path) -> None:
@@ -166,9 +164,8 @@ def formats() -> dict[str, Format]:
         for i in range(8)
     ).encode()  # fmt: skip
     table = io.BytesIO()
-    pl.DataFrame({"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]}).write_parquet(
-        table
-    )
+    label_rows = {"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]}
+    pl.DataFrame(label_rows).write_parquet(table)
     rubric = (
         b'[politeness]\nabout = "How polite?"\nsees = ["answer"]\nsteps = ["Read."]\n'
         b'points = [{value = 0, means = "rude"}, {value = 1.0, means = "polite"}]\n'
@@ -227,143 +224,19 @@ def void(_: object) -> None:
 
 # What is done to a file.
 
-WORDS = (
-    b"\0", b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"\xed\xa0\x80", b"\\ud800", b"\\udc00",
-    b"\\u0000", b"NaN", b"Infinity", b"-0", b"1e999", b"1e-999", b"-1", b"9" * 25, b"9" * 5000,
-    b"0." + b"1" * 400, b"null", b"true", b"[]", b"{}", b'""', b"[" * 300, b'{"a":' * 300,
-    b"[" * 20_000, b'"', b"'", b"\\", b",", b"\n", b"\r", b"\r\n", b"\t", b";", b"\x1b[31m",
-    "\u202e\u2066".encode(), "\U0001f600".encode(), "\u0660".encode(), "\u00b2".encode(),
-    b"a" * 70_000, b'["a", "b"]', b"['a', 'b']", b"labels.", b"labels.a.b", b"slices.x", b"id",
-    b"__proto__", b"\x1f\x8b", b"PAR1", b"ARROW1", b"0x10", b"1_000", b"1979-05-27T07:32:00Z",
-    b"inf", b"nan", b"Q0", b"query-id",
-)  # fmt: skip
-"""What files of other people hold, or an attacker puts there."""
 
-NUMBERS = (0, 1, -1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40)
-VALUES: tuple[object, ...] = (
-    None, True, 0, -1, 10**30, 10**400, 0.5, "", "a", "\ud800", "x\x00y", [], {}, [[]], [None], [1],
-    {"a": 1}, {"": None}, ["a"], [["a", "b"]], [{"id": "a", "text": "b"}], {"id": 1}, "[\"a\"]",
-    "{", float("nan"), float("inf"), "9" * 5000,
-)  # fmt: skip
-
-
-def mutated(content: bytes, name: str, random: random.Random) -> bytes:
-    """The file with one to six changes; of a compressed file, often of what is inside."""
-    if name.endswith(".gz") and random.random() < 0.6:
-        inside = mutated(gzip.decompress(content), name.removesuffix(".gz"), random)
+def mutated(content: bytes, name: str, draw: random.Random) -> bytes:
+    """The file with some changes; of a compressed file, often of what is inside."""
+    if name.endswith(".gz") and draw.random() < 0.6:
+        inside = mutated(gzip.decompress(content), name.removesuffix(".gz"), draw)
         return gzip.compress(inside, 1, mtime=0)
-    if b"{" in content[:1] + content[-3:] and random.random() < 0.4:
+    if b"{" in content[:1] + content[-3:] and draw.random() < 0.4:
         with suppress(ValueError):
-            return _values_changed(content, random)
-    changed = bytearray(content)
-    for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
-        random.choice(CHANGES)(changed, random)
-    if name.endswith(".gz") and random.random() < 0.1:
-        changed += gzip.compress(bytes(random.choice((10, 1000, 64)) * MB // 8), 1, mtime=0)
-    return bytes(changed)
-
-
-def _place(content: bytearray, random: random.Random) -> int:
-    return random.randrange(len(content) + 1)
-
-
-def _flip(content: bytearray, random: random.Random) -> None:
-    for _ in range(random.choice((1, 1, 2, 8, 64))):
-        if content:
-            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-
-
-def _set(content: bytearray, random: random.Random) -> None:
-    if content:
-        content[random.randrange(len(content))] = random.choice((0, 0x7F, 0x80, 0xFF, 34, 44, 10))
-
-
-def _cut(content: bytearray, random: random.Random) -> None:
-    del content[_place(content, random) :]
-
-
-def _remove(content: bytearray, random: random.Random) -> None:
-    start = _place(content, random)
-    del content[start : start + random.choice((1, 4, 16, 200, 5000))]
-
-
-def _insert(content: bytearray, random: random.Random) -> None:
-    at = _place(content, random)
-    content[at:at] = random.choice(WORDS)
-
-
-def _overwrite(content: bytearray, random: random.Random) -> None:
-    at, word = _place(content, random), random.choice(WORDS)
-    content[at : at + len(word)] = word
-
-
-def _repeat(content: bytearray, random: random.Random) -> None:
-    start = _place(content, random)
-    piece = content[start : start + random.choice((1, 16, 200, 4000))]
-    at = _place(content, random)
-    content[at:at] = piece * random.choice((1, 2, 50))
-
-
-def _swap(content: bytearray, random: random.Random) -> None:
-    a, b = _place(content, random), _place(content, random)
-    size = random.choice((1, 4, 32))
-    content[a : a + size], content[b : b + size] = content[b : b + size], content[a : a + size]
-
-
-def _number(content: bytearray, random: random.Random) -> None:
-    """A length, an offset or a count that lies."""
-    size = random.choice((2, 4, 8))
-    if len(content) > size:
-        at = random.randrange(len(content) - size)
-        order = random.choice(("little", "big"))
-        number = random.choice(NUMBERS) % (1 << 8 * size)
-        content[at : at + size] = number.to_bytes(size, "little" if order == "little" else "big")
-
-
-def _field(content: bytearray, random: random.Random) -> None:
-    """Another word in place of one: a number, a name or a text."""
-    found = list(re.finditer(rb"[\w.]+", bytes(content[:200_000])))
-    if found:
-        one = random.choice(found)
-        content[one.start() : one.end()] = random.choice(WORDS)
-
-
-def _lines(content: bytearray, random: random.Random) -> None:
-    lines = bytes(content).split(b"\n")
-    random.shuffle(lines)
-    content[:] = b"\n".join(lines)
-
-
-CHANGES = (_flip, _set, _cut, _remove, _insert, _overwrite, _repeat, _swap, _number, _field, _field,
-           _lines)  # fmt: skip
-
-
-def _values_changed(content: bytes, random: random.Random) -> bytes:
-    """JSON of the same shape with other values in it."""
-    lines = content.decode().splitlines() if content.startswith(b"{") else [content.decode()]
-    at = random.randrange(len(lines))
-    value = json.loads(lines[at])
-    for _ in range(random.choice((1, 2, 5))):
-        value = _with_other(value, random)
-    lines[at] = json.dumps(value)
-    return "\n".join(lines).encode()
-
-
-def _with_other(value: object, random: random.Random) -> object:
-    if isinstance(value, dict) and value and random.random() < 0.9:
-        key = random.choice(list(value))
-        sort = random.randrange(8)
-        if sort == 0:
-            return {name: part for name, part in value.items() if name != key}
-        if sort == 1:
-            return {**value, random.choice(WORDS).decode("latin-1"): random.choice(VALUES)}
-        return {**value, key: _with_other(value[key], random)}
-    if isinstance(value, list) and value and random.random() < 0.8:
-        at = random.randrange(len(value))
-        if random.randrange(8) == 0:
-            return [*value, *value[:at]]
-        return [*value[:at], _with_other(value[at], random), *value[at + 1 :]]
-    return random.choice(VALUES)
+            return changed_json(content.decode(), draw).encode()
+    changed = changed_bytes(content, draw)
+    if name.endswith(".gz") and draw.random() < 0.1:
+        changed += gzip.compress(bytes(draw.choice((10, 1000, 64)) * MB // 8), 1, mtime=0)
+    return changed
 
 
 # What becomes of it.
@@ -388,10 +261,7 @@ def _unpacked_size(content: bytes) -> int:
     if content[:2] != b"\x1f\x8b":
         return len(content)
     size = 0
-    with (
-        suppress(OSError, EOFError, zlib.error),
-        gzip.GzipFile(fileobj=io.BytesIO(content)) as file,
-    ):
+    with suppress(OSError, EOFError, zlib.error), gzip.open(io.BytesIO(content)) as file:
         while (piece := file.read(MB)) and size < MOST_UNPACKED:
             size += len(piece)
     return size
@@ -418,7 +288,7 @@ def tried(name: str, number: int, seed: int, *, raising: bool = False) -> Outcom
         peak = _memory("VmHWM") - before
         if sort != "bug" and peak > ALLOWED_MEMORY + TIMES_UNPACKED * unpacked:
             sort, words = "memory", f"{peak / MB:.0f} MB for {unpacked / MB:.1f} MB"
-        return Outcome(sort, words, peak, unpacked)
+        return Outcome(sort, words)
 
 
 def _evaluated(path: Path) -> None:
@@ -445,125 +315,65 @@ def _memory(field: str) -> int:
 # Many files.
 
 
-def _worker(pipe: Connection, seed: int) -> None:
+def try_many(jobs: list[tuple[str, int]], seed: int, results: "Queue[Outcome]") -> None:
+    """Read files one after the other, in a process that ends when a file hangs."""
+    os.environ["RUST_BACKTRACE"] = "0"  # writing them takes longer than all else
     resource.setrlimit(resource.RLIMIT_AS, (CEILING, CEILING))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    for name, number in iter(pipe.recv, None):
-        pipe.send(tried(name, number, seed))
+    for name, number in jobs:
+        until = int(time.process_time() + SECONDS) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+        results.put(tried(name, number, seed))
 
 
-class Worker:
-    """A process that reads one file after the other, and is replaced when it fails."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._begin()
-
-    def _begin(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_worker, args=(other, self._seed), daemon=True)
-        self.process.start()
-        other.close()
-        self.job: tuple[str, int] | None = None
-        self.done = 0
-
-    def give(self, job: tuple[str, int]) -> None:
-        if self.done >= FILES_A_WORKER:
-            self.end()
-            self._begin()
-        self.job, self._began = job, self._seconds()
-        self.pipe.send(job)
-
-    def outcome(self) -> Outcome | None:
-        """What became of the file; None while it is read."""
-        try:
-            if self.pipe.poll():
-                self.done += 1
-                outcome: Outcome = self.pipe.recv()
-                return outcome
-        except (EOFError, ConnectionResetError):
-            self.process.join(10)
-            words = f"exit code {self.process.exitcode}"
-            self._begin()
-            return Outcome("died", words)
-        if self._seconds() - self._began > SECONDS:
-            self.end()
-            self._begin()
-            return Outcome("hang", f"over {SECONDS:.0f} s of the processor")
-        return None
-
-    def _seconds(self) -> float:
-        with suppress(OSError, IndexError, ValueError):
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return 0.0
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.join()
-
-
-def jobs(files: int, only: list[str]) -> Iterator[tuple[str, int]]:
-    """Formats in turn, each file once."""
-    names = [name for name in formats() if not only or name in only]
-    for number in range(files):
-        yield names[number % len(names)], number // len(names)
+def outcomes(jobs: list[tuple[str, int]], seed: int) -> Iterator[tuple[tuple[str, int], Outcome]]:
+    """What becomes of each file; a process that died is replaced."""
+    context = multiprocessing.get_context("spawn")
+    while jobs:
+        results = context.SimpleQueue()
+        process = context.Process(target=try_many, args=(jobs[:FILES_A_WORKER], seed, results))
+        process.start()
+        done = 0
+        while done < min(FILES_A_WORKER, len(jobs)):
+            if not results.empty():
+                yield jobs[done], results.get()
+                done += 1
+            elif not process.is_alive() and results.empty():
+                yield jobs[done], Outcome("died", f"exit code {process.exitcode}")
+                done += 1
+                break
+            else:
+                time.sleep(0.002)
+        process.join()
+        jobs = jobs[done:]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", action="append", default=[], choices=list(formats()))
     parser.add_argument("--again", metavar="FORMAT:NUMBER")
-    given = parser.parse_args()
-    if given.again:
-        name, _, number = given.again.rpartition(":")
-        print(tried(name, int(number), given.seed, raising=True))
+    arguments = parser.parse_args()
+    if arguments.again:
+        name, _, number = arguments.again.rpartition(":")
+        print(tried(name, int(number), arguments.seed, raising=True))
         return
-    os.environ["RUST_BACKTRACE"] = "0"  # writing them takes longer than all else
-    started = time.perf_counter()
+    names = arguments.only or list(formats())
+    jobs = [(names[n % len(names)], n // len(names)) for n in range(arguments.files)]
     counts: dict[str, Counter[str]] = {}
-    failures: list[str] = []
-    highest = Outcome("read")
-    waiting = jobs(given.files, given.only)
-    workers = [Worker(given.seed) for _ in range(given.workers)]
-    busy = list(workers)
-    for worker in workers:
-        worker.give(next(waiting))
-    total = 0
-    while busy:
-        for worker in list(busy):
-            job = worker.job
-            outcome = worker.outcome()
-            if outcome is None or job is None:
-                continue
-            total += 1
-            if total % 1000 == 0:
-                print(f"{total:,} files, {len(failures)} failures", file=sys.stderr, flush=True)
-            counts.setdefault(job[0], Counter())[outcome.sort] += 1
-            highest = max(
-                highest, outcome, key=lambda one: one.peak - TIMES_UNPACKED * one.unpacked
-            )
-            if outcome.sort not in ("read", "refused"):
-                failures.append(f"{outcome.sort}  {job[0]}:{job[1]}  {outcome.words}")
-                print(failures[-1], flush=True)
-            if (following := next(waiting, None)) is None:
-                worker.end()
-                busy.remove(worker)
-            else:
-                worker.give(following)
-        time.sleep(0.002)
-    sorts = ("read", "refused", "bug", "died", "hang", "memory")
+    failures = 0
+    for (name, number), outcome in outcomes(jobs, arguments.seed):
+        counts.setdefault(name, Counter())[outcome.sort] += 1
+        if outcome.sort not in ("read", "refused"):
+            failures += 1
+            print(f"{outcome.sort}  {name}:{number}  {outcome.words}", flush=True)
+    sorts = ("read", "refused", "bug", "died", "memory")
     print(f"{'format':<16}" + "".join(f"{sort:>9}" for sort in sorts))
-    for name, found in counts.items():
-        print(f"{name:<16}" + "".join(f"{found[sort]:>9,}" for sort in sorts))
-    print(f"{total:,} files, seed {given.seed}, in {time.perf_counter() - started:,.0f} s: "
-          f"{len(failures):,} failures. Highest peak: {highest.peak / MB:.0f} MB "
-          f"for {highest.unpacked / MB:.1f} MB unpacked.")  # fmt: skip
-    sys.exit(1 if failures else 0)
+    for name, count in counts.items():
+        print(f"{name:<16}" + "".join(f"{count[sort]:>9,}" for sort in sorts))
+    print(f"{len(jobs):,} files, seed {arguments.seed}: {failures:,} failures")
+    sys.exit(failures > 0)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ speed     MTRAG's 249 answers, each by its own contexts and another one at each 
           model where that is not on the machine, which is told.
 stream    A held sentence once its end is known, by contexts that were read before.
 ranking   AUROC of faithful answers: BEGIN's labelled rows, all of them, and MTRAG's. An answer
-          without claims gets 0. The share of words is that of local_judge.py.
+          without claims gets 0. The share of words is the naive judge of local_judge.py.
 long      Answers and contexts of 1 MB, 5,000 contexts: time of one `assess` (its deadline is 1 s).
 memory    Assessments of answers and contexts that are new each time, a tenth of their words made
           up: memory after each tenth of them.
@@ -29,7 +29,6 @@ RAGGround's environment is made once, in .venv/peers, from peers-guard.txt, unle
 """
 
 import argparse
-import gzip
 import json
 import logging
 import os
@@ -48,7 +47,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from local_judge import word_share
+from labelled import Record, records_of, word_share
 
 import ragstone
 from ragstone.data import cornwall
@@ -56,7 +55,6 @@ from ragstone.guard import Checks, Guard, assess_stream
 from ragstone.judges.local.text_terms import tokens
 from ragstone.stats import auroc
 
-Record = dict[str, Any]
 Milliseconds = list[float]
 
 MTRAG = "rag_quality_mtrag/answers.jsonl.gz"
@@ -90,9 +88,7 @@ class GuardBench:
 
     def rows(self, name: str) -> list[Record]:
         """Records of a labelled set that have an answer."""
-        with gzip.open(self.data / name, "rt", encoding="utf-8") as lines:
-            records = [json.loads(line) for line in lines]
-        return [record for record in records if record["answer"]]
+        return [record for record in records_of(self.data / name) if record["answer"]]
 
 
 def main() -> None:

@@ -76,12 +76,7 @@ def main() -> None:
     given = parser.parse_args()
     with store(given.postgres) as (place, server):
         found = kept(place, given.kills, given.seed, server)
-    print(f"acknowledged        {found.acknowledged:,} traces")
-    print(f"server killed       {found.kills}")
-    print(f"database restarted  {found.restarts}")
-    print(f"batches sent again  {found.repeated}")
-    print(f"other replies       {found.others}")
-    print(f"lost                {found.lost}")
+    print(found)
     sys.exit(1 if found.lost or found.others or not found.acknowledged else 0)
 
 

@@ -1,12 +1,12 @@
-"""Judging by LLM beside Ragas and DeepEval: calls, tokens, speed, loss, resumption and memory.
+"""Judging by LLM beside Ragas and DeepEval: calls, tokens and speed.
 
     python benchmarks/judges.py [--bench ../shared/bench] [--only calls,cpu,…] [--out judges.json]
 
 Seven metrics each, on the same synthetic examples (a question, an answer of four sentences, ten
 contexts of 150 words, a reference) and the same mock judge on this machine, which gives replies
-that fit the schema, draws faults from a seed and counts. Ours runs as a user calls it, `ragstone
+that fit the schema, and counts. Ours runs as a user calls it, `ragstone
 evaluate` in a process of its own with nothing cached; a peer as its documentation calls it, and
-only a peer that gives all of its scores where no faults are served has figures. All is measured
+only a peer that gives all of its scores has figures. All is measured
 from outside: the mock's counts, the wall clock, and what the system says of the child.
 The peers' environments are made once, in .venv/peers, from peers-ragas.txt and
 peers-deepeval.txt, unless --ragas-python and --deepeval-python name interpreters that have them.
@@ -20,18 +20,10 @@ calls       50 examples, 50 ms a call. Chats an example; ours also with the lean
             items of the last task in a question; the others are asked about alone.
 cpu         0 ms. Processor ms a call, as the slope between 50 and 500 examples (peers: 50 and
             150); start-up is what is left at no calls. Median of --repeats.
-wall        50 ms, 300 examples (peers: the 50 of `calls`). The mock's span from first request to
-            last reply, over calls × 50 ms / 16. Median of --repeats.
 rate        100 ms, 256 in flight, 2,000 examples; ours on one core, the mock on another. Calls
             over span (peers: 0 ms, 16 in flight, from `cpu`, not held to one core). Median.
-faults      20 ms; 5 % of the chats get 429, 5 % a reply cut off, 2 % none; time-out 8 s, seed
-            --seed. Scores lost of all, with 20 examples, and ours with 200.
-kill        50 ms, 50 examples. Killed with −9 when half of its calls are in, and started again.
-            Calls sent in both runs less those of an undisturbed one, beside those that the mock
-            was at work on at the kill.
-memory      0 ms, 64 in flight, 10,000 examples, ours alone. Peak resident memory.
 
-A quiet machine with two cores is needed for `cpu`, `wall` and `rate`. Prints one Markdown table
+A quiet machine with two cores is needed for `cpu` and `rate`. Prints one Markdown table
 with the notes to it, and writes all counts as JSON.
 """
 
@@ -39,22 +31,17 @@ import argparse
 import json
 import os
 import platform
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from against_mock import (
-    FAULTS,
-    SERVED,
     Child,
-    Killed,
     Seen,
     evaluate_command,
     loaded,
@@ -67,7 +54,6 @@ import ragstone
 OURS, RAGAS, DEEPEVAL = "Ragstone", "Ragas", "DeepEval"
 PEERS = {RAGAS: "ragas", DEEPEVAL: "deepeval"}
 CONTEXTS = 10
-NO_FAULTS: Mapping[str, float] = {}
 SCORED = (0, 4)
 PEER_METRICS = 7
 DIFFERS = {
@@ -90,12 +76,7 @@ ROWS = {
     "… lean plan, schema before": "7,500",
     "CPU ms a call": "1.0",
     "start-up, CPU s": "0.8",
-    "wall over the latency floor": "1.3×",
     "calls a second from one core": "at least 900",
-    "scores lost, 20 examples": "0",
-    "scores lost, 200 examples": "0",
-    "calls sent again after kill −9": "those in flight",
-    "peak memory, MB": "1,500",
 }
 """Each row with its limit for ours."""
 
@@ -108,7 +89,6 @@ class Bench:
     scratch: Path
     pythons: Mapping[str, str]
     repeats: int
-    seed: int
     cells: dict[tuple[str, str], str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
@@ -117,7 +97,7 @@ class Bench:
 
     def set(self, row: str, who: str, cell: str) -> None:
         """Enter a figure; of a peer that did not do all of the work there is none."""
-        if who in self.incomplete and not row.startswith("scores lost"):
+        if who in self.incomplete:
             cell = f"none: {self.incomplete[who]}"
         self.cells[row, who] = cell
         print(f"  {row}: {who} {cell}", file=sys.stderr)
@@ -144,28 +124,25 @@ class Bench:
         examples: int,
         *,
         latency_ms: float,
-        faults: Mapping[str, float] = NO_FAULTS,
         systems: int = 1,
         concurrency: int = 16,
         cores: tuple[int, int] | None = None,
-        timeout: float = 30,
         plan: str = "isolated",
         schema: str = "strict",
     ) -> Seen:
         """One run of ours against a fresh mock; ``cores`` are its own and the mock's."""
         folder = self.fresh()
-        with mock(self.folder, seed=self.seed, latency_ms=latency_ms, **faults) as server:
+        with mock(self.folder, latency_ms=latency_ms) as server:
             if cores is not None:
                 server.pin(cores[1])
             command = evaluate_command(
                 self.data(examples, systems), folder / "run", server.url,
-                concurrency=concurrency, timeout=timeout, plan=plan, schema=schema,
+                concurrency=concurrency, plan=plan, schema=schema,
             )  # fmt: skip
             core = None if cores is None else cores[0]
             seen = Child(command, folder, server, core).end_well(SCORED)
         how = {"examples": examples, "systems": systems, "concurrency": concurrency,
-               "timeout": timeout, "plan": plan, "schema": schema, "latency_ms": latency_ms,
-               **faults}  # fmt: skip
+               "plan": plan, "schema": schema, "latency_ms": latency_ms}  # fmt: skip
         return self.keep(part, OURS, how, seen)
 
     def peer(
@@ -175,28 +152,21 @@ class Bench:
         examples: int,
         *,
         latency_ms: float,
-        faults: Mapping[str, float] = NO_FAULTS,
-        timeout: int | None = None,
     ) -> Seen:
         """One run of a peer against a fresh mock."""
         folder = self.fresh()
-        with mock(self.folder, seed=self.seed, latency_ms=latency_ms, **faults) as server:
-            command = self.peer_command(who, examples, server.url, timeout)
-            statuses = (0, -signal.SIGKILL) if faults else (0,)
-            seen = Child(command, folder, server).end_well(statuses, PEER_LIMIT)
-        how = {"examples": examples, "timeout": timeout, "latency_ms": latency_ms, **faults}
+        with mock(self.folder, latency_ms=latency_ms) as server:
+            command = self.peer_command(who, examples, server.url)
+            seen = Child(command, folder, server).end_well((0,), PEER_LIMIT)
+        how = {"examples": examples, "latency_ms": latency_ms}
         return self.keep(part, who, how, seen)
 
-    def peer_command(
-        self, who: str, examples: int, url: str, timeout: int | None = None
-    ) -> list[str]:
+    def peer_command(self, who: str, examples: int, url: str) -> list[str]:
         command = [
             self.pythons[who], str(self.folder.resolve() / "peers_llm.py"), "child",
             "--peer", PEERS[who], "--base-url", url, "--n", str(examples), "--k", str(CONTEXTS),
             "--conc", "16",
         ]  # fmt: skip
-        if timeout is not None:
-            command += ["--timeout", str(timeout)]
         if who == DEEPEVAL:
             command += ["--ignore-errors"]
         return command
@@ -242,7 +212,7 @@ def calls(bench: Bench) -> None:
 
 
 def left_undone(told: Mapping[str, Any], examples: int) -> str | None:
-    """What a peer left out where no faults were served; None where it did everything."""
+    """What a peer left out; None where it did everything."""
     if "raised" in told:
         return f"it raised {told['raised']}"
     wanted = PEER_METRICS * examples
@@ -276,19 +246,6 @@ def slopes(bench: Bench, who: str, pairs: Sequence[tuple[Seen, Seen]]) -> None:
     bench.set("start-up, CPU s", who, f"{median(start for _, start in found):.2f}")
 
 
-def wall(bench: Bench) -> None:
-    runs = [bench.ours("wall", 300, latency_ms=50) for _ in range(bench.repeats)]
-    bench.set("wall over the latency floor", OURS, f"{median(map(over_floor, runs)):.2f}×")
-    for who in bench.pythons:
-        bench.set(
-            "wall over the latency floor", who, f"{over_floor(bench.peer_once(who, 50, 50)):.1f}×"
-        )
-
-
-def over_floor(seen: Seen) -> float:
-    return seen.span / (seen.calls * 0.05 / 16)
-
-
 def rate(bench: Bench) -> None:
     row = "calls a second from one core"
     cores = sorted(os.sched_getaffinity(0))
@@ -306,44 +263,6 @@ def rate(bench: Bench) -> None:
         bench.set(row, who, f"{seen.calls / seen.span:,.0f} at 0 ms")
 
 
-def faults(bench: Bench) -> None:
-    for n in (20, 200):
-        row = f"scores lost, {n} examples"
-        sound = bench.ours("faults", n, latency_ms=20)
-        seen = bench.ours("faults", n, latency_ms=20, timeout=8, faults=FAULTS)
-        lost, undefined, asked = results(seen)
-        bench.set(row, OURS, f"{lost} of {asked}")
-        bench.notes.append(
-            f"Ours, {n} examples, seed {bench.seed}: {served(seen)}; {seen.chats} chats in where "
-            f"{sound.chats} do without faults; {undefined} scores undefined, {results(sound)[1]} "
-            "without faults."
-        )
-    for who in bench.pythons:
-        seen = bench.peer("faults", who, 20, timeout=8, latency_ms=20, faults=FAULTS)
-        told = peer_result(seen)
-        row = "scores lost, 20 examples"
-        bench.set(row, who, f"{told['missing']} of {told['scores']}" if "scores" in told else "all")
-        bench.notes.append(
-            f"{who}, 20 examples, seed {bench.seed}: {served(seen)}; {seen.chats} chats in; "
-            f"lost by metric {told.get('missing_by_metric')} {told.get('raised', '')}".rstrip()
-            + "."
-        )
-
-
-def served(seen: Seen) -> str:
-    return ", ".join(
-        f"{seen.counts.get(kind, 0)} {kind.removeprefix('served_')}" for kind in SERVED
-    )
-
-
-def results(seen: Seen) -> tuple[int, int, int]:
-    """Scores missing, undefined, and all, as ours reports them."""
-    whole = [one for one in json.loads(seen.told)["estimates"] if not one["group"]]
-    missing = sum(one["n_missing"] for one in whole)
-    undefined = sum(one["n_undefined"] for one in whole)
-    return missing, undefined, missing + undefined + sum(one["n"] for one in whole)
-
-
 def peer_result(seen: Seen) -> dict[str, Any]:
     for line in seen.told.splitlines():
         if line.startswith("RESULT "):
@@ -352,57 +271,7 @@ def peer_result(seen: Seen) -> dict[str, Any]:
     return {"raised": "no result"}
 
 
-def kill(bench: Bench) -> None:
-    row = "calls sent again after kill −9"
-    undisturbed = bench.ours("kill", 50, latency_ms=50)
-    folder = bench.fresh()
-
-    def ours(url: str) -> list[str]:
-        return evaluate_command(bench.data(50), folder / "run", url, concurrency=16)
-
-    first, seen = killed_half_way(bench, OURS, ours, undisturbed.calls, folder)
-    again = seen.calls - undisturbed.calls
-    bench.set(row, OURS, f"{again} of {first.sent}, {first.in_flight} in flight at the mock")
-    lost, _, asked = results(seen)
-    bench.notes.append(f"After kill −9 and going on, {lost} of {asked} scores are missing.")
-    for who in bench.pythons:
-        whole = bench.peer_once(who, 50, 50)
-        theirs = partial(bench.peer_command, who, 50)
-        first, seen = killed_half_way(bench, who, theirs, whole.calls, bench.fresh())
-        again = seen.calls - whole.calls
-        bench.set(row, who, f"{again} of {first.sent}, {again / first.sent:.0%}")
-
-
-def killed_half_way(
-    bench: Bench, who: str, command: Callable[[str], list[str]], whole: int, folder: Path
-) -> tuple[Killed, Seen]:
-    """How it stood at the kill, and what was seen when a second run was done."""
-    with mock(bench.folder, seed=bench.seed, latency_ms=50) as server:
-        first = Child(command(server.url), folder, server).kill_at(whole // 2)
-        seen = Child(command(server.url), folder, server).end_well(SCORED, PEER_LIMIT)
-    return first, bench.keep("kill", who, asdict(first), seen)
-
-
-def memory(bench: Bench) -> None:
-    seen = bench.ours("memory", 10_000, latency_ms=0, concurrency=64)
-    bench.set("peak memory, MB", OURS, f"{seen.peak:,.0f}")
-    bench.notes.append(
-        f"10,000 examples: {seen.calls:,} calls in {seen.wall:,.0f} s, {seen.cpu:,.0f} s CPU."
-    )
-    for who in bench.pythons:
-        seen = bench.peer_once(who, 150, 0)
-        bench.set("peak memory, MB", who, f"{seen.peak:,.0f} at 150 examples")
-
-
-PARTS: Mapping[str, Callable[[Bench], None]] = {
-    "calls": calls,
-    "cpu": cpu,
-    "wall": wall,
-    "rate": rate,
-    "faults": faults,
-    "kill": kill,
-    "memory": memory,
-}
+PARTS: Mapping[str, Callable[[Bench], None]] = {"calls": calls, "cpu": cpu, "rate": rate}
 
 
 def main() -> None:
@@ -413,21 +282,20 @@ def main() -> None:
     parser.add_argument("--deepeval-python", help="an interpreter that has DeepEval")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0, help="of the mock's faults")
     parser.add_argument("--out", type=Path, default=Path("runs/judges.json"))
     given = parser.parse_args()
     parts = [PARTS[name] for name in given.only.split(",")]
     named = {RAGAS: given.ragas_python, DEEPEVAL: given.deepeval_python}
     pythons = {} if given.without_peers else {who: python_of(who, named[who]) for who in PEERS}
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(given.bench, Path(scratch), pythons, given.repeats, given.seed)
+        bench = Bench(given.bench, Path(scratch), pythons, given.repeats)
         for part in parts:
             print(part.__name__, file=sys.stderr)
             part(bench)
     versions = {OURS: ragstone.__version__} | {who: version(who, py) for who, py in pythons.items()}
     print(table(bench, versions))
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    kept = {"machine": machine(), "versions": versions, "seed": given.seed, "notes": bench.notes,
+    kept = {"machine": machine(), "versions": versions, "notes": bench.notes,
             "runs": bench.runs}  # fmt: skip
     given.out.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 

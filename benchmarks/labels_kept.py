@@ -70,13 +70,7 @@ def main() -> None:
     given = parser.parse_args()
     with stores(given.postgres) as (folder, store, server):
         found = kept(folder, store, given.labels, given.kills, given.seed, server)
-    print(f"labels confirmed      {found.confirmed:,} of {given.labels:,}")
-    print(f"server killed         {found.kills}")
-    print(f"database restarted    {found.restarts}")
-    print(f"saves sent again      {found.repeated}")
-    print(f"lost                  {found.lost}")
-    print(f"doubled               {found.doubled}")
-    print(f"pages with the other  {found.others}")
+    print(found)
     sys.exit(0 if found.is_well and found.confirmed == given.labels else 1)
 
 

@@ -10,16 +10,16 @@ over whole questions or documents. ``--write`` puts the tables into docs/local-j
 
 import argparse
 import gzip
-import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from labelled import Record, records_of, table, word_share, write_into
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
@@ -33,13 +33,11 @@ from ragstone.models import open_encoder
 from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.stats import auroc
 
-Record = dict[str, Any]
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats, Floats], float]
 Score = float | None
 
-PAGE = Path(__file__).parents[1] / "docs" / "local-judge.md"
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+PAGE = "local-judge.md"
 RESAMPLES = 1000
 BLOCK = 1000
 STRINGS, ENCODER = "**strings**", "**strings and encoder**"
@@ -79,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--encoder", default="builtin:minilm")
-    parser.add_argument("--write", action="store_true", help=f"rewrite the tables in {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"rewrite the tables in {PAGE}")
     arguments = parser.parse_args()
     data: Path = arguments.data
     judges = {STRINGS: LocalJudge(), ENCODER: LocalJudge(open_encoder(arguments.encoder))}
@@ -106,9 +104,7 @@ def main() -> None:
     )
     print(text)
     if arguments.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        page = f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
-        PAGE.write_text(page, encoding="utf-8")
+        write_into(PAGE, "figures", text)
 
 
 FIGURES_HEAD = ["data set", "figure", "judge", "rows", "value", "95 % interval"]
@@ -116,15 +112,6 @@ LEVELS_HEAD = ["data set", "judge", "answers people call faithful", "mean probab
                "answers above .5", "κ at .5", "best κ", "at"]  # fmt: skip
 ALTERATIONS_HEAD = ["change", "judge", "answers", "AUROC", "contradicted", "absent",
                     "supported"]  # fmt: skip
-
-
-def records_of(path: Path) -> list[Record]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
 def judged(
@@ -231,22 +218,6 @@ def rating_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
             [mtrag.cluster(mtrag.records[n]) for n in rows],
             spearman_of,
         )
-
-
-def word_share(record: Record) -> Score:
-    """The naive judge: share of the answer's words, without the commonest, in the contexts."""
-    held = set(_WORD.findall(" ".join(record["contexts"]).lower()))
-    words = set(_WORD.findall(record["answer"].lower())) - COMMONEST
-    return len(words & held) / len(words) if words else None
-
-
-_WORD = re.compile(r"\w+")
-COMMONEST = frozenset(
-    _WORD.findall(
-        "a an the of in on at to for and or is are was were be been it its this that with as by "
-        "from"
-    )
-)
 
 
 def published(name: str, records: Sequence[Record]) -> dict[str, list[Score]]:

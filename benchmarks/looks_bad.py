@@ -9,14 +9,13 @@ most doubtful answers, beside how many would be by chance. Of a larger set a par
 """
 
 import argparse
-import gzip
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from labelled import records_of
 
 from ragstone import evaluate
 from ragstone.analysis.summaries.failure_stages import CODES, failures
@@ -41,18 +40,14 @@ SETS: dict[str, tuple[str, Callable[[Row], bool]]] = {
 }
 
 
-def rows_of(path: Path) -> Iterator[Row]:
-    with gzip.open(path, "rt") as lines:
-        for line in lines:
-            row = json.loads(line)
-            if row["meta"].get("system") != "reference":
-                yield row
-
-
 def measured(name: str, data: Path, most: int) -> dict[str, Any]:
     """The figures of one set."""
     place, bad = SETS[name]
-    every = list(rows_of(data / f"{place}.jsonl.gz"))
+    every = [
+        row
+        for row in records_of(data / f"{place}.jsonl.gz")
+        if row["meta"].get("system") != "reference"
+    ]
     rows = every[:: max(1, -(-len(every) // most))]
     left_out = {"labels", "meta", *(["reference"] if "without" in name else [])}
     examples = [{key: value for key, value in row.items() if key not in left_out} for row in rows]

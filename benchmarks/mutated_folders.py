@@ -1,75 +1,52 @@
-"""Thousands of damaged run folders, each read by commands in a process of its own.
+"""Damaged run folders, each read by commands in a process of its own.
 
-    python benchmarks/mutated_folders.py [--folders 2000] [--seed 1] [--workers 2] [--only 7,11]
+    python benchmarks/mutated_folders.py [--folders 2000] [--first 0] [--seed 1] [--only 7,11]
 
 Of four runs (finished by the local judge, finished by a model, stopped before its tables were put
-in place, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
-lengthened, deleted, exchanged with another, replaced by a link, a pipe or a folder, JSON of other
-types, tables with other columns or rows, numbers that claim huge sizes, a journal of other tables,
-types, views or bytes. Then some of the commands that read a run are called on it.
-
-A folder falls if a command ends with a status that it does not promise (70 is a bug), takes longer
-than 60 s of processor time or 600 s, or if the process takes more memory than 256 MB and four times
-what the folder holds. Prints how many of each sort of change ended how, and every fall with the
-number that makes it again; --only takes such numbers.
+in place, and stopped with a journal) one thing is changed in a copy. Then some of the commands that
+read a run are called on it. A folder falls if a command ends with a status that it does not promise
+(70 is a bug), takes longer than 60 s of processor time or 600 s, or if the process takes more
+memory than 256 MB and four times what the folder holds. Prints how many of each sort of change
+fell, and every fall with the number that makes it again; --only takes such numbers.
 """
 
 import argparse
 import io
 import json
 import os
+import pkgutil
 import random
 import re
 import resource
 import shutil
 import signal
 import sqlite3
-import struct
-import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from mutations import changed_bytes, changed_json
 
 Random = random.Random
 Mutation = Callable[[Random, Path], object]
 
 CPU_SECONDS, WALL_SECONDS = 60, 600
 FREE_BYTES, TIMES_UNPACKED = 256 * 2**20, 4
-EXPECTED = frozenset((0, 1, 2, 3, 4))
+MOST_BYTES = 4 << 30
+"""So that a fall does not take the machine with it."""
+EXPECTED = ("0", "1", "2", "3", "4")
 """What commands promise: yes, no, bad input, cannot tell, too much is missing."""
-
-HUGE = (0, 1, 127, 2**15, 2**31 - 1, 2**32 - 1, 2**40, 2**62, 2**63 - 1)
-OTHERS: tuple[Any, ...] = (
-    None, True, 0, -1, 1.5, 2**63, 10**30, "", "x", "\u202e\x1b[2J", [], ["a"], [[]], {}, {"a": 1},
-)  # fmt: skip
 
 
 # What is changed
 
 
-def flip(draw: Random, run: Path) -> None:
+def other_bytes(draw: Random, run: Path) -> None:
     file = _some_file(draw, run)
-    content = bytearray(file.read_bytes())
-    for _ in range(draw.choice((1, 1, 2, 8, 64))):
-        if content:
-            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-    file.write_bytes(content)
-
-
-def cut(draw: Random, run: Path) -> None:
-    file = _some_file(draw, run)
-    os.truncate(file, draw.choice((0, 1, 4, draw.randrange(file.stat().st_size + 1))))
-
-
-def lengthen(draw: Random, run: Path) -> None:
-    file = _some_file(draw, run)
-    more = draw.choice((b"\0", b"\n", b"PAR1", draw.randbytes(2000), b"[" * 100_000))
-    file.write_bytes(file.read_bytes() + more)
+    file.write_bytes(changed_bytes(file.read_bytes(), draw))
 
 
 def delete(draw: Random, run: Path) -> None:
@@ -112,32 +89,10 @@ def claim_a_length(draw: Random, run: Path) -> None:
     os.truncate(_some_file(draw, run), draw.choice((2**24, 2**28, 2**30)))
 
 
-def claim_a_size(draw: Random, run: Path) -> None:
-    """Numbers inside a table or journal: those that say how much follows."""
-    file = _some_file(draw, run, ".parquet", ".sqlite")
-    content = bytearray(file.read_bytes())
-    for _ in range(draw.choice((1, 4))):
-        at = draw.choice(
-            (draw.randrange(len(content)), max(0, len(content) - draw.randrange(1, 400)))
-        )
-        number = draw.choice(HUGE)
-        wide = draw.choice(
-            (_varint(number), struct.pack("<Q", number), struct.pack(">I", number % 2**32))
-        )
-        content[at : at + len(wide)] = wide
-    file.write_bytes(content)
-
-
 def other_json(draw: Random, run: Path) -> None:
     file = _some_file(draw, run, ".json", ".jsonl")
-    lines = file.read_text("utf-8").splitlines() if file.suffix == ".jsonl" else []
-    at = draw.randrange(len(lines)) if lines else 0
-    content = json.loads(lines[at] if lines else file.read_text("utf-8"))
-    for _ in range(draw.choice((1, 1, 3))):
-        content = _changed(draw, content)
-    lines[at : at + 1] = [json.dumps(content, separators=(",", ":"))]
-    end = "\n" if file.suffix == ".jsonl" else ""
-    file.write_text("\n".join(lines) + end, "utf-8")
+    if text := file.read_text("utf-8"):
+        file.write_text(changed_json(text, draw), "utf-8")
 
 
 def other_table(draw: Random, run: Path) -> None:
@@ -215,44 +170,18 @@ def other_journal(draw: Random, run: Path) -> None:
 
 
 MUTATIONS: dict[str, tuple[Mutation, int]] = {
-    "bits turned": (flip, 5),
-    "cut": (cut, 3),
-    "lengthened": (lengthen, 1),
+    "other bytes": (other_bytes, 12),
     "deleted": (delete, 2),
     "exchanged": (exchange, 2),
     "replaced": (replace, 2),
     "links": (link, 2),
     "pipes and folders": (odd_entry, 1),
     "huge files": (claim_a_length, 1),
-    "huge sizes": (claim_a_size, 3),
     "other JSON": (other_json, 6),
     "other tables": (other_table, 8),
     "other journals": (other_journal, 4),
 }
 """Each with its share of the folders."""
-
-
-def _changed(draw: Random, content: Any) -> Any:
-    """One value anywhere replaced, removed or doubled."""
-    inside = content if isinstance(content, dict | list) else None
-    if not inside or draw.random() < 0.15:
-        return draw.choice(OTHERS)
-    keys = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
-    key = draw.choice(keys)
-    made: Any = inside.copy()
-    if draw.random() < 0.1:
-        del made[key]
-    else:
-        made[key] = _changed(draw, inside[key])
-    return made
-
-
-def _varint(number: int) -> bytes:
-    made = bytearray()
-    while number > 127:
-        made.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*made, number])
 
 
 def _files(run: Path) -> list[Path]:
@@ -262,18 +191,9 @@ def _files(run: Path) -> list[Path]:
 def _some_file(draw: Random, run: Path, *ends: str) -> Path:
     """A file of the folder; in every third case one of the three that all commands read."""
     files = [file for file in _files(run) if not ends or file.suffix in ends]
-    often = [
-        f
-        for f in files
-        if f.name in ("run.json", "estimates.json", "shards.jsonl", "journal.sqlite")
-        or f.parent.name == "scores"
-    ]
+    names = ("run.json", "estimates.json", "shards.jsonl", "journal.sqlite")
+    often = [file for file in files if file.name in names or file.parent.name == "scores"]
     return draw.choice(often if often and draw.random() < 1 / 3 else files)
-
-
-def _plain(file: Path) -> bool:
-    """Whether it can be read to an end: a file, and no device, whatever it is called."""
-    return file.is_file() and not str(file.resolve()).startswith(("/proc", "/dev"))
 
 
 # Who reads
@@ -326,13 +246,7 @@ def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
         _tell(f"begin {' '.join(words[:2] if words[0] == 'plan' else words[:1])}")
         outcome = CliRunner().invoke(app, words)
         known = outcome.exception is None or isinstance(outcome.exception, SystemExit)
-        status = (
-            outcome.exit_code
-            if known
-            else f"{type(outcome.exception).__name__}: {outcome.exception}"
-        )
-        said = outcome.stderr.strip().splitlines()[-3:] if status not in (0, 1, 3, 4) else []
-        _tell(f"end {status} {' / '.join(said)[:600]}".replace("\n", " "))
+        _tell(f"end {outcome.exit_code if known else repr(outcome.exception)}")
 
 
 def _go_on(run: Path, seeds: Path) -> None:
@@ -345,23 +259,14 @@ def _go_on(run: Path, seeds: Path) -> None:
         ragstone.evaluate(seeds / "few.jsonl", metrics=METRICS, judge=_model(), out=run,
                           limits=ragstone.Limits(cached=False))  # fmt: skip
         _tell("end 0")
-    except RagstoneError as error:
-        _tell(f"end 2 {' / '.join(str(error).splitlines())[:600]}")
-    except OSError as error:
-        _tell(f"end 2 {error}")
+    except (RagstoneError, OSError):
+        _tell("end 2")
     except BaseException as error:
-        _tell(f"end {type(error).__name__}: {error} {_place(error)}".replace("\n", " "))
-
-
-def _place(error: BaseException) -> str:
-    import traceback
-
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"({Path(last.filename).name}:{last.lineno})"
+        _tell(f"end {error!r}")
 
 
 def _tell(line: str) -> None:
-    os.write(TOLD, (line + "\n").encode("utf-8", "replace"))
+    os.write(TOLD, (line.replace("\n", " ")[:600] + "\n").encode("utf-8", "replace"))
 
 
 TOLD = 2
@@ -396,13 +301,8 @@ def _filled(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
         return {name: _filled(one, known) for name, one in schema.get("properties", {}).items()}
     if kind == "array":
         return [_filled(schema["items"], known)]
-    plain: dict[Any, Any] = {
-        "string": "The pier is 90 m long.",
-        "integer": 1,
-        "number": 1.0,
-        "boolean": True,
-    }
-    return plain.get(kind)
+    text = "The pier is 90 m long."
+    return {"string": text, "integer": 1, "number": 1.0, "boolean": True}[str(kind)]
 
 
 def make_runs(seeds: Path) -> None:
@@ -456,13 +356,39 @@ def _lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 # One folder
 
 
-def one(seed: int, number: int, seeds: Path, told: int) -> None:
-    """Damage a copy and read it, in this process, which is ended by whoever started it."""
+def read_in_child(seed: int, number: int, seeds: Path) -> tuple[str, list[str]]:
+    """What was done to the folder with this number, and what fell when it was read."""
+    told, tells = os.pipe()
+    pid = os.fork()
+    if not pid:
+        _child(lambda: damage_and_read(seed, number, seeds), tells)
+    os.close(tells)
+    with os.fdopen(told, "rb") as pipe:
+        lines = pipe.read().decode("utf-8", "replace").splitlines()
+    _, status = os.waitpid(pid, 0)
+    return _judged(lines, status)
+
+
+def _child(work: Callable[[], object], tells: int) -> NoReturn:
+    """Do something in a process that was just forked, and end it."""
     global TOLD
-    TOLD = told
+    TOLD = tells
+    try:
+        work()
+    except BaseException as error:
+        _tell(f"end fuzzer {error!r}")
+    os._exit(0)
+
+
+def damage_and_read(seed: int, number: int, seeds: Path) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.setsid()
+    signal.alarm(WALL_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     draw = Random(f"{seed} {number}")
     which = draw.choices([name for name, _ in KINDS], [share for _, share in KINDS])[0]
     how = draw.choices(list(MUTATIONS), [share for _, share in MUTATIONS.values()])[0]
@@ -473,27 +399,17 @@ def one(seed: int, number: int, seeds: Path, told: int) -> None:
         _apart(lambda: _tell(f"bytes {_unpacked(run)}"))
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             read(draw, run, seeds, which)
-    _tell(f"peak {_peak()}")
+    # What a process waited for is not counted here, as it is in rusage.
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
+    _tell(f"peak {1024 * int(peak[1]) if peak else 0}")
 
 
-def _peak() -> int:
-    """The most bytes that this process had; what it waited for is not counted, as in rusage."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
-    return 1024 * int(found[1]) if found else 0
-
-
-def _apart(change: Callable[[], object]) -> bool:
+def _apart(work: Callable[[], object]) -> None:
     """In a process of its own: its memory is not the reader's, its threads do not stay."""
     pid = os.fork()
-    if pid == 0:
-        status = 0
-        try:
-            change()
-        except BaseException as error:
-            _tell(f"end fuzzer {type(error).__name__}: {error} {_place(error)}".replace("\n", " "))
-            status = 9
-        os._exit(status)
-    return os.waitpid(pid, 0)[1] == 0
+    if not pid:
+        _child(work, TOLD)
+    os.waitpid(pid, 0)
 
 
 def _unpacked(run: Path) -> int:
@@ -502,78 +418,34 @@ def _unpacked(run: Path) -> int:
 
     total = 0
     for file in _files(run):
-        if file.is_symlink() or not _plain(file):
+        if file.is_symlink():
             continue
-        held = file.stat().st_blocks * 512
+        size = file.stat().st_blocks * 512
         if file.suffix == ".parquet":
             with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-                held = max(held, int(pl.read_parquet(file).estimated_size()))
-        total += held
+                size = max(size, int(pl.read_parquet(file).estimated_size()))
+        total += size
     return total
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folders", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0, help="number of the first folder")
-    parser.add_argument("--only", default="", help="numbers of folders, with commas between them")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
-    os.environ.setdefault("POLARS_MAX_THREADS", "2")
-    with tempfile.TemporaryDirectory(prefix="mutated-") as folder:
-        seeds = Path(folder)
-        os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
-        _import_all()
-        if not _apart(lambda: make_runs(seeds)):
-            raise SystemExit("The runs could not be made.")
-
-        ended: Counter[tuple[str, str]] = Counter()
-        statuses: Counter[str] = Counter()
-        falls: list[str] = []
-        chosen = [int(number) for number in given.only.split(",") if number]
-        numbers = iter(chosen or range(given.first, given.first + given.folders))
-        running: dict[int, tuple[int, int, float]] = {}
-        peaks: list[float] = []
-        while True:
-            while len(running) < given.workers and (number := next(numbers, None)) is not None:
-                pid, told = _start(given.seed, number, seeds)
-                running[pid] = number, told, time.monotonic()
-            if not running:
-                break
-            pid, status, used = os.wait4(-1, os.WNOHANG)
-            if pid == 0:
-                _end_what_hangs(running)
-                time.sleep(0.02)
-                continue
-            number, told, _ = running.pop(pid)
-            with os.fdopen(told, "rb") as pipe:
-                lines = pipe.read().decode("utf-8", "replace").splitlines()
-            what, peak, fallen = _judged(lines, status, used.ru_maxrss * 1024)
-            peaks.append(peak / 2**20)
-            ended[what, "fell" if fallen else "held"] += 1
-            statuses.update(line.split()[1] for line in lines if line.startswith("end "))
-            falls += [f"{number}: {what}: {words}" for words in fallen]
-            if sum(ended.values()) % 100 == 0:
-                print(f"{sum(ended.values()):,} folders", file=sys.stderr, flush=True)
-            for words in fallen:
-                print(f"fell  --only {number}  {what}: {words}", flush=True)
-        for what in sorted({what for what, _ in ended}):
-            print(f"{what:48} held {ended[what, 'held']:5}  fell {ended[what, 'fell']:5}")
-        print(f"statuses: {dict(statuses.most_common())}")
-        peaks.sort()
-        print(f"peak memory: median {peaks[len(peaks) // 2]:.0f} MB, largest {peaks[-1]:.0f} MB")
-        fell = sum(count for (_, how), count in ended.items() if how == "fell")
-        print(f"{sum(ended.values()):,} folders, {fell:,} fell")
-        raise SystemExit(1 if fell else 0)
+def _judged(lines: Sequence[str], status: int) -> tuple[str, list[str]]:
+    facts = {word: rest for word, _, rest in (line.partition(" ") for line in lines)}
+    fallen, last = [], ""
+    for word, _, rest in (line.partition(" ") for line in lines):
+        if word == "begin":
+            last = rest
+        elif word == "end" and rest not in EXPECTED:
+            fallen.append(f"{last}: {rest}")
+    if os.WIFSIGNALED(status):
+        fallen.append(f"{last}: killed by {signal.Signals(os.WTERMSIG(status)).name}")
+    allowed = FREE_BYTES + TIMES_UNPACKED * int(facts.get("bytes", 0))
+    if (peak := int(facts.get("peak", 0))) > allowed:
+        fallen.append(f"{last}: {peak >> 20} MB where {allowed >> 20} are allowed")
+    return facts.get("is", "not damaged"), fallen
 
 
 def _import_all() -> None:
     """Once, here: the processes that are forked have it."""
-    import pkgutil
-
     import ragstone
 
     # Those of other people's frameworks, which no command imports, would count as memory.
@@ -583,59 +455,32 @@ def _import_all() -> None:
             import_module(module.name)
 
 
-def _start(seed: int, number: int, seeds: Path) -> tuple[int, int]:
-    told, tells = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(tells)
-        return pid, told
-    os.close(told)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
-    os.setsid()
-    status = 0
-    try:
-        one(seed, number, seeds, tells)
-    except BaseException as error:
-        words = f"end fuzzer {type(error).__name__}: {error} {_place(error)}"
-        os.write(tells, words.replace("\n", " ").encode("utf-8", "replace") + b"\n")
-        status = 9
-    os._exit(status)
-
-
-def _end_what_hangs(running: Mapping[int, tuple[int, int, float]]) -> None:
-    for pid, (_, _, began) in running.items():
-        try:
-            resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
-        except (OSError, IndexError, ValueError):
-            continue
-        if resident > 4 * 2**30 or time.monotonic() - began > WALL_SECONDS:
-            os.kill(pid, signal.SIGKILL)
-
-
-def _judged(lines: Sequence[str], status: int, peak: int) -> tuple[str, int, list[str]]:
-    """What was done to the folder, the most bytes that its reader took, and what fell."""
-    facts = {word: rest for word, _, rest in (line.partition(" ") for line in lines)}
-    fallen, last = [], ""
-    for line in lines:
-        word, _, rest = line.partition(" ")
-        if word == "begin":
-            last = rest
-        elif word == "end":
-            code = rest.split()[0]
-            if not (code.isdigit() and int(code) in EXPECTED):
-                fallen.append(f"{last}: {rest}")
-            last = ""
-    peak = int(facts.get("peak", peak))
-    if os.WIFSIGNALED(status):
-        fallen.append(
-            f"{last}: killed by {signal.Signals(os.WTERMSIG(status)).name}, {peak >> 20} MB"
-        )
-    allowed = FREE_BYTES + TIMES_UNPACKED * int(facts.get("bytes", 0))
-    if peak > allowed:
-        fallen.append(f"{last}: {peak >> 20} MB where {allowed >> 20} are allowed")
-    return facts.get("is", "not damaged"), peak, fallen
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--folders", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first folder")
+    parser.add_argument("--only", default="", help="numbers of folders, with commas between them")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    os.environ.setdefault("POLARS_MAX_THREADS", "2")
+    numbers = [int(number) for number in arguments.only.split(",") if number]
+    numbers = numbers or [*range(arguments.first, arguments.first + arguments.folders)]
+    counts: dict[str, list[bool]] = {}
+    with tempfile.TemporaryDirectory(prefix="mutated-") as folder:
+        seeds = Path(folder)
+        os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
+        _import_all()
+        _apart(lambda: make_runs(seeds))
+        for number in numbers:
+            what, fallen = read_in_child(arguments.seed, number, seeds)
+            counts.setdefault(what, []).append(bool(fallen))
+            for words in fallen:
+                print(f"fell  --only {number}  {what}: {words}", flush=True)
+    for what, fell in sorted(counts.items()):
+        print(f"{what:48} {len(fell):5}, {sum(fell)} fell")
+    fallen_folders = sum(map(sum, counts.values()))
+    print(f"{len(numbers):,} folders, {fallen_folders:,} fell")
+    raise SystemExit(fallen_folders > 0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A Ray cluster of several nodes on this machine, whose parts can be killed.
 
-No script, but what scale.py and the tests run: it is in a process of its own, and each node has its
+No script, but what tests run: it is in a process of its own, and each node has its
 own raylet and one logical processor.
 """
 
@@ -39,14 +39,6 @@ class RayNodes:
     def remove(self) -> None:
         """Kill the youngest node and all its processes."""
         self._say("remove")
-
-    def silence(self) -> None:
-        """Stop the raylet of the youngest node, without ending it."""
-        self._say("silence")
-
-    def cpu(self) -> float:
-        """Processor seconds of raylets and the control store so far."""
-        return float(self._say("cpu"))
 
     def _say(self, command: str) -> str:
         assert self._process.stdin is not None
@@ -109,17 +101,6 @@ def kill(pid: int) -> None:
         return
 
 
-def _cpu(cluster: Any) -> float:
-    seconds = 0.0
-    for node in cluster.list_all_nodes():
-        for name in ("raylet", "gcs_server"):
-            for one in node.all_processes.get(name, ()):
-                stat = Path(f"/proc/{one.process.pid}/stat").read_text()
-                user, system = stat.rpartition(") ")[2].split()[11:13]
-                seconds += (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-    return seconds
-
-
 def main() -> None:
     from ray.cluster_utils import Cluster
 
@@ -135,13 +116,7 @@ def main() -> None:
             nodes.append(cluster.add_node(num_cpus=1))
         elif command == "remove":
             cluster.remove_node(nodes.pop(), allow_graceful=False)
-        elif command == "silence":
-            raylet = nodes[-1].all_processes["raylet"][0].process
-            os.kill(raylet.pid, signal.SIGSTOP)
-        print("told", _cpu(cluster) if command == "cpu" else command, flush=True)
-    for node in nodes:
-        for raylet in node.all_processes.get("raylet", ()):
-            os.kill(raylet.process.pid, signal.SIGCONT)
+        print("told", command, flush=True)
     cluster.shutdown()  # type: ignore[no-untyped-call]
 
 

@@ -1,30 +1,16 @@
 """A short, seeded part of ``benchmarks/fuzz_readers.py``: mutated files of every format."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from tests.project import ROOT
+from tests.scripts import script
 
 SEED = 7
 FILES = 8
 
 
-def the_script() -> ModuleType:
-    path = ROOT / "benchmarks" / "fuzz_readers.py"
-    spec = importlib.util.spec_from_file_location("fuzz_readers", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-FUZZ = the_script()
+FUZZ = script("fuzz_readers")
 
 
 @pytest.mark.parametrize("number", range(FILES))

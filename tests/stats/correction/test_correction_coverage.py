@@ -1,11 +1,9 @@
 """How often corrected rates hold the truth, and how wide they are beside labels alone.
 
-Short forms of ``benchmarks/correction.py settings``, drawn by its code: 2,000 judged rows, judges
+Short forms of ``benchmarks/correction.py``, drawn by its code: 2,000 judged rows, judges
 with sensitivity = specificity.
 """
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 import numpy as np
@@ -13,28 +11,19 @@ import pytest
 
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import prediction_powered
-from tests.project import ROOT
+from tests.scripts import script
 
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
 ACCURACIES = (0.8, 0.9, 0.98)
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> Any:
-    path = ROOT / "benchmarks" / "correction.py"
-    spec = spec_from_file_location("benchmark_correction", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+benchmark: Any = script("correction")
 
 
 @pytest.mark.parametrize("accuracy", ACCURACIES)
 @pytest.mark.parametrize("rate", RATES)
 def test_corrected_rates_hold_the_truth_and_are_no_wider_than_labels_alone(
-    benchmark: Any, rate: float, accuracy: float
+    rate: float, accuracy: float
 ) -> None:
     rng = np.random.default_rng(11)
     for n in (50, 100, 300):
@@ -48,7 +37,7 @@ def test_corrected_rates_hold_the_truth_and_are_no_wider_than_labels_alone(
 @pytest.mark.parametrize("accuracy", ACCURACIES)
 @pytest.mark.parametrize("rate", RATES)
 def test_whole_questions_hold_the_truth_where_rows_taken_as_independent_do_not(
-    benchmark: Any, rate: float, accuracy: float
+    rate: float, accuracy: float
 ) -> None:
     rng = np.random.default_rng(12)
     shared, alone = benchmark.clustered(rate, accuracy, 600, rng)
@@ -57,7 +46,7 @@ def test_whole_questions_hold_the_truth_where_rows_taken_as_independent_do_not(
     assert shared.width <= 1
 
 
-def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
+def test_draws_are_corrected_as_the_function_does_it() -> None:
     """The benchmark computes many draws at once; each is what ``poststratify`` gives."""
     rng = np.random.default_rng(13)
     drawn = benchmark.draw(0.3, 0.9, 60, 5, rng)
@@ -74,7 +63,7 @@ def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
         assert (interval.low, interval.high) == pytest.approx((low[one], high[one]), abs=1e-9)
 
 
-def test_draws_are_powered_as_the_function_does_it(benchmark: Any) -> None:
+def test_draws_are_powered_as_the_function_does_it() -> None:
     """The same of ``prediction_powered``, from the same counts."""
     drawn = benchmark.draw(0.3, 0.9, 60, 5, np.random.default_rng(14))
     low, high = benchmark.ppi_ends(drawn, 60)
