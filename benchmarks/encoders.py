@@ -40,21 +40,6 @@ ROWS = 1024
 """Rows of the matrices, about as many as a batch has tokens."""
 
 MEASURED = "RAGSTONE_MEASURED"
-IMPORTED = """
-import sys, time
-start = time.perf_counter()
-import numpy, safetensors, tokenizers
-from ragstone.models import numpy_bert
-imported = time.perf_counter() - start
-from pathlib import Path
-encoder = numpy_bert.load(Path(sys.argv[1]), "numpy")
-loaded = time.perf_counter() - start - imported
-encoder.embed([" ".join(["harbour"] * (number % 300)) for number in range(600)])
-status = Path("/proc/self/status").read_text().splitlines()
-peak = next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
-print(imported, loaded, peak)
-"""
-
 Embed = Callable[[list[str]], object]
 
 
@@ -177,20 +162,6 @@ def report(corpus: str, measured: Measured, token: float) -> None:
     print(f"{'matrix products alone':24}{'':10}{most:8.1f}")
 
 
-def report_process(folder: Path) -> None:
-    """Import and memory of the NumPy back end, best of three."""
-    if not Path("/proc/self/status").exists():
-        print("\nimport and memory are told on Linux only")
-        return
-    command = [sys.executable, "-c", IMPORTED, str(folder)]
-    runs = [
-        [float(part) for part in subprocess.check_output(command, text=True).split()]
-        for _ in range(3)
-    ]
-    imported, loaded, peak = (min(column) for column in zip(*runs, strict=True))
-    print(f"\nnumpy alone: import {imported:.2f} s, load {loaded:.2f} s, peak memory {peak:.0f} MB")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -212,7 +183,6 @@ def main() -> None:
         )
     folder: Path = given.model or builtin.fetch_builtin(note=to_stderr).folder
     run(folder, given.threads, given.repeats)
-    report_process(folder)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 Only on sets whose licence allows it: MTRAG, EVOUNA and CLAPNQ (Apache-2.0), WiCE (annotations
 ODC-BY), BEGIN without its Topical-Chat part (CC BY 4.0). Prints how each curve does in five folds
 by question or document, and carried over to a set it has not seen. ``--write`` puts the
-coefficients into src/ragstone/judges/local/curves.json, the figures into docs/local-judge.md, and
-draws docs/reliability.svg.
+coefficients into src/ragstone/judges/local/curves.json and the figures into docs/local-judge.md.
+The picture beside them, docs/reliability.svg, shows the bins of the fit of November 2026.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from labelled import DOCS, Record, records_of, table, write_into
+from labelled import Record, records_of, table, write_into
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -33,7 +33,6 @@ from ragstone.judges.local.aligner import Aligner, AlignmentInput, behind, liken
 from ragstone.judges.local.claims_and_evidence import Passages, claims, gather, statements
 from ragstone.judges.local.response_type import response_type
 from ragstone.models import Encoder, open_encoder
-from ragstone.stats import wilson
 
 Features = dict[str, float]
 Floats = NDArray[np.float64]
@@ -79,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--encoder", default="builtin:minilm")
-    parser.add_argument("--write", action="store_true", help="rewrite curves, page and picture")
+    parser.add_argument("--write", action="store_true", help="rewrite curves and page")
     arguments = parser.parse_args()
     encoder = open_encoder(arguments.encoder)
     supported = list(support_rows(arguments.data, encoder))
@@ -119,13 +118,6 @@ def main() -> None:
         told = {"encoder": encoder.name, "fitted_on": FITTED_ON, "curves": curves}
         CURVES.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
         write_into("local-judge.md", "held out", text)
-        drawn = picture(
-            [
-                *panels("Support", supported, ("BEGIN", "WiCE", "MTRAG"), of("support", seen)),
-                *panels("Agreement", agreed, AGREED, of("agreement", seen)),
-            ]
-        )
-        (DOCS / "reliability.svg").write_text(drawn, encoding="utf-8")
 
 
 # Rows -----------------------------------------------------------------------------------------
@@ -479,156 +471,6 @@ def ece(score: Floats, label: NDArray[np.bool_], weight: Floats | None = None) -
         )
         total += abs(gap) * weight[mine].sum() / weight.sum()
     return float(total)
-
-
-# Picture --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Point:
-    """A bin: the mean probability, and how many of its rows people say yes to."""
-
-    probability: float
-    yes: int
-    n: int
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One data set, and its points by each judge."""
-
-    title: str
-    n: int
-    strings: list[Point]
-    encoder: list[Point]
-
-
-def panels(
-    kind: str, rows: Sequence[Row], sets: Sequence[str], judges: Sequence[Judged]
-) -> Iterator[Panel]:
-    """Reliability in five folds."""
-    name = np.array([row.data for row in rows])
-    label = np.array([row.label for row in rows])
-    for data in sets:
-        mine = name == data
-        lines = []
-        for judged in judges:
-            score, truth = judged["five folds"][mine], label[mine]
-            lines.append(
-                [
-                    Point(float(score[one].mean()), int(truth[one].sum()), int(one.sum()))
-                    for one in bins(score)
-                ]
-            )
-        title = f"{kind} · {data.removeprefix('EVOUNA, ')}"
-        yield Panel(title, int(mine.sum()), *lines)
-
-
-SIDE, GAP, LEFT, TOP = 240, 56, 74, 116
-STYLE = """
-text { font: 12px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill: #57606a }
-.title { font-size: 17px; font-weight: 600; fill: #1f2328 }
-.name { font-size: 13px; font-weight: 600; fill: #1f2328 }
-.word { font-style: italic }
-.page { fill: #ffffff; stroke: #d0d7de }
-.plot { fill: #f6f8fa }
-.grid { stroke: #d8dee4 }
-.ideal { stroke: #8c959f; stroke-dasharray: 4 4 }
-.line { fill: none; stroke-width: 2; stroke-linejoin: round }
-.bar { stroke-width: 1.5; opacity: .45 }
-.strings .line, .strings .bar { stroke: #bc6c00 }
-.strings .dot { fill: #ffffff; stroke: #bc6c00; stroke-width: 2 }
-.encoder .line, .encoder .bar { stroke: #0969da }
-.encoder .dot { fill: #0969da }
-@media (prefers-color-scheme: dark) {
-text { fill: #9198a1 }
-.title, .name { fill: #f0f6fc }
-.page { fill: #0d1117; stroke: #3d444d }
-.plot { fill: #151b23 }
-.grid { stroke: #2a313c }
-.ideal { stroke: #656c76 }
-.strings .line, .strings .bar { stroke: #f0a84a }
-.strings .dot { fill: #0d1117; stroke: #f0a84a }
-.encoder .line, .encoder .bar { stroke: #58a6ff }
-.encoder .dot { fill: #58a6ff }
-}
-"""
-
-
-def picture(drawn: Sequence[Panel]) -> str:
-    """Reliability diagrams as SVG, three in a row."""
-    width = LEFT + 3 * SIDE + 2 * GAP + 34
-    height = TOP + 2 * SIDE + 74 + 62
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
-        "<title>Reliability of the local judge on held-out data</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="page" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="10"/>',
-        f'<text class="title" x="{LEFT}" y="38">'
-        "Does a probability of .8 come true eight times in ten?</text>",
-        f'<text x="{LEFT}" y="60">Held-out rows in ten bins of equal numbers, with 95 % intervals. '
-        "On the dashed line the judge says what people say.</text>",
-        *legend(width - 34 - 262, 34),
-    ]
-    for number, panel in enumerate(drawn):
-        x = LEFT + number % 3 * (SIDE + GAP)
-        y = TOP + number // 3 * (SIDE + 74)
-        parts.append(f'<g transform="translate({x} {y})">{"".join(plot(panel, number))}</g>')
-    middle = LEFT + (3 * SIDE + 2 * GAP) / 2
-    parts.append(
-        f'<text x="{middle:.0f}" y="{height - 20}" text-anchor="middle">'
-        "mean probability by the judge</text>"
-    )
-    return "\n".join([*parts, "</svg>", ""])
-
-
-def legend(x: float, y: float) -> Iterator[str]:
-    for one, name in (("strings", "strings"), ("encoder", "strings and encoder")):
-        yield (
-            f'<g class="{one}"><path class="line" d="M{x} {y}h24"/>'
-            f'<circle class="dot" cx="{x + 12}" cy="{y}" r="4"/>'
-            f'<text x="{x + 32}" y="{y + 4}">{name}</text></g>'
-        )
-        x += 102
-
-
-def plot(panel: Panel, number: int) -> Iterator[str]:
-    yield f'<text class="name" x="0" y="-12">{panel.title}</text>'
-    yield f'<text x="{SIDE}" y="-12" text-anchor="end">{panel.n:,} answers</text>'
-    yield f'<rect class="plot" width="{SIDE}" height="{SIDE}" rx="3"/>'
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        at = share * SIDE
-        yield f'<path class="grid" d="M0 {at:g}H{SIDE}M{at:g} 0V{SIDE}"/>'
-        if share in (0, 0.5, 1):
-            yield f'<text x="{at:g}" y="{SIDE + 18}" text-anchor="middle">{share:g}</text>'
-            yield f'<text x="-8" y="{SIDE - at + 4:g}" text-anchor="end">{share:g}</text>'
-    if number % 3 == 0:
-        said = "faithful" if number == 0 else "correct"
-        yield (
-            f'<text transform="translate(-42 {SIDE / 2:g}) rotate(-90)" text-anchor="middle">'
-            f"share people call {said}</text>"
-        )
-    if number == 0:
-        x, y = SIDE - 12, SIDE - 14
-        yield f'<text class="word" x="{x}" y="{y}" text-anchor="end">too sure</text>'
-        yield '<text class="word" x="12" y="22">too wary</text>'
-    yield f'<path class="ideal" d="M0 {SIDE}L{SIDE} 0"/>'
-    for name, points in (("strings", panel.strings), ("encoder", panel.encoder)):
-        yield f'<g class="{name}">{"".join(curve_of(points))}</g>'
-
-
-def curve_of(points: Sequence[Point]) -> Iterator[str]:
-    places = []
-    for point in points:
-        x = point.probability * SIDE
-        ends = wilson(point.yes, point.n)
-        assert ends is not None
-        places.append((x, (1 - point.yes / point.n) * SIDE))
-        bottom, top = (1 - ends.low) * SIDE, (1 - ends.high) * SIDE
-        yield f'<path class="bar" d="M{x:.1f} {bottom:.1f}V{top:.1f}"/>'
-    yield f'<path class="line" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
-    for x, y in places:
-        yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
 
 
 if __name__ == "__main__":

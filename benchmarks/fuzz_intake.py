@@ -1,25 +1,30 @@
-"""Random and mutated bodies of traces, logs and examples: each is read or refused, nothing else.
+"""Random and mutated traces, logs and examples: each is read or refused, and never answered 5xx.
 
     python benchmarks/fuzz_intake.py [--bodies 100000] [--seed 1]
 
-Whole bodies in every convention that is understood, as protobuf and JSON, are mutated: bits,
-pieces, lengths, values, tokens of JSON, or they are random bytes from the start. Each is read with
-redaction, and what was read of each trace is folded and written down. Each ends as read, partly
-read (something was put aside) or refused; any exception but the refusal is a bug, and its number
-makes it again: ``--again NUMBER``.
+Whole bodies in every convention that is understood, as protobuf and JSON, are mutated, or they are
+random bytes from the start. Each is read with redaction, and what was read of each trace is folded
+and written down: it ends as read, partly read (something was put aside) or refused; any exception
+but the refusal is a bug, and its number makes it again: ``--again NUMBER``.
 
-Prints the counts and the memory after each tenth, which must not grow.
+Then each goes through the app of an intake, redacted and into a store: one in four packed besides,
+of these some broken again, and one in ten to another address, or it says of itself what it is not.
+Exit status 1 for a bug, a status from 500 on, an answer that is neither protobuf nor JSON, or more
+than 32 MB that memory grew after the first fifth.
 """
 
 import argparse
+import asyncio
+import gzip
 import json
 import random
 import sys
-import time
+import tempfile
+import zlib
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +35,9 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone.data import as_record
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import PATHS, IntakeApp, make_intake
+from ragstone.monitor.store.store import open_store
 from ragstone.monitor.traces import (
     ReceivedBody,
     Redaction,
@@ -208,9 +216,7 @@ SORTS = (
         lambda body: read_logs(body, json=True, redaction=REDACTION, limits=LIMITS),
     ),
     Sort(
-        "examples",
-        examples,
-        lambda body: read_examples(body, redaction=REDACTION, limits=LIMITS),
+        "examples", examples, lambda body: read_examples(body, redaction=REDACTION, limits=LIMITS)
     ),
 )
 
@@ -243,39 +249,165 @@ def outcome(sort: Sort, body: bytes) -> str:
     return "partly read" if read.malformed else "read"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bodies", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", type=int)
-    asked = parser.parse_args()
-    if asked.again is not None:
-        print(outcome(*body_of(asked.seed, asked.again)))
-        return
-    counts: Counter[tuple[str, str]] = Counter()
-    slowest = 0.0
-    for number in range(asked.bodies):
-        sort, body = body_of(asked.seed, number)
-        start = time.process_time()
+PROTOBUF, JSON = "application/x-protobuf", "application/json"
+KINDS = (PROTOBUF, JSON, "application/x-ndjson", "text/plain", "", "\xff", "application/json;" * 99)
+ENCODINGS = ("gzip", "deflate", "identity", "br", "", "\xff")
+LENGTHS = ("0", "-1", "9" * 40, "x", "1", "99999999999999")
+AT_ONCE = 8
+GROWN = 32
+"""MB by which memory may grow after the first fifth."""
+
+
+@dataclass(frozen=True)
+class FuzzedRequest:
+    """One request."""
+
+    method: str
+    path: str
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+@dataclass
+class Answers:
+    """How often each status, what may not happen, and megabytes after each tenth."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+
+    @property
+    def grown(self) -> float:
+        """MB by which memory grew after the first fifth."""
+        return max(self.memory[1:]) - self.memory[1]
+
+
+def fuzzed(bodies: int, seed: int) -> Answers:
+    """Send so many requests to an intake over a new store."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(folder) / "store")
+        app = make_intake(store, IntakeSettings(redaction=REDACTION, limits=LIMITS))
         try:
-            ended = outcome(sort, body)
-        except Exception as error:  # what may not happen, counted with its number
-            ended = "bug"
-            print(f"{sort.name} {number}: {type(error).__name__}: {error}"[:300])
-        slowest = max(slowest, time.process_time() - start)
-        counts[sort.name, ended] += 1
-        if (number + 1) % max(1, asked.bodies // 10) == 0:
-            print(f"{number + 1:,} bodies, {memory():,.0f} MB", flush=True)
-    for (name, ended), n in sorted(counts.items()):
-        print(f"{name:16} {ended:12} {n:8,}")
-    print(f"slowest body: {slowest:.3f} s of the processor")
-    sys.exit(any(ended == "bug" for _, ended in counts))
+            return asyncio.run(_all(app, bodies, seed))
+        finally:
+            app.close()
+            store.close()
+
+
+async def _all(app: IntakeApp, bodies: int, seed: int) -> Answers:
+    found = Answers()
+    tenth = max(AT_ONCE, bodies // 10)
+    for first in range(0, bodies, AT_ONCE):
+        numbers = range(first, min(first + AT_ONCE, bodies))
+        await asyncio.gather(*(_one(app, seed, number, found) for number in numbers))
+        if first // tenth != (first + AT_ONCE) // tenth:
+            found.memory.append(memory())
+    return found
+
+
+async def _one(app: IntakeApp, seed: int, number: int, found: Answers) -> None:
+    request = request_of(seed, number)
+    try:
+        status, headers, body = await answered(app, request)
+    except Exception as error:
+        found.faults.append(f"{number}: {type(error).__name__}: {error}"[:300])
+        return
+    found.statuses[status] += 1
+    if status >= 500:
+        found.faults.append(f"{number}: {status} {body[:100]!r}")
+    if request.method == "HEAD":
+        return
+    if headers[b"content-type"] == JSON.encode():
+        json.loads(body)
+    elif request.method == "POST" and headers[b"content-type"] != PROTOBUF.encode():
+        found.faults.append(f"{number}: answered as {headers[b'content-type']!r}")
+
+
+def request_of(seed: int, number: int) -> FuzzedRequest:
+    """The request with that number."""
+    sort, body = body_of(seed, number)
+    drawn = random.Random(f"{seed} {number} sent")
+    is_json = "JSON" in sort.name or sort.name == "examples"
+    path = f"/v1/{sort.name.split()[0]}"
+    headers = {"content-type": JSON if is_json else PROTOBUF}
+    if drawn.random() < 0.25:
+        headers["content-encoding"] = drawn.choice(ENCODINGS[:2])
+        pack = gzip.compress if headers["content-encoding"] == "gzip" else zlib.compress
+        body = pack(body)
+        if drawn.random() < 0.3:
+            body = changed_bytes(body, drawn)
+    method = "POST"
+    if drawn.random() < 0.1:
+        match drawn.randrange(5):
+            case 0:
+                headers["content-type"] = drawn.choice(KINDS)
+            case 1:
+                headers["content-encoding"] = drawn.choice(ENCODINGS)
+            case 2:
+                headers["content-length"] = drawn.choice(LENGTHS)
+            case 3:
+                path = drawn.choice((*sorted(PATHS), "/v1", "/v1/traces/", "//", "/v1/\ud800"))
+            case 4:
+                method = drawn.choice(("GET", "PUT", "HEAD", "OPTIONS", "X"))
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return FuzzedRequest(method, path, raw, body)
+
+
+async def answered(app: IntakeApp, request: FuzzedRequest) -> tuple[int, dict[bytes, bytes], bytes]:
+    """What the app answers to a request, as a server would hand it in: piece by piece."""
+    half = len(request.body) // 2
+    pieces = [request.body[:half], request.body[half:]]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": request.method,
+        "path": request.path,
+        "headers": request.headers,
+    }
+    await app(scope, receive, send)
+    start, body = sent
+    return start["status"], dict(start["headers"]), body["body"]
 
 
 def memory() -> float:
     """What the process holds now, in MB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--bodies", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", type=int, help="read the body with this number alone")
+    asked = parser.parse_args()
+    if asked.again is not None:
+        print(outcome(*body_of(asked.seed, asked.again)))
+        return
+    counts: Counter[tuple[str, str]] = Counter()
+    for number in range(asked.bodies):
+        sort, body = body_of(asked.seed, number)
+        try:
+            ended = outcome(sort, body)
+        except Exception as error:  # what may not happen, counted with its number
+            ended = "bug"
+            print(f"{sort.name} {number}: {type(error).__name__}: {error}"[:300], flush=True)
+        counts[sort.name, ended] += 1
+    for (name, ended), n in sorted(counts.items()):
+        print(f"{name:16} {ended:12} {n:8,}")
+    answers = fuzzed(asked.bodies, asked.seed)
+    print(f"statuses {dict(answers.statuses)}, memory after each tenth in MB {answers.memory}")
+    for fault in answers.faults[:20]:
+        print(fault)
+    is_bad = answers.faults or answers.grown > GROWN or any(end == "bug" for _, end in counts)
+    sys.exit(bool(is_bad))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python benchmarks/guard.py [--only defaults,speed,stream,ranking,long,memory]
         [--data ../shared/data]
-        [--ragground-python PATH | --without-peer] [--rounds 5] [--assessments 1000000]
+        [--without-peer] [--rounds 5] [--assessments 1000000]
 
 On one core, warm, in the processor's own time, so that other work on the machine counts little;
 the load is told.
@@ -24,8 +24,7 @@ long      Answers and contexts of 1 MB, 5,000 contexts: time of one `assess` (it
 memory    Assessments of answers and contexts that are new each time, a tenth of their words made
           up: memory after each tenth of them.
 
-RAGGround's environment is made once, in .venv/peers, from peers-guard.txt, unless
---ragground-python names an interpreter that has it.
+RAGGround's environment is made once, from peers-ragground.txt.
 """
 
 import argparse
@@ -35,7 +34,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +46,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from labelled import Record, records_of, word_share
+from peers import peer_python
 
 import ragstone
 from ragstone.data import cornwall
@@ -60,7 +59,6 @@ Milliseconds = list[float]
 MTRAG = "rag_quality_mtrag/answers.jsonl.gz"
 BEGIN = "faithfulness_begin/pairs.jsonl.gz"
 WICE = "faithfulness_wice/claims.jsonl.gz"
-ENVIRONMENT = Path(".venv/peers/ragground")
 PEER = """
 import json, sys, time
 from ragground.app import RAGGround
@@ -95,13 +93,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
-    parser.add_argument("--ragground-python", help="an interpreter that has RAGGround")
     parser.add_argument("--without-peer", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--assessments", type=int, default=1_000_000)
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    peer = None if given.without_peer else given.ragground_python or made()
+    peer = None if given.without_peer else peer_python("ragground")
     bench = GuardBench(given.data, given.rounds, given.assessments, peer)
     for name in given.only.split(","):
         print(f"\n## {name}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -375,18 +372,6 @@ def peer(
 
             yield ask
             asked.close()
-
-
-def made() -> str:
-    """An environment with RAGGround, made where there is none."""
-    python = ENVIRONMENT.absolute() / "bin" / "python"
-    done = ENVIRONMENT / ".installed"
-    if not done.is_file():
-        wanted = Path(__file__).with_name("peers-guard.txt")
-        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-qq", "-r", wanted], check=True)
-        done.touch()
-    return str(python)
 
 
 PARTS: Mapping[str, Callable[[GuardBench], None]] = {

@@ -34,13 +34,8 @@ CALM = 0.3
 
 @dataclass
 class Sending:
-    """What one sender did.
-
-    Attributes:
-        acknowledged: The number of the first trace of each batch that was.
-        repeated: Batches that were sent again.
-        others: Statuses that no exporter sends again.
-    """
+    """What one sender did: the first traces of batches that were acknowledged, batches sent again,
+    and statuses that no exporter sends again."""
 
     acknowledged: list[int] = field(default_factory=list)
     repeated: int = 0
@@ -49,16 +44,8 @@ class Sending:
 
 @dataclass(frozen=True)
 class KeptTraces:
-    """What became of the traces.
-
-    Attributes:
-        acknowledged: Traces that were.
-        lost: Of those, not in the store with all of their spans.
-        repeated: Batches that were sent again.
-        others: Replies that are neither 200, 429 nor 503.
-        kills: Times the server was killed.
-        restarts: Times the database was.
-    """
+    """Traces acknowledged, and of those not in the store with all their spans; batches sent again;
+    replies that are neither 200, 429 nor 503; kills of the server, and of its database."""
 
     acknowledged: int
     lost: int
@@ -83,11 +70,7 @@ def main() -> None:
 def kept(place: str, kills: int, seed: int, postgres: PostgresServer | None = None) -> KeptTraces:
     """Send traces while the server is killed, and see what is in the store.
 
-    Args:
-        place: Of the store.
-        kills: How often the server is killed, or the database restarted.
-        seed: Of the moments.
-        postgres: Has the store; every third time it is restarted instead.
+    Of so many kills every third is a restart of ``postgres``, if that has the store.
     """
     server = IntakeProcess(place)
     server.start()

@@ -20,13 +20,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.stats import (
-    Interval,
-    cluster_bootstrap,
-    cluster_wilson,
-    mean_interval,
-    wilson,
-)
+from ragstone.stats import Interval, cluster_bootstrap, cluster_wilson, mean_interval, wilson
 from ragstone.stats.bootstrap import RatioEstimate, ratio_of_sums
 from ragstone.stats.cluster_means import read_clusters, t_interval
 

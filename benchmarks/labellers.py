@@ -74,18 +74,9 @@ class Server:
 
 @dataclass
 class Labeller:
-    """A person with a browser.
-
-    Attributes:
-        port: Of the server.
-        name: Of the person.
-        token: Of their link.
-        said: What was said of each item, as far as the server confirmed it.
-        sent: How often each save was sent, with what was sent before the next.
-        seen: All pages, put together, if they are kept.
-        keeps: Whether they are.
-        is_done: Whether nothing was left for them when they looked last, and nothing can come.
-    """
+    """A person with a browser: what they said of each item, as far as the server confirmed it, how
+    often each save was sent, and with ``keeps`` all pages they saw. ``is_done``: nothing was left
+    for them when they looked last, and nothing can come."""
 
     port: int
     name: str

@@ -36,17 +36,8 @@ LONGEST = 600.0
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of the labels.
-
-    Attributes:
-        confirmed: Saves that the server confirmed.
-        repeated: Saves that were sent more than once.
-        lost: Confirmed, but not in the store, or not as they were said.
-        doubled: In the store more often than once.
-        others: Pages that showed one what the other said.
-        kills: Times the server was killed.
-        restarts: Times the database was.
-    """
+    """Saves confirmed and sent again; confirmed labels that the store lacks or has twice; pages
+    that showed one what the other said; kills of the server, and of its database."""
 
     confirmed: int
     repeated: int
@@ -88,15 +79,9 @@ def stores(in_postgres: bool) -> Iterator[tuple[Path, str, PostgresServer | None
 def kept(
     folder: Path, store: str, labels: int, kills: int, seed: int, postgres: PostgresServer | None
 ) -> Kept:
-    """Let two people label a queue, and see what is in the store.
+    """Let two people label a queue, and see what is in the store, which is the folder if empty.
 
-    Args:
-        folder: Of the server.
-        store: The address of the labels; empty: they are in the folder.
-        labels: Of both together.
-        kills: How often the server is killed, or the database restarted.
-        seed: Of the moments.
-        postgres: Has the labels; every third time it is restarted instead.
+    Of so many kills every third is a restart of ``postgres``, if that has the labels.
     """
     database = open_labels(store or folder)
     form = QueueForm(FORM.name, FORM.asked, per_item=len(PEOPLE))

@@ -38,19 +38,9 @@ MB = 2**20
 
 @dataclass
 class Soaked:
-    """What came of it.
-
-    Attributes:
-        acknowledged: Traces that were.
-        recorded: Answers of the recorder that were taken.
-        statuses: Of the replies.
-        replies: Seconds until each.
-        memory: Bytes of the server and its worker together, over time.
-        lost: Traces and answers that were acknowledged and are not in the store.
-        unfolded: Those that are there and were not folded.
-        faults: Lines of the log that tell of an error.
-        status: With which the server ended.
-    """
+    """What came of it: ``recorded`` are answers of the recorder that were taken, ``replies``
+    seconds until each, ``memory`` bytes of the server and its worker over time, ``faults`` lines of
+    the log that tell of an error."""
 
     acknowledged: list[int] = field(default_factory=list)
     recorded: int = 0
@@ -88,41 +78,22 @@ def main() -> None:
     with store(given.postgres) as (place, _):
         found = soak(place, given.seconds, given.rate)
     p50, p95 = np.quantile(found.replies, [0.5, 0.95]) * 1000
-    print(
-        f"acknowledged     {len(found.acknowledged):,} traces, {found.recorded:,} of the recorder"
-    )
+    print(f"acknowledged     {len(found.acknowledged):,}, {found.recorded:,} by the recorder")
     print(f"statuses         {dict(found.statuses)}")
     print(f"until the reply  {p50:.0f} ms median, {p95:.0f} ms p95")
     memory = ", ".join(f"{one / MB:.0f}" for one in found.memory[:: max(1, SAMPLES // 12)])
     print(f"memory in MB     {memory}")
-    print(f"lost             {found.lost}")
-    print(f"not folded       {found.unfolded}")
-    print(f"ended with       {found.status}")
+    print(f"lost {found.lost}, not folded {found.unfolded}, ended with {found.status}")
     for line in found.faults[:10]:
         print(line)
     sys.exit(not found.is_well)
 
 
 def soak(place: str, seconds: float, rate: float) -> Soaked:
-    """Run a monitor for so long.
-
-    Args:
-        place: Of its store.
-        seconds: How long.
-        rate: Traces a second.
-    """
+    """Run a monitor over a store for so long, and send it so many traces a second."""
     found = Soaked()
-    command = [
-        sys.executable,
-        "-m",
-        "ragstone",
-        "monitor",
-        "serve",
-        "--store",
-        place,
-        "--port",
-        "0",
-    ]
+    command = [sys.executable, "-m", "ragstone", "monitor", "serve", "--store", place,
+               "--port", "0"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = urlsplit(process.stdout.readline().split()[-1])

@@ -93,9 +93,7 @@ def example() -> str:
     return found[1]
 
 
-def test_the_example_of_the_documentation_is_right_and_its_delays_are_told(
-    tmp_path: Path,
-) -> None:
+def test_the_example_of_the_documentation_is_right_and_its_delays_are_told(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text(example(), encoding="utf-8")
     assert [rule.slice for rule in read_settings(file).rules] == ["", "language", "tier=gold"]

@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.cli.monitor_doctor import (
-    CONTENT,
-    ENDPOINT,
-    PROTOCOL,
-    asked,
-    environment,
-    said_of,
-)
+from ragstone.cli.monitor_doctor import CONTENT, ENDPOINT, PROTOCOL, asked, environment, said_of
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import make_intake

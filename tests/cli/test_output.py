@@ -125,9 +125,7 @@ def test_json_is_readable_in_every_encoding(
     assert raw.getvalue().decode(encoding) == f"{written}\n"
 
 
-def test_json_on_a_stream_without_an_encoding_is_unescaped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_json_on_a_stream_without_an_encoding_is_unescaped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     print_json("é")
     assert isinstance(sys.stdout, io.StringIO)

@@ -421,10 +421,7 @@ def test_a_mapped_column_that_does_not_exist_is_one_fault_with_the_columns() -> 
     with pytest.raises(DataError) as caught:
         list(read([{"q": 1, "text": "x"}] * 3, columns={"answer": "my_answer"}))
     (fault,) = caught.value.faults
-    assert (fault.field, fault.expected) == (
-        "answer",
-        "a column called 'my_answer'",
-    )
+    assert (fault.field, fault.expected) == ("answer", "a column called 'my_answer'")
     assert fault.got == "only the columns q, text"
 
 

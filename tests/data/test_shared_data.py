@@ -46,8 +46,7 @@ def test_evidence_and_question_type_of_graphrag_bench(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "topics", "systems"),
-    [("retrieval_trec/rag24", 18, 1), ("retrieval_wice", 319, 2)],
+    ("folder", "topics", "systems"), [("retrieval_trec/rag24", 18, 1), ("retrieval_wice", 319, 2)]
 )
 def test_folders_of_runs(shared: Path, folder: str, topics: int, systems: int) -> None:
     examples = list(read(shared / "data" / folder))

@@ -235,12 +235,7 @@ def extend(
 
 @options.in_group(annotate)
 def revoke(
-    queue: str,
-    person: str,
-    *,
-    author: str = "",
-    store: str = "",
-    json: bool = False,
+    queue: str, person: str, *, author: str = "", store: str = "", json: bool = False
 ) -> None:
     """End a person's link to QUEUE at once; what they said stays.
 

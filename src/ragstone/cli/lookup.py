@@ -70,12 +70,7 @@ def _list_judges() -> "Page":
         fills = quiet(f"fills {', '.join(judge['kinds'])}")
         notes += [Note(judge["name"], judge["about"]), Note(judge["name"], fills)]
     more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
-    return Page(
-        "judges",
-        "",
-        (section(Facts(tuple(notes)), more),),
-        record=lambda: known,
-    )
+    return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
 
 
 def _of_kind(kind: "type[Kind]") -> "Page":

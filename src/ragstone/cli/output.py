@@ -230,11 +230,7 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
         return False
 
 
-RENAMED = {
-    "forget": "erase",
-    "overrule": "correct",
-    "--without-overrules": "--without-corrections",
-}
+RENAMED = {"forget": "erase", "overrule": "correct", "--without-overrules": "--without-corrections"}
 """Commands and options that had another name, which still works."""
 
 

@@ -100,10 +100,7 @@ class Ragstone:
         return result
 
     def check(
-        self,
-        example: "Mapping[str, Any] | Example",
-        require: str | Sequence[str],
-        **options: Any,
+        self, example: "Mapping[str, Any] | Example", require: str | Sequence[str], **options: Any
     ) -> "GateResult":
         """Fail the test unless one example meets the requirements; its values alone decide.
 

@@ -313,11 +313,7 @@ WAITING = 5
 
 
 def batches(
-    run: options.RunFolder,
-    *,
-    as_known: bool = False,
-    forget: str | None = None,
-    json: bool = False,
+    run: options.RunFolder, *, as_known: bool = False, forget: str | None = None, json: bool = False
 ) -> None:
     """List the batches that RUN was asked in, and how far they are.
 

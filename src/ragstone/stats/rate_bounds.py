@@ -162,7 +162,7 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect by r; Fleiss, Levin &
     Paik (2003), "Statistical Methods for Rates and Proportions", section 18.3, for r by the
-    variance within. Taking the smaller is ours; ``benchmarks/gate.py`` measures the error rate.
+    variance within. Taking the smaller is ours; the gate's tests measure the error rate.
     """
     read = read_clusters(sums, counts)
     clusters = read.moments

@@ -184,7 +184,7 @@ def heavy_wilson_ends(
 
     Source: Wilson (1927); Dean & Pagano (2015), "Evaluating confidence interval methods for
     binomial proportions in clustered surveys", for his interval on an effective sample size; adding
-    half a row is ours. ``benchmarks/calibration.py`` measures the coverage.
+    half a row is ours.
     """
     q, span = t_quantile(upper_quantile(level), df), high - low
     share, spread = (value - low) / span, variance / span**2

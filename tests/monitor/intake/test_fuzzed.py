@@ -2,7 +2,7 @@
 
 from tests.scripts import script
 
-FUZZ = script("fuzz_app")
+FUZZ = script("fuzz_intake")
 
 
 def test_random_and_mutated_requests_are_answered_and_memory_is_flat() -> None:

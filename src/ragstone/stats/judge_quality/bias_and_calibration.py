@@ -223,7 +223,7 @@ def calibration_error(
 
     Sampling error can only increase the gaps, and resampling increases them once more. So the
     interval is the basic bootstrap's over rows or clusters with fixed bins, which subtracts that
-    bias, clipped at 0. Its coverage is below its level; ``benchmarks/calibration.py`` measures it.
+    bias, clipped at 0. Its coverage is below its level.
 
     Args:
         probabilities: Shape (n,), in [0, 1].
