@@ -56,9 +56,8 @@ class ContextReader:
             add_problem(problems, "contexts", "a list of texts or objects", value)
             return (), None
         elif names is not None and len(names) != len(value):
-            problems.append(
-                Problem("context_ids", f"one id a context, {len(value)}", f"{len(names)} ids")
-            )
+            expected = f"one id a context, {len(value)}"
+            problems.append(Problem("context_ids", expected, f"{len(names)} ids"))
             return (), None
         if names is None and all(type(text) is str for text in value):
             # By far the most common, so it takes the short way.
@@ -77,9 +76,8 @@ class ContextReader:
                 readings.append(_given(part, text_key, id_key, index, problems, has_id=has_ids))
             else:
                 if part is not None or names is None:
-                    add_problem(
-                        problems, f"contexts[{index}]", "a text or an object with text", part
-                    )
+                    where = f"contexts[{index}]"
+                    add_problem(problems, where, "a text or an object with text", part)
                 readings.append(_Given())
         order = _order([reading.rank for reading in readings], problems)
         # Chunks of one document may share its id; what is judged by id may not.
@@ -89,14 +87,10 @@ class ContextReader:
             Context(chosen[i] or str(rank), readings[i].text, rank, readings[i].score)
             for rank, i in enumerate(positions, 1)
         )
-        if (
-            any(chosen)
-            and None in chosen
-            and len({context.id for context in contexts}) < len(contexts)
-        ):
-            problems.append(
-                Problem("contexts", "ids for all or none", "an id that is another's position")
-            )
+        some_have_ids = any(chosen) and None in chosen
+        if some_have_ids and len({context.id for context in contexts}) < len(contexts):
+            got = "an id that is another's position"
+            problems.append(Problem("contexts", "ids for all or none", got))
         return contexts, order
 
     def _shape(self, context: dict[str, Any]) -> tuple[str, str, bool]:
@@ -107,11 +101,8 @@ class ContextReader:
             text = _first(by_name, TEXT_KEYS)
             id = _first(by_name, ID_KEYS)
             document = _first(by_name, DOCUMENT_KEYS)
-            keys_of_shape = (
-                text,
-                document if id is ABSENT else id,
-                id is ABSENT and document != ABSENT,
-            )
+            is_document = id is ABSENT and document != ABSENT
+            keys_of_shape = (text, document if id is ABSENT else id, is_document)
             if len(self._shapes) >= KNOWN_SHAPES:
                 self._shapes.clear()
             self._shapes[keys] = keys_of_shape
@@ -169,10 +160,10 @@ def _chosen(
     if names is not None and not any(own_ids):
         return names
     repeated = _repeated(own_ids)
-    if not repeated:
+    if repeated is None:
         return own_ids
     if not shared:
-        problems.append(_twice(f"contexts[{repeated[0]}]", own_ids[repeated[0]]))
+        problems.append(_twice(f"contexts[{repeated}]", own_ids[repeated]))
     return [None] * len(own_ids)
 
 
@@ -282,8 +273,8 @@ def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | N
         ids.append(read_id(id, f"context_ids[{index}]", problems))
         if id is None:
             problems.append(Problem(f"context_ids[{index}]", "an id", "null"))
-    if repeated := _repeated(ids):
-        problems.append(_twice(f"context_ids[{repeated[0]}]", ids[repeated[0]]))
+    if (repeated := _repeated(ids)) is not None:
+        problems.append(_twice(f"context_ids[{repeated}]", ids[repeated]))
     return ids
 
 
@@ -345,17 +336,14 @@ def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
     return order
 
 
-def _repeated(ids: Sequence[str | None]) -> list[int]:
-    present = [id for id in ids if id is not None]
-    if len(set(present)) == len(present):
-        return []
+def _repeated(ids: Sequence[str | None]) -> int | None:
     seen: set[str] = set()
     for index, id in enumerate(ids):
+        if id in seen:
+            return index
         if id is not None:
-            if id in seen:
-                return [index]
             seen.add(id)
-    return []
+    return None
 
 
 def _first(by_name: Mapping[str, str], names: Sequence[str]) -> str:

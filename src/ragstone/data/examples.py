@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-
-import numpy as np
 
 from ragstone.core.errors import DataError, Fault
 
@@ -84,7 +83,6 @@ class Examples:
         self._layout = layout
         self._format: str | None = source.format or layout
         self.over_systems: bool | None = None
-        self._known_layout: list[str | None] = []
         self._meter = Meter(sum(path.stat().st_size for path in source.files))
         self._reset()
 
@@ -135,7 +133,7 @@ class Examples:
     def apart(self) -> "Examples":
         """Return what other processes need to read pieces; they leave bad records out."""
         nothing = Lines(self.source, b"", START, START)
-        layout = self._laid_out() if isinstance(self._source, JsonLines) else None
+        layout = self._found_layout if isinstance(self._source, JsonLines) else None
         other = Examples(
             nothing, columns=self._columns, skip_bad=True, layout=layout,
             keep_thoughts=self._keep_thoughts,
@@ -165,7 +163,7 @@ class Examples:
         Raises:
             IdsOfSystems: An id stands for the rows of several systems after all.
         """
-        reader = RecordReader(self._columns, layout=self._laid_out())
+        reader = RecordReader(self._columns, layout=self._found_layout)
         yield from self._read(
             piece.rows(self._meter), piece.start.records, reader, seen, facts,
             refused=refused, alone=self.over_systems is False, in_piece=True,
@@ -223,11 +221,9 @@ class Examples:
             ids_found = seen.look_up(IdBlock.of(ids, systems, places))
             if ids_found.over_systems:
                 raise IdsOfSystems
-            repeats = [
-                (whose[at], int(ids_found.places[at]))
-                for at in np.flatnonzero(ids_found.places >= 0)
-            ]
             # Where it was first in this piece, it may be refused for an earlier one.
+            lines = ids_found.places.tolist()
+            repeats = ((at, line) for at, line in zip(whose, lines, strict=True) if line >= 0)
             repeated = {at: refused.get(line, line) for at, line in repeats}
             if refused:
                 placed = zip(whose, places, strict=True)
@@ -296,16 +292,21 @@ class Examples:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             self._source.records.keep()
         reader = RecordReader(self._columns, layout=self._layout)
-        count = 0
-        for row, (_, item) in enumerate(islice(folded(self._source.rows(Meter())), most), 1):
+        for count, (_, example) in enumerate(self._readable(reader, most), 1):
+            yield example
+            if count == self._limit:
+                return
+
+    def _readable(
+        self, reader: RecordReader, most: int | None = None
+    ) -> Iterator[tuple[Mapping[str, object] | Example, Example]]:
+        rows = islice(folded(self._source.rows(Meter())), most)
+        for row, (_, item) in enumerate(rows, 1):
             if isinstance(item, BadRow):
                 continue
             example = item if isinstance(item, Example) else reader.read(item, row, [])
             if example is not None:
-                count += 1
-                yield example
-            if count == self._limit:
-                return
+                yield item, example
 
     @property
     def source(self) -> str:
@@ -326,15 +327,6 @@ class Examples:
     def files(self) -> tuple[Path, ...]:
         """All files that are read; none in memory."""
         return self._source.files
-
-    @property
-    def size_bytes(self) -> int | None:
-        return self._meter.total if self._source.files else None
-
-    @property
-    def read_bytes(self) -> int | None:
-        """The bytes read so far in this iteration; None in memory."""
-        return self._meter.read if self._source.files else None
 
     def progress(self) -> tuple[int, int] | None:
         """Return bytes read and bytes in total; None in memory."""
@@ -386,14 +378,14 @@ class Examples:
         """The number of all of them, by rule."""
         return self.facts.n_label_violations
 
-    def _laid_out(self) -> str | None:
-        if self._layout is None and not self._known_layout:
-            reader = RecordReader(self._columns)
-            for _, item in islice(self._source.rows(Meter()), ROWS_TO_FIND_A_COLUMN):
-                if isinstance(item, Mapping) and reader.layout_of(item) is not None:
-                    break
-            self._known_layout = [reader.layout]
-        return self._layout or self._known_layout[0]
+    @cached_property
+    def _found_layout(self) -> str | None:
+        reader = RecordReader(self._columns, layout=self._layout)
+        rows = () if self._layout else self._source.rows(Meter())
+        for _, item in islice(rows, ROWS_TO_FIND_A_COLUMN):
+            if isinstance(item, Mapping) and reader.layout_of(item) is not None:
+                break
+        return reader.layout
 
     def _over_systems(self) -> bool:
         """Find out whether the same id occurs under several systems, which changes all ids.
@@ -414,17 +406,11 @@ class Examples:
             if not isinstance(example, Example) or not has_system(example):
                 return
             self._source.records.keep()
-        with_system = count = 0
-        for row, (_, item) in enumerate(folded(self._source.rows(Meter())), 1):
-            if isinstance(item, BadRow):
-                continue
-            example = item if isinstance(item, Example) else reader.read(item, row, [])
-            if example is None:
-                continue
+        with_system = False
+        for count, (item, example) in enumerate(self._readable(reader), 1):
             if has_system(example) and (isinstance(item, Example) or reader.has_id(item)):
-                with_system += 1
+                with_system = True
                 yield example
-            count += 1
             if count == self._limit or (count == ROWS_TO_FIND_A_COLUMN and not with_system):
                 return
 

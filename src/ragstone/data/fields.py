@@ -207,7 +207,9 @@ class _Columns:
         self._context(column_of)
         self._gold_texts(column_of)
         problem = self._rival_answer(column_of)
-        self._query_id(column_of)
+        identified = column_of.keys() & {"id", "system"}
+        if not identified and squash(column_of.get("question_id", "")) == "queryid":
+            column_of["id"] = column_of["question_id"]
         is_conversation = squash(column_of.get("question", "")) == "messages"
         if not is_conversation and not column_of.keys() & NEEDED:
             problem = self._nothing_found(column_of)
@@ -219,13 +221,14 @@ class _Columns:
             if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
         )
         dotted = {name for name, _ in nested}
+        judged = squash(column_of.get("reference_contexts", ""))
+        is_mapped = "reference_contexts" in self.mapped
         return FieldLayout(
             layout=self.layout,
             extra=tuple(name for name in rest if name not in dotted),
             nested=nested,
             resembling=(),
-            grades_or_texts="reference_contexts" not in self.mapped
-            and squash(column_of.get("reference_contexts", "")) == "referencecontexts",
+            grades_or_texts=judged == "referencecontexts" and not is_mapped,
             texts_or_ids=squash(column_of.get("evidence", "")) in GOLD_CONTEXTS,
             splits_evidence=self.layout.startswith("graphrag-bench"),
             problem=problem,
@@ -280,11 +283,6 @@ class _Columns:
             return None
         both = " and ".join([column_of["answer"], *rivals])
         return Problem("answer", ONE_COLUMN, both)
-
-    def _query_id(self, column_of: dict[str, str]) -> None:
-        identified = column_of.keys() & {"id", "system"}
-        if not identified and squash(column_of.get("question_id", "")) == "queryid":
-            column_of["id"] = column_of["question_id"]
 
     def _nothing_found(self, column_of: Mapping[str, str]) -> Problem:
         columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"

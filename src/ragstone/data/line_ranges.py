@@ -23,8 +23,7 @@ from .text_files import (
     Meter,
     encoding_of,
     line_text,
-    not_text,
-    opened,
+    opened_text,
 )
 
 NOT_UTF8 = b"\xff" * 4
@@ -112,9 +111,7 @@ def pieces(
     """
     cut = _Cut(path, name, meter, size, start)
     try:
-        with opened(path, meter) as handle:
-            if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
-                raise BrokenFileError(problem)
+        with opened_text(path, meter) as handle:
             cut.plain = isinstance(handle.raw, io.FileIO)
             _pass_over(handle, start.bytes)
             for raw in handle:

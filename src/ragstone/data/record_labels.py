@@ -15,7 +15,7 @@ between labels are the person's, so they are never corrected: ``violations``
 lists them.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -225,17 +225,13 @@ def violations(labels: Mapping[str, Any]) -> list[Violation]:
                 if value is not None and bool(value) != rule.says:
                     broken.append(Violation(rule.name, rule.severity, where))
     verdicts = [claim.get("support") for claim in labels.get("claims") or ()]
-    for _ in _unlike_claims(labels.get("answer") or {}, verdicts) if verdicts else ():
-        broken.append(Violation(AS_ITS_CLAIMS, "block", "answer"))
-    return broken
-
-
-def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) -> Iterator[str]:
-    for label, some in OF_SOME_CLAIM.items():
+    answer = labels.get("answer") or {}
+    for label, some in OF_SOME_CLAIM.items() if verdicts else ():
         is_some = any(verdict in some for verdict in verdicts)
         known = is_some or None not in verdicts
         if answer.get(label) is not None and known and bool(answer[label]) != is_some:
-            yield label
+            broken.append(Violation(AS_ITS_CLAIMS, "block", "answer"))
+    return broken
 
 
 def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:
@@ -304,7 +300,7 @@ def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Pr
 
 def is_label(value: object) -> bool:
     """Return True if the value may stand for yes, no or open."""
-    return value is None or value is True or value is False or _is_binary_number(value)
+    return value is None or (isinstance(value, (int, float)) and value in (0, 1))
 
 
 def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Problem]) -> None:
@@ -328,14 +324,11 @@ def _check_labels(
 ) -> None:
     for name, values in LABELS[unit].items():
         value = labels.get(name)
-        if value is None or (is_label(value) if values == YES_NO else _is_one_of(values, value)):
+        # ``True`` equals 1 in Python, and 3.0 equals 3.
+        is_one_of = type(value) in (str, int) and value in values
+        if value is None or (is_label(value) if values == YES_NO else is_one_of):
             continue
         add_problem(problems, f"{where}.{name}", _expected(values), value)
-
-
-def _is_one_of(values: Values, value: object) -> bool:
-    """``True`` equals 1 in Python, and 3.0 equals 3."""
-    return type(value) in (str, int) and value in values
 
 
 def _expected(values: Values) -> str:
@@ -366,10 +359,6 @@ def _check_propositions(propositions: object, unit: Unit, problems: list[Problem
             isinstance(evidence, list) and all(isinstance(id, str) for id in evidence)
         ):
             add_problem(problems, f"{item}.evidence", "a list of context ids", evidence)
-
-
-def _is_binary_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and value in (0, 1)
 
 
 def _truth(value: object) -> bool | None:

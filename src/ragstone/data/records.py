@@ -73,15 +73,13 @@ class RecordReader:
             if len(self._plans) >= KNOWN_PLANS:
                 self._plans.clear()
             layout = plan(keys, self.columns, self.layout)
-            layout = replace(layout, resembling=self._resembling(layout))
+            looked = ((name, resembled(name)) for name in layout.extra[:MOST_COLUMNS])
+            resembling = [(name, of) for name, of in looked if of and of not in self.columns]
+            layout = replace(layout, resembling=tuple(resembling))
             if self.layout is None and layout.problem is None:
                 self.layout = layout.layout
             self._plans[keys] = layout
         return layout
-
-    def _resembling(self, layout: FieldLayout) -> tuple[tuple[str, str], ...]:
-        looked = ((name, resembled(name)) for name in layout.extra[:MOST_COLUMNS])
-        return tuple((name, field) for name, field in looked if field and field not in self.columns)
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """Return the layout of such records; None where no field is recognised."""
@@ -107,7 +105,9 @@ class RecordReader:
             record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
         get = record.get
-        self._count_unread(plan, record)
+        for name, field in plan.resembling:
+            if get(getattr(plan, field)) is None and could_be(field, record[name]):
+                self.unread[name, field] += 1
         if plan.problem is not None:
             problems.append(plan.problem)
             return None
@@ -125,28 +125,19 @@ class RecordReader:
         system = read_id(get(plan.system), "system", problems)
         was_asked = plan.answer in record and (question is not None or meta.get("error"))
         if answer is None and contexts is None and not (reference or was_asked or problems):
-            problems.append(_nothing_in(record))
+            filled = ", ".join(name for name, value in record.items() if value is not None)
+            got = f"only {filled or 'nothing'}"
+            problems.append(Problem("", "an answer, contexts or a reference", got))
         if problems:
             return None
         id = str(row) if id is None else id
         if question_id is None:
             question_id = id if question is None else question_hash(question, history)
         return Example(
-            id,
-            question_id,
-            _system_beside(slices, meta, labels) if system is None else system,
-            question,
-            contexts,
-            answer,
-            reference,
-            history,
-            policy,
-            evidence,
-            grades,
-            slices or NOTHING,
-            labels or NOTHING,
-            meta or NOTHING,
-        )
+            id, question_id, _system_beside(slices, meta, labels) if system is None else system,
+            question, contexts, answer, reference, history, policy, evidence, grades,
+            slices or NOTHING, labels or NOTHING, meta or NOTHING,
+        )  # fmt: skip
 
     def _texts(
         self,
@@ -184,11 +175,6 @@ class RecordReader:
             self.numbers[column] += any(map(is_not, texts, texts_or_text))
             texts_or_text = texts
         return read_texts(texts_or_text, "reference", problems)
-
-    def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
-        for name, field in plan.resembling:
-            if record.get(getattr(plan, field)) is None and could_be(field, record[name]):
-                self.unread[name, field] += 1
 
     def _groups(
         self, plan: FieldLayout, record: Mapping[str, Any], problems: list[Problem]
@@ -329,11 +315,6 @@ def _asked(
         return read_conversation(value, field, problems)
     problems.append(not_text("question", value))
     return None, (), None
-
-
-def _nothing_in(record: Mapping[str, Any]) -> Problem:
-    filled = ", ".join(name for name, value in record.items() if value is not None)
-    return Problem("", "an answer, contexts or a reference", f"only {filled or 'nothing'}")
 
 
 def _system_beside(*places: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 from uuid import UUID
 
 import polars as pl
@@ -108,7 +108,10 @@ def on_disk(path: str | PathLike[str]) -> Path:
     if name != STDIN:
         if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
             return Path(name)
-        if not _may_end(status):
+        # A stream that somebody fills ends; a device such as /dev/zero never does.
+        is_filled = stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+        is_input = stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.fstat(0))
+        if not (is_filled or is_input):
             raise _fault(name, "a device")
     with _lock:
         key = (status.st_dev, status.st_ino)
@@ -133,13 +136,6 @@ def _keep(name: str, known: Path | None) -> Path:
             copy.write(first or b"")
             shutil.copyfileobj(stream, copy, PIECE)
     return file
-
-
-def _may_end(status: os.stat_result) -> bool:
-    """Return True for a stream that somebody fills; a device such as /dev/zero never ends."""
-    if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
-        return True
-    return stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.fstat(0))
 
 
 def _fault(name: str, got: str) -> DataError:
@@ -207,11 +203,7 @@ class DataFrameSource:
             parts: Iterable[pl.DataFrame] = self.frame.collect_batches(chunk_size=ROWS_AT_ONCE)
         else:
             parts = self.frame.iter_slices(ROWS_AT_ONCE)
-        number = 0
-        for part in parts:
-            for row in plain_rows(part):
-                number += 1
-                yield number, row
+        yield from enumerate((row for part in parts for row in plain_rows(part)), 1)
 
 
 def table_of(source: object) -> Source | None:
@@ -220,19 +212,16 @@ def table_of(source: object) -> Source | None:
         return DataFrameSource(source, "the Polars table")
     if hasattr(source, "__arrow_c_stream__"):
         package = type(source).__module__.partition(".")[0]
-        name, table = f"the {package} table", _with_index(source)
+        name, table = f"the {package} table", cast("Any", source)
+        index = getattr(getattr(table, "index", None), "names", ())
+        if any(index) and not set(index) & set(table.columns):
+            table = table.reset_index()
         try:
             return DataFrameSource(pl.DataFrame(table), name)
         except (NotImplementedError, TypeError, ValueError):
             # Arrow has no lists of UUIDs, and no columns of several types.
             return Records(table.to_dict("records"), name)
     return None
-
-
-def _with_index(table: Any) -> Any:
-    """A pandas table with its index as columns, if that has names of its own."""
-    names = getattr(getattr(table, "index", None), "names", ())
-    return table.reset_index() if any(names) and not set(names) & set(table.columns) else table
 
 
 def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:
@@ -257,9 +246,8 @@ def plain(value: object) -> Any:
     if type(value).__name__ in MISSING:
         return None
     if isinstance(value, Mapping):
-        return {
-            str(key) if isinstance(key, UUID) else key: plain(part) for key, part in value.items()
-        }
+        names = (str(key) if isinstance(key, UUID) else key for key in value)
+        return dict(zip(names, map(plain, value.values()), strict=True))
     if isinstance(value, (list, tuple, Set)):
         return [plain(part) for part in value]
     if isinstance(value, pl.Series):

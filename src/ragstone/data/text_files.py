@@ -168,9 +168,8 @@ def opened(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
         with io.BufferedReader(path.open("rb", buffering=0), BUFFER) as disk, meter.following(disk):
             packed = disk.peek(2)[:2] == GZIP_MAGIC
             if path.suffix == ".gz" and not packed and disk.peek(1):
-                raise BrokenFileError(
-                    Problem("", "a gzip archive", "what is none, in spite of its name")
-                )
+                problem = Problem("", "a gzip archive", "what is none, in spite of its name")
+                raise BrokenFileError(problem)
             if packed:
                 most = most_unpacked(os.fstat(disk.fileno()).st_size)
                 with gzip.GzipFile(fileobj=disk) as unpacked:
@@ -180,9 +179,8 @@ def opened(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
     except EOFError:
         raise BrokenFileError(Problem("", "a whole gzip archive", "one that is cut off")) from None
     except (zlib.error, gzip.BadGzipFile) as error:
-        raise BrokenFileError(
-            Problem("", "a whole gzip archive", f"a corrupt one ({error})")
-        ) from None
+        problem = Problem("", "a whole gzip archive", f"a corrupt one ({error})")
+        raise BrokenFileError(problem) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise BrokenFileError(Problem("", "a readable file", f"the error {reason!r}")) from None
@@ -221,11 +219,23 @@ class _Unpacked(io.RawIOBase):
         view[: len(part)] = part
         self._left -= len(part)
         if self._left < 0:
-            expected = (
-                f"at most {self._most / MB:,.0f} MB unpacked ({MAX_UNPACKED}=10G allows 10 GB)"
-            )
-            raise BrokenFileError(Problem("", expected, "more"))
+            most = f"at most {self._most / MB:,.0f} MB unpacked"
+            problem = Problem("", f"{most} ({MAX_UNPACKED}=10G allows 10 GB)", "more")
+            raise BrokenFileError(problem)
         return len(part)
+
+
+@contextmanager
+def opened_text(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
+    """Open a file of text as ``opened`` does.
+
+    Raises:
+        BrokenFileError: It is no text, besides.
+    """
+    with opened(path, meter) as handle:
+        if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
+            raise BrokenFileError(problem)
+        yield handle
 
 
 def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | BadRow]]:
@@ -237,9 +247,7 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
     number = 0
     encoding: str | None = None
     try:
-        with opened(path, meter) as handle:
-            if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
-                raise BrokenFileError(problem)
+        with opened_text(path, meter) as handle:
             for raw in handle:
                 number += 1
                 if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
@@ -257,7 +265,8 @@ def line_text(raw: bytes, encoding: str) -> str | BadRow:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
-        return BadRow(text, (not_utf8(raw[error.start], error.start + 1),))
+        where = f"byte 0x{raw[error.start]:02X} at byte {error.start + 1} of the line"
+        return BadRow(text, (Problem("", "text in UTF-8", where),))
 
 
 def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:
@@ -295,11 +304,6 @@ def binary_format(path: Path) -> str | None:
     except BrokenFileError:
         return None
     return {b"PAR1": "parquet", b"\xff\xff\xff\xff": "huggingface"}.get(head)
-
-
-def not_utf8(byte: int, column: int) -> Problem:
-    """Return the problem of a byte that starts no UTF-8 character, as Latin-1 files have them."""
-    return Problem("", "text in UTF-8", f"byte 0x{byte:02X} at byte {column} of the line")
 
 
 def not_text(head: bytes) -> Problem | None:

@@ -394,7 +394,5 @@ def check_engine(request: Request) -> None:
 def _fraction(prepared: Prepared, done: int) -> float | None:
     if prepared.survey is not None:
         return done / max(prepared.survey.examples, 1)
-    examples = prepared.examples
-    if not examples.size_bytes:
-        return None
-    return min(1.0, (examples.read_bytes or 0) / examples.size_bytes)
+    read, size = prepared.examples.progress() or (0, 0)
+    return min(1.0, read / size) if size else None

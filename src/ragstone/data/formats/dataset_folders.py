@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -80,11 +79,8 @@ def open_dataset(folder: Path, name: str) -> ArrowDataset:
         raise DataError.of_file(name, "a dataset with its rows", got, hint=hint)
     listed = state.get("_data_files")
     if isinstance(listed, list):
-        names = [
-            str(entry["filename"])
-            for entry in listed
-            if isinstance(entry, dict) and "filename" in entry
-        ]
+        entries = (entry for entry in listed if isinstance(entry, dict))
+        names = [str(entry["filename"]) for entry in entries if "filename" in entry]
         outside = [name for name in names if Path(name).name != name or name == ".."]
         if outside:
             got = f"the name {ascii_safe(outside[0])} in state.json"
@@ -203,16 +199,8 @@ class Beir:
                 yield None, example(ranking, topic, contexts, qrels, questions.get(topic))
         if not rankings:
             for topic in qrels.topics:
-                yield (
-                    None,
-                    Example(
-                        topic,
-                        topic,
-                        RETRIEVES_NOT,
-                        questions.get(topic),
-                        reference_contexts=qrels.grades(topic),
-                    ),
-                )
+                text, grades = questions.get(topic), qrels.grades(topic)
+                yield None, Example(topic, topic, RETRIEVES_NOT, text, reference_contexts=grades)
         yield from faults
 
 
@@ -243,14 +231,10 @@ def _texts(path: Path, ids: set[str], meter: Meter, faults: Faults) -> dict[str,
         id = str(id) if type(id) is int else id
         text = record.get("text")
         if not isinstance(id, str) or not isinstance(text, str):
-            faults.append((line, BadRow("", (_no_text(id, text),), str(path))))
+            field, value = ("text", text) if isinstance(id, str) else ("_id", id)
+            problem = Problem(field, "text", shown(value))
+            faults.append((line, BadRow("", (problem,), str(path))))
         elif id in ids:
             title = record.get("title")
             texts[id] = f"{title}\n{text}" if isinstance(title, str) and title else text
     return texts
-
-
-def _no_text(id: Any, text: Any) -> Problem:
-    if not isinstance(id, str):
-        return Problem("_id", "text", shown(id))
-    return Problem("text", "text", shown(text))

@@ -99,11 +99,9 @@ def _vars(record: Mapping[str, Any]) -> dict[str, Any] | None:
     test = record.get("testCase")
     inner = test.get("vars") if isinstance(test, dict) else None
     variables = record.get("vars", inner)
-    return (
-        variables
-        if isinstance(variables, dict) and all(isinstance(k, str) for k in variables)
-        else None
-    )
+    if isinstance(variables, dict) and all(isinstance(name, str) for name in variables):
+        return variables
+    return None
 
 
 def _id(record: Mapping[str, Any]) -> str | None:
@@ -204,10 +202,8 @@ def rows_of_inspectorraget(document: Record) -> list[dict[str, Any]] | None:
     if not all(isinstance(item, dict) for item in (*results, *document["tasks"])):
         return None
     tasks = {_text(task, "task_id"): task for task in document["tasks"]}
-    texts = {
-        _text(document_, "document_id"): document_
-        for document_ in _objects(document.get("documents"))
-    }
+    documents = _objects(document.get("documents"))
+    texts = {_text(document_, "document_id"): document_ for document_ in documents}
     metrics = {str(metric.get("name")): metric for metric in _objects(document.get("metrics"))}
     filters = [name for name in _list(document.get("filters")) if isinstance(name, str)]
     return [_row(result, tasks.get(_text(result, "task_id"), {}), texts, metrics, filters)
@@ -221,18 +217,17 @@ def _row(
     labels, meta = _said(result.get("scores", result.get("annotations")), metrics)
     contexts = result.get("contexts", task.get("contexts"))
     slices = {name: task[name] for name in filters if name in task and name not in OWN}
+    passages = [_context(context, texts) for context in _list(contexts)]
+    targets = _objects(task.get("targets"))
+    references = [target.get("value", target.get("text")) for target in targets]
     return {
         "id": result.get("example_id") or f"{task_id}::{model}",
         "question_id": task.get("question_id") or task_id,
         "system": model,
         **_asked(task.get("input")),
-        "contexts": None
-        if contexts is None
-        else [_context(context, texts) for context in _list(contexts)],
+        "contexts": None if contexts is None else passages,
         "answer": _answer(result),
-        "reference": [
-            text for target in _objects(task.get("targets")) if (text := _target(target))
-        ],
+        "reference": [text for text in references if text],
         "slices": result.get("slices", slices),
         "labels": labels,
         "meta": meta,
@@ -247,12 +242,8 @@ def _asked(turns_or_text: object) -> dict[str, Any]:
          "content": turn.get("content", turn.get("text"))}
         for turn in _objects(turns_or_text)
     ]  # fmt: skip
-    if not turns:
-        return {"question": None}
-    *before, last = turns
-    return {"question": last["content"], "history": before} if before else {
-        "question": last["content"]
-    }  # fmt: skip
+    question = turns.pop()["content"] if turns else None
+    return {"question": question, "history": turns} if turns else {"question": question}
 
 
 def _context(context: object, texts: Record) -> dict[str, Any]:
@@ -269,10 +260,6 @@ def _answer(result: Record) -> object:
     if isinstance(output, dict):
         return output.get("value")
     return result.get("model_response", result.get("modelResponse", output))
-
-
-def _target(target: Record) -> object:
-    return target.get("value", target.get("text"))
 
 
 def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -9,6 +9,7 @@ by their columns, as ``get_spans_dataframe`` has them; so are the tables of
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ragstone.data.example import parse_cell
@@ -29,7 +30,7 @@ def flat_haystack(record: Mapping[str, Any]) -> dict[str, Any]:
 
     The last of several components counts: its documents are what was read.
     """
-    components = _components(record)
+    components = {name: part for name, part in record.items() if isinstance(part, dict)}
     flat: dict[str, Any] = {}
     for part in (*components.values(), record):
         flat.update(_said(part))
@@ -46,10 +47,6 @@ def _says(part: Mapping[str, Any]) -> bool:
         return True
     answers = part.get("answers")
     return isinstance(answers, list) and any("data" in answer for answer in _objects(answers))
-
-
-def _components(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name: part for name, part in record.items() if isinstance(part, dict)}
 
 
 def _said(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,10 +93,8 @@ def _model(value: object) -> str | None:
         value = value[0] if value else None
     if not isinstance(value, dict):
         return None
-    meta = next(
-        (value[name] for name in ("meta", "_meta") if isinstance(value.get(name), dict)), value
-    )
-    model = meta.get("model")
+    metas = (value.get(name) for name in ("meta", "_meta"))
+    model = next((meta for meta in metas if isinstance(meta, dict)), value).get("model")
     return model if isinstance(model, str) and model else None
 
 
@@ -155,22 +150,19 @@ def rows_of_batch(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     A row has each evaluator's score under its name. None if the document is something else.
     """
     lists = list(document.values())
-    if not lists or not all(
-        isinstance(part, list) and len(part) == len(lists[0]) for part in lists
-    ):
+    if not all(isinstance(part, list) and len(part) == len(lists[0]) for part in lists):
         return None
-    if not all(
-        isinstance(result, dict) and result.keys() >= RESULT for part in lists for result in part
-    ):
+    every = (result for part in lists for result in part)
+    if not lists or not all(isinstance(row, dict) and row.keys() >= RESULT for row in every):
         return None
     rows = []
-    for results in zip(*lists, strict=True):
-        row = {name: results[0].get(name) for name in ("query", "response", "contexts")}
+    for of_example in zip(*lists, strict=True):
+        row = {name: of_example[0].get(name) for name in ("query", "response", "contexts")}
         row["meta"] = {
             evaluator: {name: result.get(name) for name in ("passing", *REMARKS)}
-            for evaluator, result in zip(document, results, strict=True)
+            for evaluator, result in zip(document, of_example, strict=True)
         }
-        scores = (result.get("score") for result in results)
+        scores = (result.get("score") for result in of_example)
         rows.append({**dict(zip(document, scores, strict=True)), **row, "passing": None})
     return rows
 
@@ -272,7 +264,9 @@ def _spread(record: Span) -> dict[str, Any]:
 def _whole(spans: list[Span]) -> Span:
     if POSITION in spans[0]:
         spans = sorted(spans, key=lambda span: _number(span[POSITION]) or 0)
-        return {**spans[0], "reference": [_document(span) for span in spans]}
+        texts = [{"text": span.get("reference"), "score": _number(span.get("document_score"))}
+                 for span in spans]  # fmt: skip
+        return {**spans[0], "reference": texts}
     spans = sorted(spans, key=lambda span: str(span.get("start_time") or ""))
     known = {str(span.get(SPAN)) for span in spans}
     root = min(spans, key=lambda span: (span.get("parent_id") is not None,
@@ -308,10 +302,6 @@ def _listed(value: object) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _document(span: Span) -> dict[str, Any]:
-    return {"text": span.get("reference"), "score": _number(span.get("document_score"))}
-
-
 def _number(value: object) -> float | None:
     try:
         return None if value is None else float(str(value))
@@ -329,17 +319,9 @@ def _message(span: Span) -> str | None:
 def _phoenix_text(value: object, names: frozenset[str]) -> object:
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
-    inner = _decoded(value)
-    if not isinstance(inner, dict):
-        return value
-    return next(
-        (text for name, text in inner.items() if squash(name) in names and isinstance(text, str)),
-        value,
-    )
-
-
-def _decoded(text: str) -> object:
-    try:
-        return decode(text)
-    except BadJsonError:
-        return None
+    inner: object = None
+    with suppress(BadJsonError):
+        inner = decode(value)
+    texts = inner.items() if isinstance(inner, dict) else ()
+    named = (text for name, text in texts if squash(name) in names and isinstance(text, str))
+    return next(named, value)

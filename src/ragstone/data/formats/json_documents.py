@@ -22,6 +22,7 @@ from ragstone.data.json_text import (
     ascii_safe,
     decode,
     depth_exceeds,
+    is_storable,
     problem_in,
     shown,
     surrogate_in,
@@ -29,15 +30,7 @@ from ragstone.data.json_text import (
     too_deep,
 )
 from ragstone.data.sources import FileSource, Row
-from ragstone.data.text_files import (
-    HEAD,
-    BrokenFileError,
-    Meter,
-    encoding_of,
-    not_text,
-    opened,
-    text_lines,
-)
+from ragstone.data.text_files import BrokenFileError, Meter, encoding_of, opened_text, text_lines
 
 from .eval_results import has_its_head, rows_of_inspectorraget
 from .frameworks import columns_of_run, rows_of_batch
@@ -101,9 +94,7 @@ class JsonDocument(FileSource):
     def rows(self, meter: Meter) -> Iterator[Row]:
         window = None
         try:
-            with opened(self.path, meter) as handle:
-                if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
-                    raise BrokenFileError(problem)
+            with opened_text(self.path, meter) as handle:
                 window = _Window(handle, lambda raw: encoding_of(self.path, raw, meter))
                 yield from _document(window)
         except BrokenFileError as error:
@@ -225,9 +216,8 @@ class _Window:
     def __init__(self, handle: io.BufferedReader, encoding_of: Callable[[bytes], str]) -> None:
         self._handle = handle
         self._encoding_of: Callable[[bytes], str] | None = encoding_of
-        self._decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder("utf-8-sig")(
-            "surrogateescape"
-        )
+        decoder = codecs.getincrementaldecoder("utf-8-sig")
+        self._decoder: codecs.IncrementalDecoder = decoder("surrogateescape")
         self._text = ""
         self._at = 0
         self._line = 1
@@ -277,7 +267,9 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if not self._ended and self._may_be_cut(error):
+                is_near_end = error.pos >= len(self._text) - LONGEST_CUT_TOKEN
+                may_be_cut = error.msg.startswith("Unterminated string") or is_near_end
+                if not self._ended and may_be_cut:
                     self._fill(keep=min(self._begin, self._at))
                     continue
                 raise self._broken_syntax(error) from None
@@ -326,30 +318,14 @@ class _Window:
         if isinstance(error, json.JSONDecodeError):
             self._at = max(error.pos, self._counted)
             if error.pos >= len(self._text.rstrip()):
-                return BrokenFileError(
-                    Problem("", "JSON", "the end of the file in the middle of it")
-                )
-            if error.msg.startswith("Unterminated string"):
-                return BrokenFileError(
-                    Problem("", "JSON", "the end of the file inside the text that begins here")
-                )
-            got = repr(ascii_safe(self._text[error.pos : error.pos + 20]))
-            reason = error.msg[:1].lower() + error.msg[1:]
-            return BrokenFileError(Problem("", "JSON", f"{got} ({reason})"))
+                got = "the end of the file in the middle of it"
+            elif error.msg.startswith("Unterminated string"):
+                got = "the end of the file inside the text that begins here"
+            else:
+                reason = error.msg[:1].lower() + error.msg[1:]
+                got = f"{ascii_safe(self._text[error.pos : error.pos + 20])!r} ({reason})"
+            return BrokenFileError(Problem("", "JSON", got))
         return BrokenFileError(syntax_problem(error, ""))
-
-    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
-        return (
-            error.msg.startswith("Unterminated string")
-            or error.pos >= len(self._text) - LONGEST_CUT_TOKEN
-        )
-
-    def _settle(self, raw: bytes) -> None:
-        assert self._encoding_of is not None
-        encoding = self._encoding_of(raw)
-        self._encoding_of = None
-        if encoding != "utf-8":
-            self._decoder = codecs.getincrementaldecoder(encoding)()
 
     def _fill(self, keep: int) -> int:
         """Read on, at least doubling the part from ``keep``; returns how far places moved."""
@@ -358,16 +334,15 @@ class _Window:
         raw = self._handle.read(size)
         self._ended = len(raw) < size
         if self._encoding_of is not None and not raw.isascii():
-            self._settle(raw)
+            encoding = self._encoding_of(raw)
+            self._encoding_of = None
+            if encoding != "utf-8":
+                self._decoder = codecs.getincrementaldecoder(encoding)()
         more = self._decoder.decode(raw, self._ended)
         if not more.isascii() and not self._odd_bytes:
-            try:
-                more.encode()
-            except UnicodeEncodeError:
-                self._odd_bytes = True
-        moved = keep
+            self._odd_bytes = not is_storable(more)
         self._text = self._text[keep:] + more
-        self._at -= moved
-        self._begin = max(0, self._begin - moved)
-        self._counted = max(0, self._counted - moved)
-        return moved
+        self._at -= keep
+        self._begin = max(0, self._begin - keep)
+        self._counted = max(0, self._counted - keep)
+        return keep

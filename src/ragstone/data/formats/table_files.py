@@ -78,12 +78,12 @@ class CsvTable(FileSource):
                     yield begin, BadRow("", (problem,))
                     return
             elif len(cells) != len(header):
-                yield begin, BadRow(",".join(cells), (_ragged(header, cells),))
+                expected = f"{len(header)} cells, as in the header"
+                problem = Problem("", expected, f"{len(cells)}")
+                yield begin, BadRow(",".join(cells), (problem,))
             else:
-                yield (
-                    begin,
-                    {n: cell_read(cell) or None for n, cell in zip(header, cells, strict=True)},
-                )
+                values = [cell_read(cell) or None for cell in cells]
+                yield begin, dict(zip(header, values, strict=True))
         yield from lines.bad_ones()
 
     def _delimiter(self, header: str) -> str:
@@ -135,10 +135,6 @@ def _header_problem(header: list[str]) -> Problem | None:
     more = f" and {len(repeated) - SHOWN:,} more" if len(repeated) > SHOWN else ""
     names = f"{', '.join(name[:LONGEST_SHOWN] for name in repeated[:SHOWN])!r}{more}"
     return Problem("", "a header that names each column once", f"{names} twice")
-
-
-def _ragged(header: list[str], cells: list[str]) -> Problem:
-    return Problem("", f"{len(header)} cells, as in the header", f"{len(cells)}")
 
 
 MAGIC = b"PAR1"
