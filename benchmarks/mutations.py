@@ -73,7 +73,11 @@ def changed_json(text: str, draw: Random) -> str:
     Raises:
         ValueError: It is no JSON.
     """
-    lines = text.splitlines() if text.startswith("{") else [text]
+    try:
+        json.loads(text)
+        lines = [text]
+    except ValueError:
+        lines = text.splitlines() or [text]
     at = draw.randrange(len(lines))
     value = json.loads(lines[at])
     for _ in range(draw.choice((1, 2, 5))):

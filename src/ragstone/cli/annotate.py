@@ -309,10 +309,8 @@ def take_labels(
         print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
         return
     imported = f"{counted(done.answers, 'item')} of {', '.join(done.people) or 'nobody'}"
-    left = (
-        f"; {counted(done.left_out, 'row')} of what {queue} does not ask" if done.left_out else ""
-    )
-    say(f"Took over {imported}{left}.")
+    left = f"; {counted(done.left_out, 'row')} of what {queue} does not ask"
+    say(f"Took over {imported}{left if done.left_out else ''}.")
 
 
 @options.in_group(annotate)
@@ -348,13 +346,8 @@ def export(
     if tags:
         _write_tags(QueueTags(open_store(store), opened), out, json=json)
         return
-    name = open_store(store).name
-    labels(
-        [f"{store if store.startswith(POSTGRES) else name}#{queue}"],
-        layout=layout,
-        out=out,
-        json=json,
-    )
+    place = store if store.startswith(POSTGRES) else open_store(store).name
+    labels([f"{place}#{queue}"], layout=layout, out=out, json=json)
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:

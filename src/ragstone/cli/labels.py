@@ -9,7 +9,7 @@ import typer
 from ragstone.core.errors import InputError
 
 from . import options
-from .options import column_names, load_user_metrics, names_of, scale_ends
+from .options import column_names, load_user_metrics, named_values, names_of, scale_ends
 from .output import print_json, print_notes, print_page, say
 
 if TYPE_CHECKING:
@@ -115,18 +115,10 @@ def agreement(
 
 
 def _scales(pairs: Sequence[str]) -> "dict[str, Scale]":
-    """Name to scale, split at the last ``=``, because names such as ``ndcg(k=10)`` have one."""
     from ragstone.annotation.label_names import SCALES
 
-    scales: dict[str, Scale] = {}
-    for pair in pairs:
-        name, _, word = pair.rpartition("=")
-        scale = next((scale for scale in SCALES if scale == word.strip()), None)
-        if not name.strip() or scale is None:
-            expected = f"NAME={'|'.join(SCALES)}"
-            raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint="--scale")
-        scales[name.strip()] = scale
-    return scales
+    scales: dict[str, Scale | None] = {scale: scale for scale in SCALES}
+    return named_values(pairs, scales.get, f"NAME={'|'.join(SCALES)}", "--scale")
 
 
 Way = Literal["random", "stratified", "near-threshold", "disagreement", "error"]

@@ -58,7 +58,12 @@ def judges(kind: str | None = None, *, json: bool = False) -> None:
     Args:
         kind ([KIND]): Kind of judgement to explain: its guideline and its labels.
     """
-    print_page(_list_judges() if kind is None else _of_kind(_kind_named(kind)), json=json)
+    from ragstone.core.errors import UnknownName
+    from ragstone.judgements import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise UnknownName("kind", kind, KINDS, hint=f"Kinds are: {', '.join(KINDS)}.")
+    print_page(_list_judges() if kind is None else _of_kind(KINDS[kind]), json=json)
 
 
 def _list_judges() -> "Page":
@@ -80,15 +85,6 @@ def _of_kind(kind: "type[Kind]") -> "Page":
     filled_by = quiet(f"Filled by: {', '.join(_fillers(kind))}")
     blocks = (Paragraphs((instructions_for_people(kind).rstrip(),)), Paragraphs((filled_by,)))
     return Page("judges", kind.name, (section(*blocks),), record=lambda: _record(kind))
-
-
-def _kind_named(name: str) -> "type[Kind]":
-    from ragstone.core.errors import UnknownName
-    from ragstone.judgements import KINDS
-
-    if name not in KINDS:
-        raise UnknownName("kind", name, KINDS, hint=f"Kinds are: {', '.join(KINDS)}.")
-    return KINDS[name]
 
 
 def _record(kind: "type[Kind]") -> dict[str, Any]:

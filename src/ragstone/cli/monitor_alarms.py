@@ -43,16 +43,10 @@ def alarms(*, store: str = "monitor", json: bool = False) -> None:
         silenced = silenced_until(run, now)
         channels = channel_standings(run)
     if json:
-        print_json(
-            {
-                "alarms": [_plain(alarm) for alarm in raised],
-                "silenced": {
-                    rule: {"until": until, "by": person}
-                    for rule, (until, person) in silenced.items()
-                },
-                "channels": [channel._asdict() for channel in channels],
-            }
-        )
+        until_when = {rule: {"until": at, "by": who} for rule, (at, who) in silenced.items()}
+        plain = [{**alarm._asdict(), "text": _words(alarm)} for alarm in raised]
+        by_channel = [channel._asdict() for channel in channels]
+        print_json({"alarms": plain, "silenced": until_when, "channels": by_channel})
         return
     if not raised:
         say("No alarm was raised yet.")
@@ -134,25 +128,18 @@ def rules(file: Path, *, json: bool = False) -> None:
     try:
         settings = read_settings(file)
     except InputError as error:
-        faults = (
-            [asdict(fault) for fault in error.faults]
-            if isinstance(error, FaultySettings)
-            else [{"line": None, "key": "", "text": error.text}]
-        )
+        faults = [{"line": None, "key": "", "text": error.text}]
+        if isinstance(error, FaultySettings):
+            faults = [asdict(fault) for fault in error.faults]
         if json:
             print_json({"file": str(file), "faults": faults})
         raise
     told_rules = [_rule(settings, rule) for rule in settings.rules]
     channels = [tell.name for tell in settings.tells]
     if json:
-        print_json(
-            {
-                "rules": told_rules,
-                "channels": channels,
-                "unset_variables": unset_variables(settings),
-                "unpriced_models": unpriced_models(settings),
-            }
-        )
+        lacks = {"unset_variables": unset_variables(settings),
+                 "unpriced_models": unpriced_models(settings)}  # fmt: skip
+        print_json({"rules": told_rules, "channels": channels, **lacks})
         return
     say(f"{file} is right.")
     for row in told_rules:
@@ -214,10 +201,6 @@ def _opened(store: str, *, writes: bool = False) -> "MonitorStore":
     from ragstone.monitor import open_store
 
     return open_store(store, make=False, writes=writes)
-
-
-def _plain(alarm: "RaisedAlarm") -> dict[str, Any]:
-    return {**alarm._asdict(), "text": _words(alarm)}
 
 
 def _words(alarm: "RaisedAlarm") -> str:

@@ -25,19 +25,10 @@ LENGTHS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
 
 
 def standing(status: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
-    """Each fact with its name.
-
-    Args:
-        found: The status.
-        now: Seconds since the epoch.
-    """
-    yield (
-        "last 24 hours",
-        (
-            f"{status.received:,} came, {status.kept:,} kept, {status.malformed:,} malformed; "
-            f"{status.answers:,} answers, {status.assessed:,} checked, {status.judged:,} judged"
-        ),
-    )
+    """Each fact with its name; ``now`` is in seconds since the epoch."""
+    came = f"{status.received:,} came, {status.kept:,} kept, {status.malformed:,} malformed"
+    of_answers = f"{status.assessed:,} checked, {status.judged:,} judged"
+    yield "last 24 hours", f"{came}; {status.answers:,} answers, {of_answers}"
     if status.shed or status.set_aside:
         yield "given up", f"{status.shed:,} waited too long, {status.set_aside:,} failed every time"
     yield "last hour", f"{status.judged_last_hour:,} judged, {status.due_last_hour:,} came due"
@@ -55,14 +46,9 @@ def standing(status: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
     if status.set_variable:
         yield "", f"Set {status.set_variable} where the answers come from."
     for name, n in status.answers_together.items():
-        yield (
-            "rule",
-            (
-                f"{name} takes answers as independent, but {n:.1f} of each conversation are "
-                "judged, so false alarms may come more often than promised. "
-                'Write of = "sessions" in the rule.'
-            ),
-        )
+        words = f"{name} takes answers as independent, but {n:.1f} of each conversation are judged"
+        then = 'Write of = "sessions" in the rule.'
+        yield "rule", f"{words}, so false alarms may come more often than promised. {then}"
     yield "alarms", f"{status.alarms:,} firing" if status.alarms else "none firing"
 
 
@@ -82,8 +68,7 @@ def length(seconds: float) -> str:
 def _worker(status: "MonitorStatus", now: float) -> str:
     if status.worker_at is None:
         return "never ran; ragstone monitor serve starts it"
-    seen = f"last seen {length(now - status.worker_at)} ago"
-    return f"{status.worker}, {seen}"
+    return f"{status.worker}, last seen {length(now - status.worker_at)} ago"
 
 
 def _last_trace(status: "MonitorStatus", now: float) -> str:
@@ -171,11 +156,9 @@ def doctor(
 
 
 def _installed() -> Iterator[Finding]:
-    missing = [name for name in NEEDED if not _is_there(name)]
-    if missing:
-        yield _wrong(
-            "installed", f"{', '.join(missing)} not installed", "pip install 'ragstone[ui]'"
-        )
+    if missing := [name for name in NEEDED if not _is_there(name)]:
+        words = f"{', '.join(missing)} not installed"
+        yield _wrong("installed", words, "pip install 'ragstone[ui]'")
     else:
         yield _right("installed", "all that the monitor needs")
 
@@ -189,27 +172,20 @@ def _is_there(name: str) -> bool:
 
 def _at(address: str) -> tuple[Finding, bool]:
     if not _is_address(address):
-        return _wrong("server", f"{address} is no address", f"write {ADDRESS}"), (False)
+        return _wrong("server", f"{address} is no address", f"write {ADDRESS}"), False
     status, words = asked(f"{address}/ready")
+    if status == 200:
+        return _right("server", f"{address} is ready"), True
     if status == 0:
-        return _wrong(
-            "server",
-            f"nothing answers at {address} ({words})",
-            "ragstone monitor serve starts it; --url names another address",
-        ), True
-    if status == 503:
-        return _wrong(
-            "server",
-            f"{address} answers that it cannot take anything now: {words}",
-            "see the page Log, and whether the disk is full",
-        ), True
-    if status != 200:
-        return _wrong(
-            "server",
-            f"{address} is not the server of a monitor (it answered {status})",
-            "ragstone monitor serve prints its address",
-        ), False
-    return _right("server", f"{address} is ready"), True
+        words = f"nothing answers at {address} ({words})"
+        then = "ragstone monitor serve starts it; --url names another address"
+    elif status == 503:
+        words = f"{address} answers that it cannot take anything now: {words}"
+        then = "see the page Log, and whether the disk is full"
+    else:
+        words = f"{address} is not the server of a monitor (it answered {status})"
+        then = "ragstone monitor serve prints its address"
+    return _wrong("server", words, then), status in (0, 503)
 
 
 def _is_address(text: str) -> bool:
@@ -228,12 +204,11 @@ def _takes(address: str, token: str) -> Finding:
     if status == 200:
         return _right("traces", "an empty one was taken, and nothing kept of it")
     if status == 401:
-        return _wrong(
-            "traces",
-            "refused: the token is missing or wrong",
+        then = (
             'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
-            "token of the app; give it here as --send-token",
+            "token of the app; give it here as --send-token"
         )
+        return _wrong("traces", "refused: the token is missing or wrong", then)
     return _wrong("traces", f"refused with {status}: {words[:200]}", "see the page Log")
 
 
@@ -251,12 +226,7 @@ def asked(
 
 
 def environment(variables: Mapping[str, str], address: str | None) -> Iterator[Finding]:
-    """Say what the variables of an environment do to traces that would be sent from it.
-
-    Args:
-        variables: By name.
-        address: Of the server; None: not known.
-    """
+    """Say what the variables of an environment do to traces that would be sent from it."""
     endpoint = variables.get(ENDPOINT, "")
     if not endpoint:
         then = (
@@ -267,25 +237,16 @@ def environment(variables: Mapping[str, str], address: str | None) -> Iterator[F
         )
         yield _look("endpoint", f"{ENDPOINT} is not set in this environment", then)
     elif address is None:
-        yield _look(
-            "endpoint",
-            f"{ENDPOINT} is {endpoint}",
-            "whether a monitor is there is seen once --url names its server",
-        )
+        then = "whether a monitor is there is seen once --url names its server"
+        yield _look("endpoint", f"{ENDPOINT} is {endpoint}", then)
     elif endpoint.rstrip("/") != address:
-        yield _look(
-            "endpoint",
-            f"{ENDPOINT} is {endpoint}, and not {address}",
-            "meant so if a collector stands between; else set it",
-        )
+        then = "meant so if a collector stands between; else set it"
+        yield _look("endpoint", f"{ENDPOINT} is {endpoint}, and not {address}", then)
     else:
         yield _right("endpoint", f"{ENDPOINT} leads to the server")
     if endpoint and variables.get(PROTOCOL, "") == "grpc":
-        yield _wrong(
-            "protocol",
-            f"{PROTOCOL} is grpc, which the monitor does not speak",
-            f"export {PROTOCOL}=http/protobuf",
-        )
+        words = f"{PROTOCOL} is grpc, which the monitor does not speak"
+        yield _wrong("protocol", words, f"export {PROTOCOL}=http/protobuf")
     yield _content(variables.get(CONTENT, "").strip())
     opted = variables.get(STABILITY, "")
     if variables.get(CONTENT, "").strip().upper() in SENT and "gen_ai_latest" not in opted:
@@ -302,9 +263,8 @@ def _content(value: str) -> Finding:
     if value.upper() in SENT:
         return _right("texts", f"{CONTENT} is {value}: texts are sent")
     if not value:
-        return _look(
-            "texts", f"{CONTENT} is not set here: most instrumentations send no texts", then
-        )
+        words = f"{CONTENT} is not set here: most instrumentations send no texts"
+        return _look("texts", words, then)
     if value.lower() in ("true", "1"):
         return _wrong("texts", f"{CONTENT} is {value}, the old value, which means none now", then)
     return _wrong("texts", f"{CONTENT} is {value}: no texts are sent", then)
@@ -327,33 +287,22 @@ def _last_day(store: str) -> Iterator[Finding]:
 def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
     """Say what came in the last day, and what became of it."""
     if status.last_trace_at is None:
-        yield _wrong(
-            "traffic", "nothing ever came", "the first screen says how to send the first trace"
-        )
+        then = "the first screen says how to send the first trace"
+        yield _wrong("traffic", "nothing ever came", then)
         return
-    ago = length(now - status.last_trace_at)
+    last = f"the last {length(now - status.last_trace_at)} ago"
     if status.received:
-        yield _right(
-            "traffic",
-            f"{status.received:,} came in 24 hours, the last {ago} ago; {status.answers:,} answers",
-        )
+        words = f"{status.received:,} came in 24 hours, {last}; {status.answers:,} answers"
+        yield _right("traffic", words)
     else:
-        yield _wrong(
-            "traffic",
-            f"nothing came in 24 hours, the last {ago} ago",
-            "see whether the app runs, and where its exporter sends to",
-        )
+        then = "see whether the app runs, and where its exporter sends to"
+        yield _wrong("traffic", f"nothing came in 24 hours, {last}", then)
     if status.received and not status.answers and not status.waiting_to_fold:
-        yield _wrong(
-            "answers",
-            "no answer was found in what came",
-            "its spans have neither questions nor answers; docs/watch.md says which attributes "
-            "are read",
-        )
+        then = "its spans have neither questions nor answers; docs/watch.md says which attributes "
+        yield _wrong("answers", "no answer was found in what came", f"{then}are read")
     if status.malformed:
-        yield _look(
-            "malformed", f"{status.malformed:,} could not be read", "the page Malformed shows why"
-        )
+        words = f"{status.malformed:,} could not be read"
+        yield _look("malformed", words, "the page Malformed shows why")
     if status.content:
         with_texts = status.content.get("there", 0.0)
         ids = status.content.get("ids_only", 0.0)
@@ -361,11 +310,9 @@ def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
         if status.set_variable:
             yield _wrong("content", words, f"set {status.set_variable}")
         elif ids >= MOSTLY:
-            yield _wrong(
-                "content",
-                f"{ids:.0%} of traces name their passages by ids alone",
-                'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"',
-            )
+            words = f"{ids:.0%} of traces name their passages by ids alone"
+            then = 'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"'
+            yield _wrong("content", words, then)
         elif with_texts < 1:
             yield _look("content", words, "docs/traces.md says where answers are looked for")
         else:
@@ -373,18 +320,12 @@ def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
     if status.worker == "alive":
         yield _right("worker", "it is alive")
     elif status.worker == "silent":
-        yield _look(
-            "worker",
-            "it is silent: no sign of life for a minute",
-            "a machine that is busy may hold it up; the page Log says if it died",
-        )
+        then = "a machine that is busy may hold it up; the page Log says if it died"
+        yield _look("worker", "it is silent: no sign of life for a minute", then)
     else:
-        never = status.worker == "not_begun"
-        yield _wrong(
-            "worker",
-            "it has not begun" if never else "it is dead: no sign of life for five minutes",
-            "ragstone monitor serve starts it; the page Log says why it ended",
-        )
+        dead = "it is dead: no sign of life for five minutes"
+        then = "ragstone monitor serve starts it; the page Log says why it ended"
+        yield _wrong("worker", "it has not begun" if status.worker == "not_begun" else dead, then)
     yield _waiting(status)
     yield _judging(status)
 
@@ -392,12 +333,12 @@ def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
 def _waiting(status: "MonitorStatus") -> Finding:
     if status.lag < LATE:
         return _right("waiting", "what came is put together and checked")
-    return _wrong(
-        "waiting",
+    words = (
         f"{status.waiting_to_fold:,} parts to put together and {status.waiting_to_assess:,} "
-        f"answers to check; the first for {length(status.lag)}",
-        "see whether the disk is full, and what the page Log says of the worker",
+        f"answers to check; the first for {length(status.lag)}"
     )
+    then = "see whether the disk is full, and what the page Log says of the worker"
+    return _wrong("waiting", words, then)
 
 
 def _judging(status: "MonitorStatus") -> Finding:

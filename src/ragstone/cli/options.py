@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from typer.models import ParameterInfo
@@ -121,9 +121,9 @@ def described(
     before = signature(command)
     parameters = []
     for parameter in before.parameters.values():
-        kind, *extra = get_args(parameter.annotation) if _is_annotated(parameter) else (
-            parameter.annotation,
-        )  # fmt: skip
+        kind, extra = parameter.annotation, []
+        if get_origin(kind) is Annotated:
+            kind, *extra = get_args(kind)
         info = extra[0] if extra else {}
         if not isinstance(info, ParameterInfo):
             typed, words = entries[parameter.name]
@@ -159,10 +159,6 @@ HELP_ALL = Parameter(
         help="Show all options, also the rare ones.",
     )],
 )  # fmt: skip
-
-
-def _is_annotated(parameter: Parameter) -> bool:
-    return get_origin(parameter.annotation) is Annotated
 
 
 def _info(
@@ -258,45 +254,51 @@ def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None
     return decorate
 
 
+Value = TypeVar("Value")
+
+
 def column_names(pairs: Sequence[str]) -> dict[str, str]:
-    """Name to column. The column stands behind the last ``=``, for ``ndcg(k=10)`` is a name too.
+    """Name to column.
 
     >>> column_names(["answer=reply", "ndcg(k=10)=gain"])
     {'answer': 'reply', 'ndcg(k=10)': 'gain'}
-
-    Raises:
-        BadParameter: One that has no name or no column.
     """
-    columns = {}
-    for pair in pairs:
-        name, equals, column = pair.rpartition("=")
-        if not (equals and name.strip() and column.strip()):
-            raise typer.BadParameter(f"{pair!r} is not FIELD=COLUMN.", param_hint="--map")
-        columns[name.strip()] = column.strip()
-    return columns
+    return named_values(pairs, str, "FIELD=COLUMN", "--map")
 
 
 def scale_ends(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Metric to the ends of its scale. They stand behind the last ``=``.
+    """Metric to the ends of its scale.
 
     >>> scale_ends(["faithfulness=1:4", "ndcg(k=10)=0:100"])
     {'faithfulness': (1.0, 4.0), 'ndcg(k=10)': (0.0, 100.0)}
+    """
+
+    def ends(text: str) -> tuple[float, float]:
+        first, _, last = text.partition(":")
+        return float(first), float(last)
+
+    return named_values(pairs, ends, "METRIC=FIRST:LAST, such as faithfulness=1:5", "--scale")
+
+
+def named_values(
+    pairs: Sequence[str], read: Callable[[str], Value | None], expected: str, option: str
+) -> dict[str, Value]:
+    """Name to value, split at the last ``=``, because names such as ``ndcg(k=10)`` have one.
 
     Raises:
-        BadParameter: One that has no name or no two numbers.
+        BadParameter: One that has no name, or no value that can be read.
     """
-    scales = {}
+    values = {}
     for pair in pairs:
-        name, _, ends = pair.rpartition("=")
-        first, _, last = ends.partition(":")
+        name, _, text = map(str.strip, pair.rpartition("="))
         try:
-            scales[name.strip()] = float(first), float(last)
+            value = read(text) if name and text else None
         except ValueError:
-            name = ""
-        if not name.strip():
-            expected = "METRIC=FIRST:LAST, such as faithfulness=1:5"
-            raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint="--scale")
-    return scales
+            value = None
+        if value is None:
+            raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint=option)
+        values[name] = value
+    return values
 
 
 LabelSource = str
