@@ -1,6 +1,6 @@
 """BERTScore beside bert-score, in one process and in turns.
 
-    OMP_NUM_THREADS=2 python benchmarks/bertscore.py [--model FOLDER] [--rounds 5] [--json]
+    OMP_NUM_THREADS=2 python benchmarks/bertscore.py [--model FOLDER] [--rounds 5]
 
 128 pairs of an answer and a chunk of 150 words, and a grid of 50 answers with 10 chunks each,
 with the NumPy back end and, where the folder holds onnx/model.onnx, the ONNX one. bert-score runs
@@ -11,7 +11,6 @@ Wants torch and bert-score, which are not in the lock file.
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -151,13 +150,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, help="a folder; default: builtin:minilm")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     folder = given.model or fetch_builtin(note=to_stderr).folder
     backs = encoders(folder)
     scorer = peer(folder, backs["numpy"].layers)
     found = [measured(task, backs, scorer, given.rounds) for task in tasks()]
-    print(json.dumps(found, indent=1) if given.json else table(found))
+    print(table(found))
 
 
 if __name__ == "__main__":

@@ -6,15 +6,14 @@ Embeds sentences and chunks of 150 words, made of the demo data's words, with ea
 installed and with sentence-transformers itself, one after the other in every repetition, and
 prints texts a second (median, and best), the ratio to sentence-transformers of the same repetition
 (median), and the share of what the processor's matrix product would allow: the time of the model's
-products alone, at their shapes, measured in the same repetitions. Then the seconds of import and
-the peak memory of the NumPy back end, in a process of its own. Other work on the machine spoils it.
+products alone, at their shapes, measured in the same repetitions. Other work on the machine spoils
+it.
 The ONNX back end needs a folder that holds onnx/model.onnx beside the safetensors.
 """
 
 import argparse
 import os
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -173,14 +172,8 @@ def main() -> None:
     if MEASURED not in os.environ:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         limits = dict.fromkeys(names, str(given.threads))
-        raise SystemExit(
-            subprocess.call(
-                [sys.executable, __file__, *sys.argv[1:]],
-                env=os.environ
-                | limits
-                | {MEASURED: "yes", "RAYON_NUM_THREADS": str(given.threads)},
-            )
-        )
+        own = {MEASURED: "yes", "RAYON_NUM_THREADS": str(given.threads)}
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | limits | own)
     folder: Path = given.model or builtin.fetch_builtin(note=to_stderr).folder
     run(folder, given.threads, given.repeats)
 

@@ -45,24 +45,6 @@ Judges = Mapping[str, LocalJudge]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One judge on one set: the figure, its interval, and on how many rows."""
-
-    data: str
-    figure: str
-    judge: str
-    rows: int
-    value: float
-    low: float
-    high: float
-
-    def cells(self) -> list[str]:
-        interval = f"{self.low:.3f}–{self.high:.3f}"
-        value = f"{self.value:.3f}"
-        return [self.data, self.figure, self.judge, f"{self.rows:,}", value, interval]
-
-
-@dataclass(frozen=True, slots=True)
 class LabelledSet:
     """Answers that people called faithful or not, and what our judges make of them."""
 
@@ -93,7 +75,7 @@ def main() -> None:
     ]
     text = "\n\n".join(
         [
-            table(FIGURES_HEAD, [figure.cells() for figure in figures]),
+            table(FIGURES_HEAD, figures),
             "How far the level moves from set to set, at the threshold .5 of the probability:",
             table(LEVELS_HEAD, levels(sets)),
             "What one change to a faithful answer does (BEGIN and WiCE): how often it ranks below "
@@ -172,7 +154,7 @@ def faithfulness_sets(data: Path, judges: Judges) -> Iterator[LabelledSet]:
     )
 
 
-def faithfulness_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
+def faithfulness_figures(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
     """Every judge on the rows that hold claims."""
     for one in sets:
         judges = one.ours | published(one.name, one.records)
@@ -185,7 +167,7 @@ def faithfulness_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
         yield ranked(one, "WiCE, 100 claims", judge, kept)
 
 
-def ranked(one: LabelledSet, shown: str, judge: str, scores: Sequence[Score]) -> Figure:
+def ranked(one: LabelledSet, shown: str, judge: str, scores: Sequence[Score]) -> list[str]:
     ours = one.ours[STRINGS]
     rows = [n for n, value in enumerate(scores) if value is not None and ours[n] is not None]
     return bootstrapped(
@@ -199,7 +181,7 @@ def ranked(one: LabelledSet, shown: str, judge: str, scores: Sequence[Score]) ->
     )
 
 
-def rating_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
+def rating_figures(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
     """Do answers that people rate higher score higher?"""
     mtrag = sets[0]
     rows = [n for n, value in enumerate(mtrag.ours[STRINGS]) if value is not None]
@@ -235,7 +217,7 @@ def published(name: str, records: Sequence[Record]) -> dict[str, list[Score]]:
     return {}
 
 
-def evidence_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+def evidence_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
     """Of claims that people and the judge call supported: are the right sentences named?"""
     records = records_of(data / "faithfulness_wice/claims.jsonl.gz")
     for judge, by in judges.items():
@@ -417,7 +399,7 @@ def verdicts(records: Sequence[Record], judge: LocalJudge) -> Iterator[tuple[Sco
 # Correctness ----------------------------------------------------------------------------------
 
 
-def correctness_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+def correctness_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
     evouna = records_of(data / "answer_correctness_evouna/verdicts.jsonl.gz")
     for name, records in (
         ("EVOUNA, NQ", [one for one in evouna if one["meta"]["source"] == "NQ"]),
@@ -461,7 +443,7 @@ def normalised(text: str) -> str:
 # Abstention and relevance ---------------------------------------------------------------------
 
 
-def abstention_figures(data: Path) -> Iterator[Figure]:
+def abstention_figures(data: Path) -> Iterator[list[str]]:
     """Patterns alone: the encoder has no say."""
     records = [
         one
@@ -495,7 +477,7 @@ def relevances(
         yield from (found[row] for row in range(min(BLOCK, len(records) - start)))
 
 
-def answerable_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+def answerable_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
     records = records_of(data / "abstention_clapnq/questions.jsonl.gz")
     said = {
         judge: [one[1] for one in relevances(records, by, "probability")]
@@ -519,7 +501,7 @@ def question_word_share(record: Record) -> float:
     return sum(word in held for word in asked) / len(asked) if asked else 0.0
 
 
-def ranking_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+def ranking_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
     """nDCG@10 with linear gains over the sentences of WiCE's pages, the claim as the question."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
     for line in (data / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
@@ -596,7 +578,7 @@ def bootstrapped(
     truths: Sequence[float],
     clusters: Sequence[str],
     statistic: Statistic,
-) -> Figure:
+) -> list[str]:
     """The figure, and its interval by drawing whole clusters with replacement."""
     values, truth = np.array(said, np.float64), np.array(truths, np.float64)
     members: dict[str, list[int]] = defaultdict(list)
@@ -610,7 +592,7 @@ def bootstrapped(
         drawn.append(statistic(values[rows], truth[rows]))
     low, high = np.quantile(drawn, [0.025, 0.975])
     value = statistic(values, truth)
-    return Figure(data, figure, judge, len(values), value, float(low), float(high))
+    return [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]
 
 
 if __name__ == "__main__":
