@@ -346,8 +346,8 @@ def export(
     if tags:
         _write_tags(QueueTags(open_store(store), opened), out, json=json)
         return
-    place = store if store.startswith(POSTGRES) else open_store(store).name
-    labels([f"{place}#{queue}"], layout=layout, out=out, json=json)
+    address = store if store.startswith(POSTGRES) else open_store(store).name
+    labels([f"{address}#{queue}"], layout=layout, out=out, json=json)
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:

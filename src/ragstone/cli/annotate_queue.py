@@ -77,7 +77,7 @@ def open_store(store: str, queue: str = "") -> "LabelDatabase":
     """The store, which has to be there.
 
     Raises:
-        InputError: It is not, so ``wanted`` is not either.
+        InputError: It is not, and so the queue is not either.
     """
     from ragstone.annotation.queue.labels_store import open_labels
     from ragstone.core.database import POSTGRES

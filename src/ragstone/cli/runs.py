@@ -286,7 +286,7 @@ def export(
 def write_as(run: "Run", suite: str, out: Path | None, repeated: Collection[str] = ()) -> None:
     """Write the run as the report of a tool; print its first file if ``out`` is None.
 
-    Notes in ``told`` are not repeated.
+    Notes in ``repeated`` were printed before and are left out.
     """
     from ragstone.report.layouts import report_as, write_report
 

@@ -312,7 +312,7 @@ def put_session(column: str, value: object, slices: dict[str, Any], meta: dict[s
     """Put the session into ``slices["session"]``, where ``Example.session`` looks for it.
 
     A session of another name in ``slices`` or ``meta``, such as ``meta.thread_id``, is moved
-    there. A ``given`` value that is no id, such as a list of messages, goes to ``meta``.
+    there. A value that is no id, such as a list of messages, goes to ``meta``.
     """
     if _is_id(value):
         slices[SESSION] = value

@@ -145,8 +145,6 @@ def _fault(name: str, got: str) -> DataError:
 def read_toml(file: Path, name: str) -> dict[str, Any]:
     """Read the tables of a file in UTF-8, with or without a byte order mark.
 
-    ``given`` is the ``argument`` that names it.
-
     Raises:
         InputError: The file cannot be read or is not valid TOML; the message gives the reason.
     """

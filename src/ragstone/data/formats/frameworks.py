@@ -323,5 +323,5 @@ def _phoenix_text(value: object, names: frozenset[str]) -> object:
     with suppress(BadJsonError):
         inner = decode(value)
     texts = inner.items() if isinstance(inner, dict) else ()
-    named = (text for name, text in texts if squash(name) in names and isinstance(text, str))
-    return next(named, value)
+    matching = (text for name, text in texts if squash(name) in names and isinstance(text, str))
+    return next(matching, value)
