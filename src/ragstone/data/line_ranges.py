@@ -109,61 +109,42 @@ def pieces(
 
     The meter counts what is read, and is told if the file is in Windows-1252.
     """
-    cut = _Cut(path, name, meter, size, start)
+    here, encoding, plain = start, start.encoding, False
+    if encoding == WINDOWS:
+        encoding_of(path, NOT_UTF8, meter)
+    held: list[bytes] = []
+    records = held_bytes = 0
+
+    def taken(broken: Problem | None = None) -> Lines:
+        nonlocal here, held, records, held_bytes
+        lines = here.lines + len(held)
+        end = LinePlace(here.records + records, lines, here.bytes + held_bytes, encoding)
+        piece = Lines(name, b"", here, end, broken, plain).with_bytes(b"".join(held))
+        here, held, records, held_bytes = end, [], 0, 0
+        return piece
+
     try:
         with opened_text(path, meter) as handle:
-            cut.plain = isinstance(handle.raw, io.FileIO)
+            plain = isinstance(handle.raw, io.FileIO)
             _pass_over(handle, start.bytes)
             for raw in handle:
-                if (piece := cut.add(raw)) is not None:
-                    yield piece
+                after = encoding
+                if not encoding and not raw.isascii():
+                    after = encoding_of(path, _bare(raw), meter)
+                is_first = here == START and not held
+                is_blank = _blank(_bare(raw) if is_first else raw, after)
+                is_full = records == size.records or held_bytes + len(raw) > size.bytes
+                if records and is_full:
+                    yield taken()
+                encoding = after
+                held.append(raw)
+                records += not is_blank
+                held_bytes += len(raw)
     except BrokenFileError as error:
-        yield cut.taken(error.problem)
+        yield taken(error.problem)
         return
-    if cut.held:
-        yield cut.taken()
-
-
-class _Cut:
-    """The piece that is being put together."""
-
-    def __init__(
-        self, path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace
-    ) -> None:
-        self._path, self._name, self._meter, self._size = path, name, meter, size
-        self._start, self._encoding = start, start.encoding
-        if start.encoding == WINDOWS:
-            encoding_of(path, NOT_UTF8, meter)
-        self.held: list[bytes] = []
-        self.plain = False
-        self._records = self._bytes = 0
-
-    def add(self, raw: bytes) -> Lines | None:
-        encoding = self._encoding
-        if not encoding and not raw.isascii():
-            encoding = encoding_of(self._path, _bare(raw), self._meter)
-        first = self._start == START and not self.held
-        record = raw.startswith(b"{") or not _blank(_bare(raw) if first else raw, encoding)
-        full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
-        before = self.taken() if self._records and full else None
-        self._encoding = encoding
-        self.held.append(raw)
-        self._records += record
-        self._bytes += len(raw)
-        return before
-
-    def taken(self, broken: Problem | None = None) -> Lines:
-        start = self._start
-        end = LinePlace(
-            start.records + self._records,
-            start.lines + len(self.held),
-            start.bytes + self._bytes,
-            self._encoding,
-        )
-        piece = Lines(self._name, b"", start, end, broken, self.plain)
-        piece = piece.with_bytes(b"".join(self.held))
-        self.held, self._records, self._bytes, self._start = [], 0, 0, end
-        return piece
+    if held:
+        yield taken()
 
 
 def _pass_over(handle: io.BufferedReader, size: int) -> None:
@@ -174,6 +155,8 @@ def _pass_over(handle: io.BufferedReader, size: int) -> None:
 
 
 def _blank(raw: bytes, encoding: str) -> bool:
+    if raw.startswith(b"{"):  # As nearly all lines do.
+        return False
     if raw.isspace():
         return True
     return len(raw) < HEAD and not raw.decode(encoding or "utf-8", errors="replace").strip()
