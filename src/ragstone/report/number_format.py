@@ -1,6 +1,6 @@
 """Number format: values, intervals, counts and differences as shown, and groups of estimates."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isclose, log10
@@ -100,9 +100,8 @@ def spoken(code: str) -> str:
 
 def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:
     """Both ends of an interval; a dash if there is none."""
-    if low is None or high is None:
-        return "–"
-    return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
+    both = [number(end, percent=percent) for end in (low, high) if end is not None]
+    return " – ".join(both) if len(both) == 2 else "–"
 
 
 def interval_of(estimate: Estimate, *, percent: bool = False) -> str:
@@ -248,9 +247,7 @@ def bands_of(suite: Suite) -> Iterator[str]:
 def in_percent(suites: Sequence[str]) -> bool:
     """Tell whether every requested suite shows its values in percent."""
     known = known_suites(suites)
-    return (
-        bool(suites) and len(known) == len(suites) and all(estimate.percent for estimate in known)
-    )
+    return bool(suites) and len(known) == len(suites) and all(suite.percent for suite in known)
 
 
 def known_suites(names: Sequence[str]) -> list[Suite]:
@@ -319,16 +316,13 @@ NEEDED: dict[str, tuple[str, str]] = {
 
 def needed_pairs(comparison: "Comparison") -> str:
     """Return how many pairs would settle a comparison, and for what; empty if unknown."""
-    return (
-        ""
-        if comparison.n_needed is None
-        else f"{comparison.n_needed:,} {NEEDED[comparison.needed_for][0]}"
-    )
+    n = comparison.n_needed
+    return "" if n is None else f"{n:,} {NEEDED[comparison.needed_for][0]}"
 
 
 def needed_kinds(ones: Iterable["Comparison"]) -> list[str]:
     """Return the uses of the numbers of pairs that are shown."""
-    listed = {estimate.needed_for for estimate in ones if estimate.n_needed is not None}
+    listed = {pair.needed_for for pair in ones if pair.n_needed is not None}
     return [kind for kind in NEEDED if kind in listed]
 
 
@@ -362,23 +356,18 @@ def difference_scale(reach: float, margin: float | None) -> Scale:
 def reach_of(ones: Iterable["Comparison"]) -> float:
     """One, two or five times a power of ten that covers all drawn values; 0 if there are none."""
     largest = 0.0
-    for estimate in ones:
-        if _is_drawn(estimate):
-            ends = (estimate.difference, estimate.low, estimate.high, estimate.margin)
-            largest = max(largest, *(abs(end) for end in ends if end is not None))
+    for pair in filter(_is_drawn, ones):
+        ends = (pair.difference, pair.low, pair.high, pair.margin)
+        largest = max(largest, *(abs(end) for end in ends if end is not None))
     if largest == 0:
         return 0.0
     power = 10.0 ** floor(log10(largest))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
 
 
-def _is_drawn(comparison: "Comparison") -> bool:
-    ends = [
-        abs(end)
-        for end in (comparison.difference, comparison.low, comparison.high)
-        if end is not None
-    ]
-    return comparison.difference is not None and max(ends) <= FAR
+def _is_drawn(pair: "Comparison") -> bool:
+    ends = [abs(end) for end in (pair.difference, pair.low, pair.high) if end is not None]
+    return pair.difference is not None and max(ends) <= FAR
 
 
 FAMILIES = {
@@ -400,29 +389,24 @@ class Groups:
 
     estimates: Sequence[Estimate]
 
+    def _by(self, *fields: str) -> list[Estimate]:
+        return [estimate for estimate in self.estimates if set(estimate.group) == {*fields}]
+
     @property
     def systems(self) -> list[str]:
         """The systems, in the order of the data."""
-        return list(
-            dict.fromkeys(
-                estimate.group[SYSTEM] for estimate in self.estimates if SYSTEM in estimate.group
-            )
-        )
+        groups = (estimate.group for estimate in self.estimates)
+        return list(dict.fromkeys(group[SYSTEM] for group in groups if SYSTEM in group))
 
     @property
     def whole(self) -> list[Estimate]:
         """One estimate for each metric and system, or over all rows if no system has a name."""
-        group = {SYSTEM} if self.systems else set()
-        return [estimate for estimate in self.estimates if set(estimate.group) == group]
+        return self._by(SYSTEM) if self.systems else self._by()
 
     @property
     def whole_and_all(self) -> list[Estimate]:
         """``whole``, and with several systems the estimates over the rows of all of them."""
-        several = len(self.systems) > 1
-        together = (
-            [estimate for estimate in self.estimates if not estimate.group] if several else []
-        )
-        return [*self.whole, *together]
+        return [*self.whole, *(self._by() if len(self.systems) > 1 else [])]
 
     @property
     def fields(self) -> list[str]:
@@ -435,12 +419,7 @@ class Groups:
 
         A single system has no slices of its own: those of all rows are its.
         """
-        of_systems = [
-            estimate for estimate in self.estimates if set(estimate.group) == {SYSTEM, field}
-        ]
-        return of_systems or [
-            estimate for estimate in self.estimates if set(estimate.group) == {field}
-        ]
+        return self._by(SYSTEM, field) or self._by(field)
 
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
@@ -453,10 +432,10 @@ def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
 
 def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by text form of their metric, in their order."""
-    by_name: dict[str, list[Estimate]] = {}
+    by_name: defaultdict[str, list[Estimate]] = defaultdict(list)
     for estimate in estimates:
-        by_name.setdefault(estimate.metric, []).append(estimate)
-    return by_name
+        by_name[estimate.metric].append(estimate)
+    return dict(by_name)
 
 
 def same_mean(first: Estimate, estimate: Estimate) -> bool:

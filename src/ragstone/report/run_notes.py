@@ -69,7 +69,13 @@ def run_notes(run: Run) -> Iterator[str]:
     yield from notes_on_data(run.form.data, run.path)
     yield from run.form.remarks
     yield from of_sizes(run.estimate_list, run.form.cluster)
-    yield from _outside(run)
+    for estimate in run.estimate_list:
+        if not estimate.group and (count := estimate.reasons.get("out_of_range", 0)):
+            lie = "score lies" if count == 1 else "scores lie"
+            yield (
+                f"{estimate.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
+                "metric of your own has its range in @metric(…, range=Range(0, 100))."
+            )
     alike: dict[tuple[int, int], list[str]] = {}
     for metric, counts in run.too_much_missing.items():
         alike.setdefault(counts, []).append(metric)
@@ -111,24 +117,23 @@ def first_caution(run: Run, summary: "Summary") -> Words:
     if lacking := run.too_much_missing:
         metric, (missing, possible) = max(lacking.items(), key=lambda item: item[1][0] / item[1][1])
         more = f", and over a tenth of {counted(len(lacking) - 1, 'other metric')}"
+        more = more if len(lacking) > 1 else ""
+        left = "" if missing == possible else LEFT
         return (
             strong(f"{short_name(metric)} lacks {missing:,} of {possible:,} scores"),
-            f"{more if len(lacking) > 1 else ''}: {_most_frequent_reason(run)}."
-            f"{'' if missing == possible else LEFT}",
+            f"{more}: {_most_frequent_reason(run)}.{left}",
         )
     if fields := {name: ones for name, ones in summary.themselves.items() if ones}:
         (name, metrics), *others = fields.items()
         single = len(metrics) == 1
         scores = "its score" if single else f"its {len(metrics)} scores"
-        are = "It is" if single else "They are"
-        more = (
-            f" So {'is that' if single else 'are those'} of {counted(len(others), 'other system')}."
-        )
+        says, are = ("says", "It is") if single else ("say", "They are")
+        more = f"{'is that' if single else 'are those'} of {counted(len(others), 'other system')}"
         return (
             strong(f"{' '.join(name.split())} is compared with itself."),
-            f" Each of its answers is the reference, so {scores} against the reference "
-            f"{'says' if single else 'say'} nothing of it. {are} drawn pale and left out of "
-            f"comparisons.{more if others else ''}",
+            f" Each of its answers is the reference, so {scores} against the reference {says} "
+            f"nothing of it. {are} drawn pale and left out of comparisons."
+            f"{f' So {more}.' if others else ''}",
         )
     notes = {Reason.read(note).code: note for note in run_notes(run)}
     ranked = [notes[code] for code in MISLEADING if code in notes]
@@ -142,13 +147,3 @@ def _most_frequent_reason(run: Run) -> str:
         if not estimate.group and estimate.n_missing:
             reasons.update(estimate.reasons)
     return words(reasons.most_common(1)[0][0]).rstrip(".") if reasons else "no reason was given"
-
-
-def _outside(run: Run) -> Iterator[str]:
-    for estimate in run.estimate_list:
-        if not estimate.group and (count := estimate.reasons.get("out_of_range", 0)):
-            lie = "score lies" if count == 1 else "scores lie"
-            yield (
-                f"{estimate.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
-                "metric of your own has its range in @metric(…, range=Range(0, 100))."
-            )

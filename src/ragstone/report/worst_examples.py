@@ -21,7 +21,7 @@ from .run_contents import PLACES, Dossier, JudgementRow, asks_about, dossiers
 from .run_notes import Readable
 
 if TYPE_CHECKING:
-    from ragstone.analysis.release_gate.release_gate import Decided, GateResult
+    from ragstone.analysis.release_gate.release_gate import GateResult
 
 
 TEXT, LINE = 160, 320
@@ -192,35 +192,27 @@ def _of_wording(metric: str) -> bool:
 
 
 def _distances(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
-    ends = pl.DataFrame(
-        list(_ends(run.estimate_list, metrics)),
-        schema={"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64},
-        orient="row",
-    )
-    signed = pl.col("value") * pl.col("sign")
-    best = pl.coalesce("best", signed.max().over("metric"))
-    width = best - pl.coalesce("worst", signed.min().over("metric"))
-    distance = pl.when(width > 0).then((best - signed) / width).otherwise(0.0)
-    return (
-        run.scores()
-        .with_columns(pl.col("metric", "status").cast(pl.String))
-        .filter(pl.col("status") == "value")
-        .join(ends, on="metric", maintain_order="left")
-        .select("example_id", "system", "metric", "value", "label", distance=distance)
-        .with_columns(usual=pl.col("distance").mean().over("metric"))
-    )
-
-
-def _ends(
-    estimates: Sequence[Estimate], metrics: Sequence[str]
-) -> Iterator[tuple[str, float, float | None, float | None]]:
-    directed = _directed(estimates)
+    directed = _directed(run.estimate_list)
+    rows: list[tuple[str, float, float | None, float | None]] = []
     for name in metrics:
         sign = 1.0 if directed[name].better == "+" else -1.0
         scale = scale_of(name)
         ends = sorted(sign * end for end in (scale.low, scale.high)) if scale else ()
-        known = [end if isfinite(end) else None for end in ends] or [None, None]
-        yield name, sign, known[1], known[0]
+        worst, best = [end if isfinite(end) else None for end in ends] or [None, None]
+        rows.append((name, sign, best, worst))
+    schema = {"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64}
+    signed = pl.col("value") * pl.col("sign")
+    best_value = pl.coalesce("best", signed.max().over("metric"))
+    width = best_value - pl.coalesce("worst", signed.min().over("metric"))
+    distance = pl.when(width > 0).then((best_value - signed) / width).otherwise(0.0)
+    return (
+        run.scores()
+        .with_columns(pl.col("metric", "status").cast(pl.String))
+        .filter(pl.col("status") == "value")
+        .join(pl.DataFrame(rows, schema, orient="row"), on="metric", maintain_order="left")
+        .select("example_id", "system", "metric", "value", "label", distance=distance)
+        .with_columns(usual=pl.col("distance").mean().over("metric"))
+    )
 
 
 def _worst(run: Run, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
@@ -267,21 +259,19 @@ Failing = Mapping[int, Sequence[FailingExample]]
 def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
     """The worst examples of every requirement that does not pass."""
     to_explain = {
-        index: requirement.worst[:limit]
-        for index, requirement in enumerate(result.requirements)
-        if requirement.decision != "pass"
+        index: rule.worst[:limit]
+        for index, rule in enumerate(result.requirements)
+        if rule.decision != "pass"
     }
-    names = dict.fromkeys(name for worst in to_explain.values() for name, _ in worst)
-    known = dossiers(run, names)
-    return {
-        label: [_example(result.requirements[label], value, known[name]) for name, value in worst]
-        for label, worst in to_explain.items()
-    }
-
-
-def _example(requirement: "Decided", value: float, dossier: Dossier) -> FailingExample:
-    reasons, of = tuple(why(dossier, requirement.metric)), dossier.example
-    return FailingExample(of.id, value, of.question, of.answer, reasons)
+    known = dossiers(run, dict.fromkeys(name for of in to_explain.values() for name, _ in of))
+    examples: dict[int, list[FailingExample]] = {}
+    for index, worst_of in to_explain.items():
+        metric, examples[index] = result.requirements[index].metric, []
+        for name, value in worst_of:
+            reasons, of = tuple(why(known[name], metric)), known[name].example
+            row = FailingExample(of.id, value, of.question, of.answer, reasons)
+            examples[index].append(row)
+    return examples
 
 
 QUESTION, ANSWER = 160, 240
@@ -310,18 +300,15 @@ def worst(
     better = {estimate.metric: estimate.better for estimate in run.estimate_list}
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
     scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
-    texts = run.examples(["id", "question", "answer"])
+    texts = run.examples(["id", "question", "answer"]).rename({"id": "example_id"})
     by_metric: dict[str, list[WorstExample]] = {}
     for name in chosen:
-        scale, value = scale_of(name), pl.col("value")
+        scale, value, up = scale_of(name), pl.col("value"), better[name] == "+"
         rows = scores.filter(pl.col("metric").cast(pl.String) == name)
         if scale is not None and better[name] != "0":
-            end = scale.high if better[name] == "+" else scale.low
-            rows = rows.filter(value < end if better[name] == "+" else value > end)
-        rows = rows.sort("value", descending=better[name] != "+", maintain_order=True).head(limit)
-        rows = rows.join(
-            texts, left_on="example_id", right_on="id", how="left", maintain_order="left"
-        )
+            rows = rows.filter(value < scale.high if up else value > scale.low)
+        rows = rows.sort("value", descending=not up, maintain_order=True).head(limit)
+        rows = rows.join(texts, on="example_id", how="left", maintain_order="left")
         columns = WorstExample.__dataclass_fields__
         by_metric[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
     return by_metric
@@ -335,17 +322,10 @@ def example_item(
     reasons: Sequence[str] = (),
 ) -> OutlineItem:
     """An example with its score, question, answer and the reasons for a low score."""
+    name = Phrase(example.example_id, "name")
     after = (quiet(f"  {system}"),) if system else ()
-    return OutlineItem(
-        (
-            strong(number(example.value)),
-            f" {label}" if label else "",
-            "  ",
-            Phrase(example.example_id, "name"),
-            *after,
-        ),
-        texts_of(example, reasons),
-    )
+    head = (strong(number(example.value)), f" {label}" if label else "", "  ", name, *after)
+    return OutlineItem(head, texts_of(example, reasons))
 
 
 def texts_of(

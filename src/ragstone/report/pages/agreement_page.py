@@ -19,7 +19,6 @@ from ragstone.report.page import (
     Page,
     Paragraphs,
     Phrase,
-    Row,
     RowName,
     Scale,
     Section,
@@ -90,8 +89,7 @@ REASONS = {
 def agreement_page(result: LabelAgreement) -> Page:
     """Return the page: who labelled what, an overview, each label, faults in the labels."""
     labels, columns = result.labels, result.columns
-    compared = [coefficient for coefficient in columns if coefficient.n_shared]
-    alone = ", ".join(coefficient.name for coefficient in columns if not coefficient.n_shared)
+    compared = [column for column in columns if column.n_shared]
     measured = compared or columns
     people = list(dict.fromkeys(who.name for item in measured for who in item.annotators))
     n = sum(who.n_labels for item in measured for who in item.annotators)
@@ -99,15 +97,13 @@ def agreement_page(result: LabelAgreement) -> Page:
     if len(compared) > 1:
         sections.append(section(_overview(compared)))
     sections += [Section(tuple(_blocks(item)), _title(item)) for item in compared]
-    if alone:
-        alone_said = quiet("labelled by one annotator only, so there is nothing to compare  ")
-        sections.append(section(Paragraphs(((alone_said, alone),))))
+    if alone := ", ".join(column.name for column in columns if not column.n_shared):
+        why = quiet("labelled by one annotator only, so there is nothing to compare  ")
+        sections.append(section(Paragraphs(((why, alone),))))
     if not columns:
-        nothing = "No label counts, so there is nothing to compare."
-        sections.append(section(Paragraphs((nothing,))))
+        sections.append(section(Paragraphs(("No label counts, so there is nothing to compare.",))))
     if compared:
-        sections.append(small_print(_legend(compared)))
-        sections.append(small_print(_small_print(compared)))
+        sections += [small_print(_legend(compared)), small_print(_small_print(compared))]
     return Page(
         "agreement", labels.source, tuple(sections), notes=labels.notes, record=result.to_dict
     )
@@ -116,17 +112,13 @@ def agreement_page(result: LabelAgreement) -> Page:
 def _overview(compared: Sequence[ColumnAgreement]) -> Table:
     scale = _scale([column.coefficients["krippendorff_alpha"] for column in compared])
     columns = (
-        Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
-        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=compared[0].level),
+        Heading("overview", key=True), "items", "people", "percent", Heading("κ Fleiss", drop=2),
+        Heading("AC1", drop=1), Heading("α", level=compared[0].level),
     )  # fmt: skip
-    rows = [
-        Row((
-            RowName(column.name),
-            Count(column.n_shared),
-            Count(column.n_annotators),
-            *(Number(column.coefficients[name].value) for name in BESIDE),
-            _drawn(column.coefficients["krippendorff_alpha"], scale),
-        ))
+    rows: list[tuple[Cell, ...]] = [
+        (RowName(column.name), Count(column.n_shared), Count(column.n_annotators),
+         *(Number(column.coefficients[name].value) for name in BESIDE),
+         _drawn(column.coefficients["krippendorff_alpha"], scale))
         for column in compared
     ]  # fmt: skip
     return table(columns, rows)
@@ -144,15 +136,29 @@ def _title(column: ColumnAgreement) -> Words:
 
 
 def _blocks(column: ColumnAgreement) -> Iterator[Block]:
-    yield _coefficients(column)
+    coefficients = _shown(column)
+    scale = _scale(coefficients.values())
+    values: list[tuple[Cell, ...]] = [
+        (RowName(COEFFICIENTS[name][0]),
+         Why("undefined", REASONS.get(value.reason or "", value.reason or ""))
+         if value.value is None else _drawn(value, scale))
+        for name, value in coefficients.items()
+    ]  # fmt: skip
+    yield table(("agreement", Heading("value", level=column.level)), values)
     if column.n_clusters < FEW:
         n = counted(column.n_clusters, "cluster" if column.n_clusters < column.n_shared else "item")
-        rough = Phrase(f"Only {n}, so the intervals are rough.", "caution")
-        yield Paragraphs((rough,))
+        yield Paragraphs((Phrase(f"Only {n}, so the intervals are rough.", "caution"),))
     if column.n_annotators > 1:
         yield _annotators(column)
     if column.uses:
-        yield _uses(column)
+        uses = []
+        for use in column.uses:
+            again = None if use.agreement is None else use.agreement * 100
+            instead = list(use.instead.items())[:SHOWN_INSTEAD]
+            others = " · ".join(f"{value} {percent(share, 0)}" for value, share in instead)
+            figure = Number(again, 0, unit=" %", strong=True)
+            uses.append((RowName(use.value), Count(use.n), figure, others or "–"))
+        yield table(("label", "given", "again", "others said instead"), uses)
     if column.dividing:
         items = [_dividing(item) for item in column.dividing]
         left = column.n_divided - len(column.dividing)
@@ -160,53 +166,27 @@ def _blocks(column: ColumnAgreement) -> Iterator[Block]:
         yield Outline(tuple(items), "most disagreement")
 
 
-def _coefficients(column: ColumnAgreement) -> Table:
-    listed = _shown(column)
-    scale = _scale(listed.values())
-    rows = []
-    for name, value in listed.items():
-        reason = REASONS.get(value.reason or "", value.reason or "")
-        cell: Cell = Why("undefined", reason) if value.value is None else _drawn(value, scale)
-        rows.append(Row((RowName(COEFFICIENTS[name][0]), cell)))
-    return table((Heading("agreement"), Heading("value", level=column.level)), rows)
-
-
 def _shown(column: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
-    return {
-        name: value
-        for name, value in column.coefficients.items()
-        if value.reason != "nominal_scale"
-    }
+    values = column.coefficients.items()
+    return {name: value for name, value in values if value.reason != "nominal_scale"}
 
 
 def _annotators(column: ColumnAgreement) -> Table:
     differing = any(annotator.difference is not None for annotator in column.annotators)
-    columns = [Heading("annotator"), Heading("labels"), Heading("compared")]
-    columns += [Heading("like the others", level=column.level)]
-    columns += [Heading("difference")] if differing else []
-    rows = []
-    for who in column.annotators:
-        cells: list[Cell] = [RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n)]
-        cells.append(interval_cell(who.agreement, who.interval, Scale(0, 1)))
-        cells += [Number(who.difference, 2, sign="+")] if differing else []
-        rows.append(Row(tuple(cells)))
+    columns: list[Heading | str] = [
+        "annotator",
+        "labels",
+        "compared",
+        Heading("like the others", level=column.level),
+    ]
+    columns += ["difference"] if differing else []
+    rows: list[tuple[Cell, ...]] = [
+        (RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n),
+         interval_cell(who.agreement, who.interval, Scale(0, 1)),
+         *([Number(who.difference, 2, sign="+")] if differing else []))
+        for who in column.annotators
+    ]  # fmt: skip
     return table(columns, rows)
-
-
-def _uses(column: ColumnAgreement) -> Table:
-    rows = []
-    for use in column.uses:
-        instead = list(use.instead.items())[:SHOWN_INSTEAD]
-        again = None if use.agreement is None else use.agreement * 100
-        rows.append(
-            Row((
-                RowName(use.value),
-                Count(use.n),
-                Number(again, 0, unit=" %", strong=True),
-                " · ".join(f"{value} {percent(share, 0)}" for value, share in instead) or "–",
-            ))
-        )  # fmt: skip
-    return table(("label", "given", "again", "others said instead"), rows)
 
 
 def _dividing(item: Disagreement) -> OutlineItem:
@@ -230,15 +210,14 @@ def _dividing(item: Disagreement) -> OutlineItem:
 def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
     several = any(column.n_annotators > 1 for column in columns)
     uses = any(column.uses for column in columns)
+    people = [who for column in columns for who in column.annotators]
     explained = {
         "items": True,
         **dict.fromkeys(("labels", "compared", "like the others"), several),
-        "difference": any(
-            who.difference is not None for column in columns for who in column.annotators
-        ),
+        "difference": any(who.difference is not None for who in people),
         **dict.fromkeys(("given", "again"), uses),
     }
-    yield from (Note(word, LEGEND[word]) for word, coefficient in explained.items() if coefficient)
+    yield from (Note(word, LEGEND[word]) for word, explains in explained.items() if explains)
 
 
 def _small_print(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:

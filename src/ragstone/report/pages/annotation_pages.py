@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ from ragstone.report.page import (
     Page,
     Paragraphs,
     Phrase,
-    Row,
     RowName,
     Table,
+    Words,
     quiet,
     section,
     strong,
@@ -51,24 +52,25 @@ SHOWN_EVENTS = 10
 
 def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
     """Every queue of a store, with what it asks and how far it is."""
-    columns = [Heading("queue", key=True), Heading("asks"), Heading("source"), Heading("labelled"),
-               Heading("of"), Heading("people")]  # fmt: skip
+    columns = (Heading("queue", key=True), "asks", "source", "labelled", "of", "people")
     rows = [
-        Row((RowName(queue.form.name), _asks(queue.form), queue.form.source, Count(queue.labelled),
-             Count(queue.items), Count(len(queue.people))))
+        (RowName(queue.form.name), _asks(queue.form), queue.form.source, Count(queue.labelled),
+         Count(queue.items), Count(len(queue.people)))
         for queue in queues
     ]  # fmt: skip
-    empty = Paragraphs((quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one."),))
-    summary = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
+    none = quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one.")
+    sections = (
+        (section(Paragraphs((tuple(queues_sentence(queues)),))), section(table(columns, rows)))
+        if rows
+        else (section(Paragraphs((none,))),)
+    )
     return Page(
-        "annotate",
-        store,
-        (*summary, section(table(columns, rows) if rows else empty)),
+        "annotate", store, sections,
         record=lambda: {
             "store": store,
             "queues": [_record(queue) | {"people": len(queue.people)} for queue in queues],
         },
-    )
+    )  # fmt: skip
 
 
 def progress_page(
@@ -76,81 +78,48 @@ def progress_page(
 ) -> Page:
     """Return the page: how far a queue is, who did what, the last changes, new links by person."""
     form = work.form
-    summary = [
-        tuple(queue_sentence(work)),
-        *([lacking] if (lacking := lacking_sentence(work)) else []),
-    ]
-    facts = [
-        Note("asks", (_asks(form),)),
-        Note("of", (form.source,)),
-        Note("routing", (order_in_words(form),)),
-    ]
-    columns = [Heading("person", key=True), Heading("labelled"), Heading("discarded"),
-               Heading("skipped"), Heading("left"), Heading("an hour"), Heading()]  # fmt: skip
-    rows = [
-        Row(
-            (
-                RowName(person.name),
-                Count(person.saved),
-                Count(person.discarded),
-                Count(person.skipped),
-                Count(person.left),
-                Number(person.pace, places=0),
-                quiet(_about(person.role, person.revoked)),
-            )
-        )
-        for person in work.people
-    ]
-    log = [Heading("when (UTC)", key=True), Heading("who"), Heading("what"), Heading("about")]
+    summary: list[Words] = [tuple(queue_sentence(work))]
+    summary += [lacking] if (lacking := lacking_sentence(work)) else []
+    facts = (Note("asks", (_asks(form),)), Note("of", (form.source,)),
+             Note("routing", (order_in_words(form),)))  # fmt: skip
+    sections = [section(Paragraphs(tuple(summary))), section(Facts(facts))]
+    if links:
+        new = Facts(tuple(Note(who, (f"/a/{token}",)) for who, token in links.items()))
+        begins = f"Links begin with the address that `{command('annotate', form.name)}` prints."
+        sections.append(section(new, Paragraphs((quiet(begins),)), title="New links"))
+    if work.people:
+        columns = (Heading("person", key=True), "labelled", "discarded", "skipped", "left",
+                   "an hour", "")  # fmt: skip
+        rows = [
+            (RowName(person.name), Count(person.saved), Count(person.discarded),
+             Count(person.skipped), Count(person.left), Number(person.pace, places=0),
+             quiet(_about(person.role, person.revoked)))
+            for person in work.people
+        ]  # fmt: skip
+        sections.append(section(table(columns, rows)))
     changes = [
-        Row((RowName(event.at[:19].replace("T", " ")), event.person or "–",
-             EVENTS.get(event.what, event.what), event.about))
+        (RowName(event.at[:19].replace("T", " ")), event.person or "–",
+         EVENTS.get(event.what, event.what), event.about)
         for event in events[-SHOWN_EVENTS:]
     ]  # fmt: skip
-    new = [Note(who, (f"/a/{token}",)) for who, token in (links or {}).items()]
-    begins = quiet(f"Links begin with the address that `{command('annotate', form.name)}` prints.")
-    new_links = (
-        [section(Facts(tuple(new)), Paragraphs((begins,)), title="New links")] if new else []
-    )
+    log = (Heading("when (UTC)", key=True), "who", "what", "about")
+    sections.append(section(table(log, changes), title="Last changes"))
+    people = {"person": "name", "role": "role", "labelled": "saved", "discarded": "discarded",
+              "skipped": "skipped", "left": "left", "an_hour": "pace",
+              "revoked": "revoked"}  # fmt: skip
     return Page(
-        "annotate",
-        form.name,
-        (
-            section(Paragraphs(tuple(summary))),
-            section(Facts(tuple(facts))),
-            *new_links,
-            *([section(table(columns, rows))] if rows else []),
-            section(table(log, changes), title="Last changes"),
-        ),
-        record=lambda: (
-            _record(work)
-            | {
-                "people": [
-                    {
-                        "person": person.name,
-                        "role": person.role,
-                        "labelled": person.saved,
-                        "discarded": person.discarded,
-                        "skipped": person.skipped,
-                        "left": person.left,
-                        "an_hour": person.pace,
-                        "revoked": person.revoked,
-                    }
-                    for person in work.people
-                ],
-                "links": dict(links or {}),
-                "events": [
-                    {
-                        "at": event.at,
-                        "person": event.person,
-                        "what": event.what,
-                        "about": event.about,
-                    }
-                    for event in events
-                ],
-            }
-        ),
-    )
+        "annotate", form.name, tuple(sections),
+        record=lambda: _record(work) | {
+            "people": [
+                {name: getattr(person, of) for name, of in people.items()} for person in work.people
+            ],
+            "links": dict(links or {}),
+            "events": [
+                {name: getattr(event, name) for name in ("at", "person", "what", "about")}
+                for event in events
+            ],
+        },
+    )  # fmt: skip
 
 
 def _asks(form: QueueForm) -> str:
@@ -192,16 +161,20 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
     broken = labels.broken_rules()
     n = labels.by_annotators.height
     facts = list(label_facts(labels, labels.annotators, n, broken))
-    if out is not None:
-        facts.append(Note("written to", strong(str(out))))
+    facts += [] if out is None else [Note("written to", strong(str(out)))]
     sections = [section(Facts(tuple(facts)))]
     if labels.completeness:
         sections.append(section(_by_annotator(labels.completeness)))
     if gaps := [item for item in labels.completeness if item.given < item.asked]:
-        listed = [_gaps(gaps[:SHOWN_GAPS])]
+        rows = [
+            (RowName(item.label), annotator_name(item.annotator),
+             Count(item.asked - item.given, strong=True), Count(item.asked))
+            for item in sorted(gaps[:SHOWN_GAPS], key=lambda item: item.given - item.asked)
+        ]  # fmt: skip
+        listed = table((Heading("still to fill in", key=True), "annotator", "open", "of"), rows)
         more = len(gaps) - SHOWN_GAPS
         left = [Paragraphs((quiet(f"and {more:,} more (--json)"),))] if more > 0 else []
-        sections.append(section(*listed, *left))
+        sections.append(section(listed, *left))
 
     def record() -> dict[str, Any]:
         return {
@@ -232,7 +205,11 @@ def label_facts(
     yield Note("labels", strong(labels.source))
     yield Note("", f"{counts}: {', '.join(listed)}" if names else counts)
     if labels.adjudicators:
-        yield Note("adjudicated", _adjudicated(labels))
+        adjudication = labels.adjudication
+        times = f"{adjudication.as_majority:,} of {adjudication.compared:,} times"
+        same = f"; as the majority {times}" if adjudication.compared else ""
+        who = ", ".join(map(annotator_name, labels.adjudicators))
+        yield Note("adjudicated", f"{counted(adjudication.n, 'label')} by {who}{same}")
     for word, left, why in (
         ("discarded", labels.n_discarded, labels.discarded),
         ("set aside", labels.n_set_aside, labels.set_aside),
@@ -240,9 +217,8 @@ def label_facts(
         if left:
             reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
             yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
-    for rule, several in groupby(
-        sorted(broken, key=lambda item: item.rule), lambda item: item.rule
-    ):
+    by_rule = attrgetter("rule")
+    for rule, several in groupby(sorted(broken, key=by_rule), by_rule):
         ones = list(several)
         where = ", ".join(
             f"{item.example_id} ({annotator_name(item.annotator)})" for item in ones[:SHOWN_BROKEN]
@@ -250,13 +226,6 @@ def label_facts(
         rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
         text = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
         yield Note(rule.replace("_", " "), Phrase(text, "caution"))
-
-
-def _adjudicated(labels: LabelTable) -> str:
-    adjudication = labels.adjudication
-    who = ", ".join(map(annotator_name, labels.adjudicators))
-    same = f"; as the majority {adjudication.as_majority:,} of {adjudication.compared:,} times"
-    return f"{counted(adjudication.n, 'label')} by {who}{same if adjudication.compared else ''}"
 
 
 def annotator_name(name: str) -> str:
@@ -270,33 +239,16 @@ def _by_annotator(gaps: Sequence[Completeness]) -> Table:
         sums.setdefault(gap.annotator, [0, 0])
         sums[gap.annotator][0] += gap.given
         sums[gap.annotator][1] += gap.asked
-    most = max(sum for _, sum in sums.values())
+    most = max(asked for _, asked in sums.values())
     rows = [
-        Row((
-            RowName(annotator_name(annotator)),
-            Count(arguments, strong=True),
-            Count(sum),
-            percent(arguments * 100 // sum / 100, 0),  # 100 % is nothing open
-            Bar((BarPart(arguments, GIVEN), BarPart(sum - arguments, OPEN)), most),
-        ))
-        for annotator, (arguments, sum) in sums.items()
+        (
+            RowName(annotator_name(annotator)), Count(given, strong=True), Count(asked),
+            percent(given * 100 // asked / 100, 0),  # 100 % is nothing open
+            Bar((BarPart(given, GIVEN), BarPart(asked - given, OPEN)), most),
+        )
+        for annotator, (given, asked) in sums.items()
     ]  # fmt: skip
-    heads = ("given", "of", "complete", "")
-    return table((Heading("annotator", key=True), *map(Heading, heads)), rows)
-
-
-def _gaps(gaps: Sequence[Completeness]) -> Table:
-    rows = [
-        Row((
-            RowName(item.label),
-            annotator_name(item.annotator),
-            Count(item.asked - item.given, strong=True),
-            Count(item.asked),
-        ))
-        for item in sorted(gaps, key=lambda item: item.given - item.asked)
-    ]  # fmt: skip
-    heads = ("annotator", "open", "of")
-    return table((Heading("still to fill in", key=True), *map(Heading, heads)), rows)
+    return table((Heading("annotator", key=True), "given", "of", "complete", ""), rows)
 
 
 SHOWN_STRATA = 30
@@ -309,11 +261,27 @@ def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
     """Return the page: what was drawn and how, who labels what, where the label sheet is."""
     blocks: list[Block] = [Facts(tuple(_facts(sample, sheet, out)))]
     if sample.strata:
-        blocks.append(_strata(sample))
+        most = max(item.there for item in sample.strata)
+        strata = [
+            (
+                RowName(item.name), Count(item.there), Count(item.drawn, strong=True),
+                Number(item.probability),
+                Bar((BarPart(item.drawn, DRAWN), BarPart(item.there - item.drawn, LEFT)), most),
+            )
+            for item in sample.strata[:SHOWN_STRATA]
+        ]  # fmt: skip
+        blocks.append(table(("stratum", "size", "drawn", "probability", ""), strata))
         if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
             blocks.append(Paragraphs((quiet(f"and {hidden:,} more: see --json"),)))
     if sample.widths:
-        blocks.append(_widths(sample))
+        used = sample.widths[0]
+        widths = [
+            (RowName(way.by), Number(way.width, strong=True),
+             "drawn" if way is used else quiet(f"{way.width / used.width:.2f} ×"))
+            for way in sample.widths
+        ]  # fmt: skip
+        heads = (f"of {sample.rows.height:,} labels", "expected width", "")
+        blocks.append(table(heads, widths))
     if sample.settings.annotators:
         blocks.append(_annotators(sample, sheet))
     blocks.append(Paragraphs(tuple(map(quiet, _notes(sample, sheet, out)))))
@@ -325,26 +293,26 @@ def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
 
 def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note]:
     settings = sample.settings
-    units = ""
+    whole = ""
     if sample.questions is not None:
-        whole = "whole " if sample.unit == "questions" else ""
         unit = _one(sample.unit) if sample.questions == 1 else sample.unit
-        units = f", {sample.questions:,} {whole}{unit}"
-    yield Note("drawn", (strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), units))
+        whole = f", {sample.questions:,} {'whole ' * (sample.unit == 'questions')}{unit}"
+    yield Note("drawn", (strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), whole))
     yield Note("from", settings.run)
     yield Note("by", f"{_way(sample)}; seed {settings.seed}")
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
     yield Note("probability", f"{chance}, kept with each row as inclusion_probability")
-    yield Note("labels", ", ".join(_asked(sheet)))
+    units: dict[str, list[str]] = {}
+    for item in sheet.asked:
+        units.setdefault(item.label, []).append(item.unit)
+    asked = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
+    yield Note("labels", ", ".join(asked))
     if out is not None:
         yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:
-            guideline = (
-                strong(str(guideline_file(out))),
-                "  questions and hard cases for annotators",
-            )
-            yield Note("guideline", guideline)
+            guideline = strong(str(guideline_file(out)))
+            yield Note("guideline", (guideline, "  questions and hard cases for annotators"))
 
 
 def _way(sample: Sample) -> str:
@@ -363,51 +331,15 @@ def _way(sample: Sample) -> str:
     return by
 
 
-def _asked(sheet: LabelSheet) -> list[str]:
-    units: dict[str, list[str]] = {}
-    for item in sheet.asked:
-        units.setdefault(item.label, []).append(item.unit)
-    return [f"{label} (of each {' and '.join(of)})" for label, of in units.items()]
-
-
-def _strata(sample: Sample) -> Table:
-    most = max(item.there for item in sample.strata)
-    rows = [
-        Row((
-            RowName(item.name),
-            Count(item.there),
-            Count(item.drawn, strong=True),
-            Number(item.probability),
-            Bar((BarPart(item.drawn, DRAWN), BarPart(item.there - item.drawn, LEFT)), most),
-        ))
-        for item in sample.strata[:SHOWN_STRATA]
-    ]  # fmt: skip
-    return table(("stratum", "size", "drawn", "probability", ""), rows)
-
-
-def _widths(sample: Sample) -> Table:
-    used, *others = sample.widths
-    rows = [Row((RowName(used.by), Number(used.width, strong=True), "drawn"))]
-    rows += [
-        Row((RowName(other.by), Number(other.width, strong=True),
-             quiet(f"{other.width / used.width:.2f} ×")))
-        for other in others
-    ]  # fmt: skip
-    return table((f"of {sample.rows.height:,} labels", "expected width", ""), rows)
-
-
 def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
     names = sample.settings.annotators
     annotators_of = list(sample.rows["annotators"])
-    counts = Counter(name for ones in annotators_of for name in ones)
-    shared = sum(len(ones) == len(names) > 1 for ones in annotators_of)
+    counts = Counter(name for of_row in annotators_of for name in of_row)
+    shared = sum(len(of_row) == len(names) > 1 for of_row in annotators_of)
     to_fill = Counter(sheet.frame["annotator"].to_list())
-    heads = ("annotator", "examples", "shared by all", "rows")
-    rows = [
-        Row((RowName(name), Count(counts[name]), Count(shared), Count(to_fill[name])))
-        for name in names
-    ]
-    return table([Heading(head) for head in heads], rows)
+    rows = [(RowName(name), Count(counts[name]), Count(shared), Count(to_fill[name]))
+            for name in names]  # fmt: skip
+    return table(("annotator", "examples", "shared by all", "rows"), rows)
 
 
 def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]:

@@ -33,6 +33,7 @@ from ragstone.report.page import (
     Scale,
     Section,
     Table,
+    Tone,
     Why,
     Words,
     quiet,
@@ -73,6 +74,8 @@ class Found(Protocol):
     def interval(self) -> Ends | None: ...
 
 
+KAPPA = Scale(-1, 1, (Mark(0, "chance"),))
+
 FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
     "agree": lambda check: None if check.words is None else check.words.accuracy,
     "sens.": lambda check: None if check.yes is None else check.yes.sensitivity,
@@ -87,16 +90,32 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
 
 def calibration_page(calibration: "Calibration") -> Page:
     """Return the page: who is compared, three estimates of each metric, their agreement."""
+    passport, checks, level = calibration.passport, calibration.checks, calibration.level
+    judges = ", ".join(passport.judge.judges) or "nobody"
+    header = (
+        Note("run", strong(calibration.run)),
+        Note("judge", (strong(judges), quiet(f"  {passport.id}"))),
+        Note("people", _people(calibration)),
+    )
+    columns = (Heading("corrected by people", key=True), "", Heading("value", level=level),
+               "labels", "worth", Heading("method", drop=1))  # fmt: skip
+    rows = [row for estimate in calibration.estimates for row in _ways(estimate)]
     sections = [
         *_not_random(calibration),
-        section(_header(calibration)),
-        *([section(_estimates(calibration))] if calibration.estimates else []),
-        *([section(_agreement(calibration))] if calibration.checks else []),
-        *_reliability(calibration.checks),
-        section(Paragraphs(tuple(line for check in calibration.checks for line in _biases(check)))),
+        section(Facts(header)),
+        *([section(table(columns, rows))] if rows else []),
+        *([section(_agreement(calibration))] if checks else []),
+        *_reliability(checks),
+        section(Paragraphs(tuple(line for check in checks for line in _biases(check)))),
         small_print(_small_print(calibration)),
     ]
     return Page("calibrate", calibration.run, tuple(sections), record=calibration.to_dict)
+
+
+def _people(calibration: "Calibration") -> str:
+    passport = calibration.passport
+    people = counted(passport.annotators, "annotator")
+    return f"{counted(passport.n_examples, 'example')}, {people}"
 
 
 def interval_of(measure: Found | None) -> IntervalCell:
@@ -124,54 +143,26 @@ def _not_random(calibration: "Calibration") -> Iterator[Section]:
     yield section(Paragraphs((first, follows)))
 
 
-def _header(calibration: "Calibration") -> Facts:
-    passport = calibration.passport
-    judges = ", ".join(passport.judge.judges) or "nobody"
-    labelled = counted(passport.n_examples, "example")
-    return Facts((
-        Note("run", strong(calibration.run)),
-        Note("judge", (strong(judges), quiet(f"  {passport.id}"))),
-        Note("people", f"{labelled}, {counted(passport.annotators, 'annotator')}"),
-    ))  # fmt: skip
-
-
-def _estimates(calibration: "Calibration") -> Table:
-    columns = (
-        Heading("corrected by people", key=True),
-        Heading(),
-        Heading("value", level=calibration.level),
-        Heading("labels"),
-        Heading("worth"),
-        Heading("method", drop=1),
-    )
-    return table(columns, [row for estimate in calibration.estimates for row in _ways(estimate)])
-
-
 def _ways(estimate: "CorrectedEstimate") -> Iterator[Row]:
     name = RowName(", ".join([estimate.metric, *estimate.group.values()]), strong=True)
-    scale = scale_for(estimate.metric)
-    judge = interval_cell(
-        estimate.judge.value, estimate.judge.interval, scale, tone="quiet", stands_out=False
-    )
-    known: Cell = Why("unknown", "no score") if estimate.judge.value is None else judge
+    scale, mean = scale_for(estimate.metric), estimate.judge
+    judge = interval_cell(mean.value, mean.interval, scale, tone="quiet", stands_out=False)
+    known: Cell = Why("unknown", "no score") if mean.value is None else judge
     yield Row((name, RowName("judge"), known, "", "", ""))
     for word, part in (("labels", estimate.labels), ("corrected", estimate.corrected)):
         last = word == "corrected"
         why = (part.reason or "no score").replace("_", " ")
-        drawn = interval_cell(
-            part.value, part.interval, scale, tone="" if last else "quiet", stands_out=last
-        )
+        tone: Tone = "" if last else "quiet"
+        drawn = interval_cell(part.value, part.interval, scale, tone=tone, stands_out=last)
+        method = method_word(None if part.interval is None else part.interval.method)
         yield Row(
             (
-                name,
-                RowName(word, strong=last),
+                name, RowName(word, strong=last),
                 Why("unknown", why) if part.value is None else drawn,
-                Count(part.n_labels),
-                _worth(part, strong=last),
-                quiet(method_word(None if part.interval is None else part.interval.method)),
+                Count(part.n_labels), _worth(part, strong=last), quiet(method),
             ),
             (Phrase(why, "caution"),) if part.interval is None and part.value is not None else (),
-        )
+        )  # fmt: skip
 
 
 def _worth(part: "Corrected", *, strong: bool = False) -> Number:
@@ -180,13 +171,20 @@ def _worth(part: "Corrected", *, strong: bool = False) -> Number:
 
 
 def _agreement(calibration: "Calibration") -> Table:
-    listed = [word for word, of in FIGURES.items()
-             if any((item := of(check)) is not None and item.value is not None
-                    for check in calibration.checks)]  # fmt: skip
-    heads = [Heading(word, level=calibration.level if word == "κ" else None) for word in listed]
+    measures = {word: [of(check) for check in calibration.checks] for word, of in FIGURES.items()}
+    listed = {
+        word: values for word, values in measures.items()
+        if any(measure is not None and measure.value is not None for measure in values)
+    }  # fmt: skip
+    heads = (Heading(word, level=calibration.level if word == "κ" else None) for word in listed)
     rows = []
-    for check in calibration.checks:
-        figures = [_figure(word, FIGURES[word](check)) for word in listed]
+    for at, check in enumerate(calibration.checks):
+        figures: list[Cell] = [
+            interval_cell(check.kappa.value, check.kappa.interval, KAPPA, stands_out=False)
+            if word == "κ"
+            else Number(getattr(values[at], "value", None))
+            for word, values in listed.items()
+        ]
         below: list[Words] = []
         if check.threshold is not None:
             below.append(quiet(f"threshold {_threshold(check.threshold)}"))
@@ -194,15 +192,7 @@ def _agreement(calibration: "Calibration") -> Table:
             below.append(Phrase(check.kappa.reason.replace("_", " "), "caution"))
         label = RowName(f"{check.kind}.{check.column}")
         rows.append(Row((label, Count(check.n), *figures), tuple(below)))
-    return table((Heading("judge against people", key=True), Heading("n"), *heads), rows)
-
-
-def _figure(word: str, measure: Found | None) -> Cell:
-    if word != "κ":
-        return Number(None if measure is None else measure.value)
-    value, interval = (None, None) if measure is None else (measure.value, measure.interval)
-    scale = Scale(-1, 1, (Mark(0, "chance"),))
-    return interval_cell(value, interval, scale, stands_out=False)
+    return table((Heading("judge against people", key=True), "n", *heads), rows)
 
 
 def _threshold(threshold: Threshold) -> str:
@@ -234,25 +224,19 @@ def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:
     for bias in check.bias:
-        difference = bias.of
-        if difference.interval is None or difference.interval.low <= 0 <= difference.interval.high:
+        difference, interval = bias.of, bias.of.interval
+        if interval is None or interval.low <= 0 <= interval.high:
             continue
         way = "more often than people" if difference.value > 0 else "less often than people"
+        group = difference.group
+        text = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
+        low, high = sorted((abs(interval.low), abs(interval.high)))
         yield (
             strong(f"{check.kind}.{check.column}"),
-            f" where {bias.by} is {_named(difference.group)}: the judge says so {way}, by ",
+            f" where {bias.by} is {text}: the judge says so {way}, by ",
             Phrase(number(abs(difference.value)), "bad"),
-            quiet(f" [{ends(*_size(difference.interval))}], n {difference.n:,}"),
+            quiet(f" [{ends(low, high)}], n {difference.n:,}"),
         )
-
-
-def _size(interval: Ends) -> tuple[float, float]:
-    low, high = sorted((abs(interval.low), abs(interval.high)))
-    return low, high
-
-
-def _named(group: object) -> str:
-    return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
 def _small_print(calibration: "Calibration") -> Iterator[Note]:
@@ -263,9 +247,7 @@ def _small_print(calibration: "Calibration") -> Iterator[Note]:
     order = passport.order
     text = "not measured" if order is None else f"decided {_known(order)} of the pairs"
     yield Note("order", text)
-    parts = [
-        part for estimate in calibration.estimates for part in (estimate.labels, estimate.corrected)
-    ]
+    parts = [part for item in calibration.estimates for part in (item.labels, item.corrected)]
     yield from method_notes(part.interval.method for part in parts if part.interval)
     for flag, about in _flagged(calibration.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
@@ -283,10 +265,9 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
             f"labels drawn with unequal probabilities, weighted by the inverse: {worth} drawn at "
             "random"
         )
-    errors = [
-        check.error for check in checks if check.error is not None and check.error.value is not None
-    ]
-    chances = [error.by_chance for error in errors if error.by_chance is not None]
+    errors = (check.error for check in checks)
+    chances = [error.by_chance for error in errors
+               if error and error.value is not None and error.by_chance is not None]  # fmt: skip
     if chances:
         yield (
             "ECE: mean gap between stated probability and share of yes; by chance alone a "
@@ -313,73 +294,54 @@ def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
 
 def passport_page(calibration: "Calibration") -> Page:
     """The passport of a judge: what was measured about it, to keep with the numbers."""
-    passport = calibration.passport
+    passport, level, checks = calibration.passport, calibration.level, calibration.checks
     judge = passport.judge
     void = (
         f"{passport.id}, checked on {passport.date}. Void once a model, a prompt or the plan "
         "changes: check with ragstone calibrate RUN --passport judge_passport.json."
     )
-    people = (
-        f"{counted(passport.n_examples, 'example')}, {counted(passport.annotators, 'annotator')}"
-    )
-    facts = [
+    facts = (
         Note("data", f"{passport.source} {passport.data[:12]}"),
-        Note("labels", f"{people}, {passport.labels[:12]}"),
+        Note("labels", f"{_people(calibration)}, {passport.labels[:12]}"),
         *(Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge.models.items()),
         *(Note("prompt", f"{name} {version}") for name, version in judge.prompts.items()),
         *([Note("plan", judge.plan)] if judge.plan else []),
         *(Note("local", part) for part in judge.local),
-    ]
-    steady = (
-        ("asked again", passport.flips),
-        ("order of two answers", (passport.order,) if passport.order else ()),
-        ("injected instructions", passport.injection),
     )
-    changed = [Note(word, _rates(rates)) for word, rates in steady]
-    whole = [estimate for estimate in calibration.estimates if not estimate.group]
-    sections = [section(Paragraphs((void,)), Facts(tuple(facts)))]
-    if whole:
-        sections.append(Section((_three_ways(whole, calibration.level),), "Corrected by people"))
-    if calibration.checks:
-        sections.append(Section((_unit_by_unit(calibration),), "Against people, unit by unit"))
+    sections = [section(Paragraphs((void,)), Facts(facts))]
+    if whole := [estimate for estimate in calibration.estimates if not estimate.group]:
+        ways = (Heading(word, level=level) for word in ("judge", "labels alone", "corrected"))
+        rows = [
+            (RowName(item.metric), interval_of(item.judge), interval_of(item.labels),
+             interval_of(item.corrected), Count(item.corrected.n_labels), _worth(item.corrected))
+            for item in whole
+        ]  # fmt: skip
+        corrected = table(("metric", *ways, "labels", "worth"), rows)
+        sections.append(section(corrected, title="Corrected by people"))
+    if checks:
+        heads = (Heading(word, level=level) for word in FIGURES)
+        units: list[tuple[Cell, ...]] = [
+            (RowName(f"{check.kind}.{check.column}"), Count(check.n), Number(check.effective, 0),
+             *(interval_of(of(check)) for of in FIGURES.values()))
+            for check in checks
+        ]  # fmt: skip
+        by_unit = table(("label", "n", "worth", *heads), units)
         worth = (
             "Worth: the equivalent number of labels drawn at random. Labels drawn with unequal "
             "probabilities are weighted by the inverse."
         )
+        sections.append(section(by_unit, title="Against people, unit by unit"))
         sections.append(section(Paragraphs((worth,))))
-    words = "Stability: share of verdicts that changed"
-    sections.append(Section((Facts(tuple(changed)),), words))
+    changed = (
+        Note("asked again", _rates(passport.flips)),
+        Note("order of two answers", _rates((passport.order,) if passport.order else ())),
+        Note("injected instructions", _rates(passport.injection)),
+    )
+    title = "Stability: share of verdicts that changed"
+    sections.append(section(Facts(changed), title=title))
     name = ", ".join(judge.judges) or "(nobody)"
     return Page("passport", f"Passport of the judge {name}", tuple(sections),
                 record=passport.to_dict)  # fmt: skip
-
-
-def _three_ways(estimates: "Sequence[CorrectedEstimate]", level: float) -> Table:
-    heads = [Heading(word, level=level) for word in ("judge", "labels alone", "corrected")]
-    rows = [
-        Row((
-            RowName(estimate.metric),
-            *(interval_of(way) for way in (estimate.judge, estimate.labels, estimate.corrected)),
-            Count(estimate.corrected.n_labels),
-            _worth(estimate.corrected),
-        ))
-        for estimate in estimates
-    ]  # fmt: skip
-    return table((Heading("metric"), *heads, Heading("labels"), Heading("worth")), rows)
-
-
-def _unit_by_unit(calibration: "Calibration") -> Table:
-    heads = [Heading(word, level=calibration.level) for word in FIGURES]
-    rows = [
-        Row((
-            RowName(f"{check.kind}.{check.column}"),
-            Count(check.n),
-            Number(check.effective, 0),
-            *(interval_of(of(check)) for of in FIGURES.values()),
-        ))
-        for check in calibration.checks
-    ]  # fmt: skip
-    return table((Heading("label"), Heading("n"), Heading("worth"), *heads), rows)
 
 
 def _rates(rates: "Sequence[FlipRate]") -> str:

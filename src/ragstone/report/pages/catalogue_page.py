@@ -31,7 +31,6 @@ from ragstone.report.page import (
     Paragraphs,
     Row,
     RowName,
-    Section,
     Table,
     quiet,
     section,
@@ -80,8 +79,17 @@ def catalogue() -> list[MetricEntry]:
 def entry(kind: type[Metric]) -> MetricEntry:
     """The description of a metric."""
     docstring = inspect.cleandoc(kind.__doc__ or "")
-    asks, requires = _needs(kind)
-    range = _made(kind).range
+    try:
+        metric: Metric | type[Metric] = kind()
+    except InputError:  # It has no default for one of its parameters.
+        metric = kind
+    instances = [metric] if isinstance(metric, Metric) else []
+    parts = [parse_metric(name) for name, _ in getattr(metric, "terms", ())] if instances else []
+    parts = parts or instances
+    asks = frozenset[str]().union(*(part.asks for part in parts))
+    range, plain = metric.range, (str, int, float, bool, tuple, type(None))
+    defaults = {field.name: field.default for field in fields(kind)
+                if field.init and field.default is not MISSING}  # fmt: skip
     return MetricEntry(
         name=kind.name,
         family=kind.family,
@@ -91,11 +99,10 @@ def entry(kind: type[Metric]) -> MetricEntry:
         rate=range.rate,
         judgements=tuple(sorted({ASKS[ask].kind for ask in asks})),
         filled_by=tuple(sorted({",".join(ASKS[ask].by) for ask in asks})),
-        requires=requires,
+        requires=tuple(dict.fromkeys(name for part in parts for name in part.requires)),
         parameters={
-            field.name: _default(field.default)
-            for field in fields(kind)
-            if field.init and field.default is not MISSING
+            name: value if isinstance(value, plain) else str(value)
+            for name, value in defaults.items()
         },
         aliases=tuple(
             alias for alias, (target, _) in ALIASES.items() if target.split("(")[0] == kind.name
@@ -132,48 +139,23 @@ def named_suite(name: str) -> Suite:
     return known[name]
 
 
-def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
-    metric = _made(kind)
-    if not isinstance(metric, Metric):
-        return frozenset(), ()
-    terms = getattr(metric, "terms", ())
-    parts = [parse_metric(name) for name, _ in terms] if terms else [metric]
-    asks = frozenset[str]().union(*(part.asks for part in parts))
-    return asks, tuple(dict.fromkeys(name for part in parts for name in part.requires))
-
-
-def _made(kind: type[Metric]) -> Metric | type[Metric]:
-    try:
-        return kind()
-    except InputError:
-        return kind
-
-
-def _default(value: object) -> Any:
-    plain = (str, int, float, bool, tuple, type(None))
-    return value if isinstance(value, plain) else str(value)
-
-
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
 def catalogue_page() -> Page:
     """All metrics by family: the better direction, the range, the judgements, who gives them."""
     entries = catalogue()
-    families: dict[str, list[MetricEntry]] = {}
+    families: dict[str, list[Row]] = {}
     for entry in entries:
-        families.setdefault(entry.family, []).append(entry)
+        families.setdefault(entry.family, []).append(_row(entry))
     groups = tuple(
-        Group(tuple(map(_row, ones)), FAMILIES.get(family, family.capitalize()))
-        for family, ones in families.items()
+        Group(tuple(rows), FAMILIES.get(family, family.capitalize()))
+        for family, rows in families.items()
     )
-    heads = ("metric", "range", "judgements")
-    columns = (*map(Heading, heads), Heading("filled by", drop=1))
-    more = quiet(
-        "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
-    )
+    columns = (*map(Heading, ("metric", "range", "judgements")), Heading("filled by", drop=1))
+    more = "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
     return Page(
-        "metrics", "", (section(Table(columns, groups), Paragraphs((more,))),),
+        "metrics", "", (section(Table(columns, groups), Paragraphs((quiet(more),))),),
         record=lambda: [entry.to_dict() for entry in entries],
     )  # fmt: skip
 
@@ -196,43 +178,33 @@ def metric_page(entry: MetricEntry) -> Page:
 
 def suite_page(listed: Sequence[Suite]) -> Page:
     """Return the page of suites with their metrics and conventions."""
-    sections = []
+    sections, records = [], []
     for suite in listed:
         facts = [Note("", suite.about), Note("metrics", ", ".join(suite.names))]
         facts += [Note("by", ", ".join(suite.by))] if suite.by else []
         facts += [Note("conventions", suite.conventions)] if suite.conventions else []
         facts += [Note("reading", line) for line in bands_of(suite)]
-        sections.append(Section((Facts(tuple(facts)),), strong(suite.name)))
-    return Page("metrics", "", tuple(sections), record=lambda: list(map(_suite_record, listed)))
-
-
-def _suite_record(suite: Suite) -> dict[str, Any]:
-    return {
-        "name": suite.name,
-        "about": suite.about,
-        "metrics": suite.names,
-        "by": suite.by,
-        "percent": suite.percent,
-        "bands": [
+        sections.append(section(Facts(tuple(facts)), title=strong(suite.name)))
+        bands = [
             asdict(band) | {"words": [{"from": least, "word": word} for least, word in band.words]}
             for band in suite.bands
-        ],
-        "limits": list(map(asdict, suite.limits)),
-        "conventions": suite.conventions,
-    }
+        ]
+        records.append({
+            "name": suite.name, "about": suite.about, "metrics": suite.names, "by": suite.by,
+            "percent": suite.percent, "bands": bands, "limits": list(map(asdict, suite.limits)),
+            "conventions": suite.conventions,
+        })  # fmt: skip
+    return Page("metrics", "", tuple(sections), record=lambda: records)
 
 
 def _row(entry: MetricEntry) -> Row:
+    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in entry.filled_by)
+    filled_by = quiet(" and ".join(first) or "the data")
     name = RowName(entry.name, entry.better)
-    cells = (name, _range(entry), ", ".join(entry.judgements) or "–", quiet(_short(entry)))
+    cells = (name, _range(entry), ", ".join(entry.judgements) or "–", filled_by)
     return Row(cells, (quiet(entry.about),))
 
 
 def _range(entry: MetricEntry) -> str:
     low, high = entry.range
     return f"{low:g} or {high:g}" if entry.rate else f"{low:g} to {high:g}"
-
-
-def _short(entry: MetricEntry) -> str:
-    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in entry.filled_by)
-    return " and ".join(first) or "the data"

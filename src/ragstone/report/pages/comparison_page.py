@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
 
 from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, Comparisons, Ranked
-from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights, Weight
+from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights
 from ragstone.analysis.composite_weights.preferences import Sort
 from ragstone.core.messages import argument, call
 from ragstone.report.number_format import (
@@ -23,6 +23,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import (
     Bar,
     BarPart,
+    Block,
     Cell,
     Count,
     Facts,
@@ -35,7 +36,6 @@ from ragstone.report.page import (
     Page,
     Paragraphs,
     Phrase,
-    Row,
     RowName,
     Scale,
     Section,
@@ -79,24 +79,26 @@ NARROW_HEAD = 11
 def comparison_page(comparisons: Comparisons) -> Page:
     """The header, a table for each pair of systems, the ranking, and the small print."""
     sections = [section(_comparison_header(comparisons))]
-    for (a, b), ones in comparisons.between().items():
-        tested = [pair for pair in ones if pair.verdict != "same"]
-        tables = (_pair_table(tested, comparisons),) if tested else ()
-        below = tuple(
-            filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, comparisons)))
-        )
-        paragraphs = (Paragraphs(below),) if below else ()
-        sections.append(Section((*tables, *paragraphs), _title(a, b, ones)))
-    if ranked := _ranked(comparisons):
-        about = quiet(
-            "  Bradley-Terry: probability of winning against a system of average strength"
-        )
-        sections.append(Section((_ranking(ranked, comparisons),), (strong("Ranking"), about)))
+    for (a, b), pairs in comparisons.between().items():
+        tested = [pair for pair in pairs if pair.verdict != "same"]
+        lines = (_same(pairs), not_paired(pairs), *corrected_lines(pairs, comparisons))
+        below = tuple(filter(None, lines))
+        blocks: list[Block] = [_pair_table(tested, comparisons)] if tested else []
+        blocks += [Paragraphs(below)] if below else []
+        sections.append(Section(tuple(blocks), _title(a, b, pairs)))
+    by_name: dict[str, list[Ranked]] = {}
+    for rank in comparisons.ranking:
+        by_name.setdefault(rank.metric, []).append(rank)
+    ranked = [ranks for ranks in by_name.values() if any(rank.win_share != 0.5 for rank in ranks)]
+    if ranked:
+        about = "Bradley-Terry: probability of winning against a system of average strength"
+        title = (strong("Ranking"), quiet(f"  {about}"))
+        sections.append(section(_ranking(ranked, comparisons), title=title))
     sections.append(small_print(_comparison_small_print(comparisons)))
-    title = " against ".join(comparisons.runs)
     return Page(
-        "compare", title, tuple(sections), notes=comparisons.notes, record=comparisons.to_dict
-    )
+        "compare", " against ".join(comparisons.runs), tuple(sections), notes=comparisons.notes,
+        record=comparisons.to_dict,
+    )  # fmt: skip
 
 
 def _comparison_header(comparisons: Comparisons) -> Facts:
@@ -149,25 +151,17 @@ def _same(ones: Sequence[Comparison]) -> str:
 def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> Table:
     sliced = any(pair.slice for pair in ones)
     needed = needed_kinds(ones)
-    columns = [
-        Heading("metric", key=True),
-        *([Heading("slice")] if sliced else []),
-        Heading("a", drop=3),
-        Heading("b", drop=3),
-        Heading("a - b", level=comparisons.level),
-        Heading("rel.", drop=1),
-        Heading("win", drop=1),
-        Heading("d", drop=1),
-        Heading(f"p {ADJUSTED[comparisons.adjust][0]}"),
-        Heading("w/t/l", drop=2),
-        Heading("verdict"),
-        *(Heading(fill(NEEDED[kind][0], NARROW_HEAD)) for kind in needed),
-    ]
+    columns: tuple[Heading | str, ...] = (
+        Heading("metric", key=True), *(["slice"] if sliced else []), Heading("a", drop=3),
+        Heading("b", drop=3), Heading("a - b", level=comparisons.level), Heading("rel.", drop=1),
+        Heading("win", drop=1), Heading("d", drop=1), f"p {ADJUSTED[comparisons.adjust][0]}",
+        Heading("w/t/l", drop=2), "verdict",
+        *(fill(NEEDED[kind][0], NARROW_HEAD) for kind in needed),
+    )  # fmt: skip
     reach = reach_of(ones)
     by_metric = list(dict.fromkeys(pair.metric for pair in ones))
     ordered = sorted(ones, key=lambda pair: by_metric.index(pair.metric))
-    cells = (_cells(item, reach, needed, sliced=sliced) for item in ordered)
-    return table(columns, [Row(tuple(row)) for row in cells])
+    return table(columns, (_cells(item, reach, needed, sliced=sliced) for item in ordered))
 
 
 def _cells(
@@ -176,11 +170,8 @@ def _cells(
     word, tone = VERDICTS[pair.verdict]
     yield RowName(row_name(pair.metric, pair.relevance_by), pair.better)
     if sliced:
-        yield (
-            RowName("all", strong=True)
-            if pair.slice is None
-            else RowName(", ".join(pair.slice.values()))
-        )
+        values = None if pair.slice is None else ", ".join(pair.slice.values())
+        yield RowName("all", strong=True) if values is None else RowName(values)
     yield Number(pair.value_a)
     yield Number(pair.value_b)
     yield difference_cell(pair, reach)
@@ -196,37 +187,19 @@ def _cells(
 
 
 def _ranking(ranked: Sequence[Sequence[Ranked]], comparisons: Comparisons) -> Table:
-    systems = list(dict.fromkeys(pair.system for ones in ranked for pair in ones))
+    systems = list(dict.fromkeys(rank.system for ranks in ranked for rank in ranks))
     by = {pair.metric: pair.relevance_by for pair in comparisons.comparisons}
-    columns = [
-        Heading("metric"),
-        *(Heading(name, level=comparisons.level, peer=True) for name in systems),
-    ]
     rows = []
-    for ones in ranked:
-        of = {pair.system: pair for pair in ones}
-        rows.append(
-            Row(
-                (
-                    RowName(row_name(ones[0].metric, by.get(ones[0].metric, ""))),
-                    *(_chance(of[name]) for name in systems),
-                )
-            )
-        )
-    return table(columns, rows)
-
-
-def _chance(ranking: Ranked) -> Cell:
-    if ranking.win_probability is None:
-        return f"won {percent(ranking.win_share, 0)}"
-    return IntervalCell(ranking.win_probability, ranking.win_low, ranking.win_high, strong=False)
-
-
-def _ranked(comparisons: Comparisons) -> list[list[Ranked]]:
-    by_name: dict[str, list[Ranked]] = {}
-    for rank in comparisons.ranking:
-        by_name.setdefault(rank.metric, []).append(rank)
-    return [ones for ones in by_name.values() if any(pair.win_share != 0.5 for pair in ones)]
+    for ranks in ranked:
+        cells: dict[str, Cell] = {
+            rank.system: f"won {percent(rank.win_share, 0)}" if rank.win_probability is None
+            else IntervalCell(rank.win_probability, rank.win_low, rank.win_high, strong=False)
+            for rank in ranks
+        }  # fmt: skip
+        name = RowName(row_name(ranks[0].metric, by.get(ranks[0].metric, "")))
+        rows.append((name, *(cells[system] for system in systems)))
+    heads = (Heading(name, level=comparisons.level, peer=True) for name in systems)
+    return table(("metric", *heads), rows)
 
 
 def _comparison_small_print(comparisons: Comparisons) -> Iterator[Note]:
@@ -294,23 +267,29 @@ SHORT = 16
 
 def weights_page(weights: FittedWeights) -> Page:
     """Return the page: the weights, how well they predict people, and which to keep."""
+    people = counted(weights.n_annotators, "annotator")
+    ties = f"; {counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
+    on = f" on {counted(weights.n_questions, 'question')}, by {people}{ties}"
+    header = (
+        Note("people", (strong(counted(weights.n, _noun(weights))), on)),
+        Note("from", weights.source),
+        Note("scores", weights.run),
+    )
+    fitted = weights.kept == "fitted"
+    keep = strong("the fitted weights", "good") if fitted else (
+        strong("the starting weights", "caution")
+    )  # fmt: skip
+    options = (argument("run", weights.run), argument("metrics", weights.composite))
+    settled = (Note("keep", (keep, f": {words(weights.why)}.")),
+               Note("use", call("rescore", *options)))  # fmt: skip
     sections = (
-        section(Facts(tuple(_weights_header(weights)))),
+        section(Facts(header)),
         section(_weights(weights)),
         section(_fits(weights)),
-        section(Facts(tuple(_settled(weights)))),
+        section(Facts(settled)),
         small_print(_weights_small_print(weights)),
     )
     return Page("weights", weights.run, sections, record=weights.to_dict)
-
-
-def _weights_header(weights: FittedWeights) -> Iterator[Note]:
-    questions, people = weights.n_questions, counted(weights.n_annotators, "annotator")
-    ties = f"; {counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
-    on = f" on {counted(questions, 'question')}, by {people}{ties}"
-    yield Note("people", (strong(counted(weights.n, _noun(weights))), on))
-    yield Note("from", weights.source)
-    yield Note("scores", weights.run)
 
 
 def _weights(weights: FittedWeights) -> Table:
@@ -321,16 +300,11 @@ def _weights(weights: FittedWeights) -> Table:
         tone: Tone = "" if item.fitted > 0 else "quiet"
         weight = Number(item.fitted if fitted else None, 2, tone=tone, strong=item.fitted > 0)
         folds = quiet(f"{item.least:.2f} – {item.most:.2f}" if fitted else "–")
+        sure, beyond = min(item.fitted, item.least), max(item.most - item.fitted, 0.0)
+        parts = (BarPart(sure, SURE), BarPart(item.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
         before = Number(item.start, 2, tone="quiet")
-        rows.append(Row((RowName(item.metric), before, weight, folds, _bar(item))))
+        rows.append((RowName(item.metric), before, weight, folds, Bar(parts, 1.0)))
     return table(("metric", start, "fitted", "across folds", ""), rows)
-
-
-def _bar(weight: Weight) -> Bar:
-    sure = min(weight.fitted, weight.least)
-    beyond = max(weight.most - weight.fitted, 0.0)
-    parts = (BarPart(sure, SURE), BarPart(weight.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
-    return Bar(parts, 1.0)
 
 
 def _fits(weights: FittedWeights) -> Table:
@@ -338,30 +312,20 @@ def _fits(weights: FittedWeights) -> Table:
     above = all(end >= 0.5 for end in ends if end is not None)
     scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))
     start = "equal weights" if weights.start_name == EQUAL else "starting weights"
-    rows = [_fit(start, weights.start, scale), _fit("fitted weights", weights.fitted, scale)]
     gain = IntervalCell(weights.gain, weights.gain_low, weights.gain_high)
-    rows.append(Row((RowName("gain", strong=True), gain, "")))
-    loss = "log loss" if weights.sort == Sort.PREFERENCE else "squared error"
-    columns = (
-        Heading("on held-out\nquestions"),
-        Heading(loss, level=weights.level),
-        Heading("concordance", level=weights.level),
+    rows = (
+        _fit(start, weights.start, scale),
+        _fit("fitted weights", weights.fitted, scale),
+        (RowName("gain", strong=True), gain, ""),
     )
-    return table(columns, rows)
+    loss = "log loss" if weights.sort == Sort.PREFERENCE else "squared error"
+    heads = (Heading(head, level=weights.level) for head in (loss, "concordance"))
+    return table(("on held-out\nquestions", *heads), rows)
 
 
-def _fit(name: str, fit: Fit, scale: Scale) -> Row:
+def _fit(name: str, fit: Fit, scale: Scale) -> tuple[Cell, ...]:
     order = IntervalCell(fit.concordance, fit.low, fit.high, scale, strong=False)
-    return Row((RowName(name), IntervalCell(fit.loss, None, None, strong=False), order))
-
-
-def _settled(weights: FittedWeights) -> Iterator[Note]:
-    columns = weights.kept == "fitted"
-    tone: Tone = "good" if columns else "caution"
-    word = "the fitted weights" if columns else "the starting weights"
-    yield Note("keep", (strong(word, tone), f": {words(weights.why)}."))
-    options = (argument("run", weights.run), argument("metrics", weights.composite))
-    yield Note("use", call("rescore", *options))
+    return RowName(name), IntervalCell(fit.loss, None, None, strong=False), order
 
 
 def _weights_small_print(weights: FittedWeights) -> Iterator[Note]:

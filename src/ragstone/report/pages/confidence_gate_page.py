@@ -5,7 +5,6 @@ What ``ragstone guard calibrate`` and ``ragstone guard check`` print.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from ragstone.core.errors import PromiseRefused
 from ragstone.core.messages import argument
@@ -32,13 +31,13 @@ from ragstone.report.page import (
     Note,
     Number,
     Page,
-    Row,
     RowName,
     Section,
     Table,
     Tone,
     Verdict,
     Why,
+    Words,
     quiet,
     section,
     small_print,
@@ -85,29 +84,32 @@ def gate_refusal_page(error: PromiseRefused, title: str) -> Page:
     facts = [Note(name, text.strip()) for name, _, text in
              (line.strip().partition("  ") for line in lines)]  # fmt: skip
     banner = Banner("NO PROMISE", "caution", (first,))
-    return Page("guard calibrate", title, (section(banner, Facts(tuple(facts))),),
-                record=lambda: _refused(error))  # fmt: skip
+    names = ("promise", "bound", "confidence", "why", "answers", "clusters", "tightest",
+             "tightest_if_independent", "needed", "more")  # fmt: skip
+    return Page(
+        "guard calibrate", title, (section(banner, Facts(tuple(facts))),),
+        record=lambda: {"gate": None} | {name: getattr(error, name) for name in names},
+    )  # fmt: skip
 
 
 def gate_check_page(check: GateCheck, title: str = "") -> Page:
     """Return the page: do new labels bear the promises out, and where do their answers go."""
     word, _, tone = STATES[check.state]
     lines = tuple(_told(promise, check.gate.confidence) for promise in check.promises)
-    drifted = [words(why) for why in check.standing.void]
     n = sum(share.answers for share in check.shares if share.of == "all")
     same = "distributed as those of the gate's labels were, as far as these show"
-    facts = [
+    facts = (
         Note("labels", _labels(n, None, check.unscored, check)),
         *_left_open(check),
-        Note("scores", "; ".join(drifted) or same),
-    ]
-    body = [
-        section(Banner(word, tone, lines), Facts(tuple(facts))),
+        Note("scores", "; ".join(map(words, check.standing.void)) or same),
+    )
+    sections = (
+        section(Banner(word, tone, lines), Facts(facts)),
         section(_checked(check), title=strong("Promises")),
         section(_shares(check.shares), title=strong("Where the new answers go")),
-    ]
-    return Page("guard check", title, tuple(body), f"{word}: {' '.join(lines)}",
-                record=check.to_dict)  # fmt: skip
+    )
+    said = f"{word}: {' '.join(lines)}"
+    return Page("guard check", title, sections, said, record=check.to_dict)
 
 
 def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[Note]:
@@ -124,21 +126,18 @@ def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[Note
     if gate.judge.name:
         yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
     else:
-        yield Note(
-            "judge", f"not named ({argument('judge', 'NAME')}): a guard takes it for another"
-        )
+        unnamed = f"not named ({argument('judge', 'NAME')}): a guard takes it for another"
+        yield Note("judge", unnamed)
     if out is not None:
         yield Note("gate", str(out))
 
 
-def _promise(promise: str, risk: ShownRisk, gate: Gate) -> tuple[Any, ...]:
+def _promise(promise: str, risk: ShownRisk, gate: Gate) -> Words:
     of, goes = WRONG[promise]
     most = f"at most {percent(risk.high, 1)} at {percent(gate.confidence)} confidence"
-    return (
-        f"of questions with {_an(of)} answer, at most {percent(risk.promised)} have one that "
-        f"{goes}",
-        quiet(f"  {risk.hits:,} of {risk.clusters:,} here, {most}"),
-    )
+    share = f"at most {percent(risk.promised)} have one that {goes}"
+    here = quiet(f"  {risk.hits:,} of {risk.clusters:,} here, {most}")
+    return (f"of questions with {_an(of)} answer, {share}", here)
 
 
 def _labels(
@@ -169,56 +168,48 @@ def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[Note]:
 
 
 def _shares(shares: Sequence[GateShare]) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for of in ("unfaithful", "faithful", "all"):
-        these = {share.way: share for share in shares if share.of == of}
-        whole = these["pass"].total
-        bar = Bar(tuple(BarPart(these[way].answers, LEVELS[way], way) for way in WAYS_OUT), whole)
-        cells: list[Cell] = [RowName(of), bar]
-        for way in WAYS_OUT:
-            item = these[way]
-            cells.append(
-                Why("undefined") if item.share is None
-                else IntervalCell(item.share, item.low, item.high, percent=True)
-            )  # fmt: skip
-        rows.append(Row((*cells, f"{whole:,}")))
-    heads = [
-        Heading("answers"), Heading(drop=2),
-        *(Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS_OUT), Heading("n", drop=1),
-    ]  # fmt: skip
-    return table(heads, rows)
+        by_way = {share.way: share for share in shares if share.of == of}
+        whole = by_way["pass"].total
+        parts = tuple(BarPart(by_way[way].answers, LEVELS[way], way) for way in WAYS_OUT)
+        cells = (
+            Why("undefined") if item.share is None
+            else IntervalCell(item.share, item.low, item.high, percent=True)
+            for item in (by_way[way] for way in WAYS_OUT)
+        )  # fmt: skip
+        rows.append((RowName(of), Bar(parts, whole), *cells, f"{whole:,}"))
+    ways = (Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS_OUT)
+    return table(("answers", Heading(drop=2), *ways, Heading("n", drop=1)), rows)
 
 
 def _others(others: Sequence[OtherPromise], gate: Gate) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for other in others:
         mine = other.max_false_pass == gate.max_false_pass
         name = RowName(f"at most {percent(other.max_false_pass)}", strong=mine)
         if other.pass_at is None:
-            rows.append(Row((name, Why("unknown", "the labels cannot carry it"), None, None)))
+            rows.append((name, Why("unknown", "the labels cannot carry it"), None, None))
         else:
-            rows.append(
-                Row((name, Number(other.pass_at), Number(other.faithful, percent=True),
-                     Number(other.answers, percent=True)))
-            )  # fmt: skip
-    heads = [Heading("false passes"), Heading("pass from"), Heading("faithful that pass, %"),
-             Heading("all that pass, %")]  # fmt: skip
+            rows.append((name, Number(other.pass_at), Number(other.faithful, percent=True),
+                         Number(other.answers, percent=True)))  # fmt: skip
+    heads = ("false passes", "pass from", "faithful that pass, %", "all that pass, %")
     return table(heads, rows)
 
 
 def _covered(curve: RiskCoverage) -> Table:
-    rows = []
-    for share in COVERED:
-        # The first threshold by which at least this share is covered: scores have ties.
-        at = int((curve.coverage >= share - 1e-12).argmax())
-        name = RowName(percent(float(curve.coverage[at]), 0))
-        risk = Number(float(curve.risk[at]), percent=True)
-        rows.append(Row((name, Number(float(curve.thresholds[at])), risk)))
-    return table(["surest", "pass from", "unfaithful among them, %"], rows)
+    # The first threshold by which at least a share is covered: scores have ties.
+    firsts = [int((curve.coverage >= share - 1e-12).argmax()) for share in COVERED]
+    rows = [
+        (RowName(percent(float(curve.coverage[at]), 0)), Number(float(curve.thresholds[at])),
+         Number(float(curve.risk[at]), percent=True))
+        for at in firsts
+    ]  # fmt: skip
+    return table(("surest", "pass from", "unfaithful among them, %"), rows)
 
 
 def _checked(check: GateCheck) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     # Both ends of the interval are one-sided bounds.
     level = 2 * check.gate.confidence - 1
     for promise in check.promises:
@@ -229,14 +220,11 @@ def _checked(check: GateCheck) -> Table:
             Why("undefined", f"no {of} answer with a score") if risk.rate is None
             else IntervalCell(risk.rate, risk.low, risk.high, percent=True)
         )  # fmt: skip
-        rows.append(
-            Row((RowName(f"{of} that {goes}"), Number(risk.promised, percent=True), share,
-                 f"{risk.hits:,} of {risk.clusters:,}", Verdict(promise.state, word, tone)))
-        )  # fmt: skip
-    heads = [
-        Heading("questions with an answer"), Heading("at most, %"),
-        Heading("seen, %", level=level), Heading("counted", drop=1), Heading(),
-    ]  # fmt: skip
+        rows.append((RowName(f"{of} that {goes}"), Number(risk.promised, percent=True), share,
+                     f"{risk.hits:,} of {risk.clusters:,}",
+                     Verdict(promise.state, word, tone)))  # fmt: skip
+    heads = ("questions with an answer", "at most, %", Heading("seen, %", level=level),
+             Heading("counted", drop=1), "")  # fmt: skip
     return table(heads, rows)
 
 
@@ -272,12 +260,6 @@ def _small_print(calibration: GateCalibration) -> Iterator[Note]:
         )
     if gate.max_false_block is None:
         yield Note("block", f"nothing is blocked without {argument('max_false_block')}")
-
-
-def _refused(error: PromiseRefused) -> dict[str, Any]:
-    facts = ("promise", "bound", "confidence", "why", "answers", "clusters", "tightest",
-             "tightest_if_independent", "needed", "more")  # fmt: skip
-    return {"gate": None} | {name: getattr(error, name) for name in facts}
 
 
 def _score(value: float) -> str:

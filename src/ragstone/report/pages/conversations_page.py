@@ -1,6 +1,6 @@
 """Conversations page: whole sessions beside their turns; ``ragstone show --conversations``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument
@@ -53,17 +53,30 @@ READING = (
 
 def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> Page:
     """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
-    if not conversations:
-        sections: list[Section] = [section(Paragraphs((none_sentence(conversations),)))]
-    else:
-        sections = [
+    sections: tuple[Section, ...]
+    if conversations:
+        figures = conversations.figures
+        notes = [*(Note(name, text) for name, text in READING),
+                 *method_notes((figure.method for figure in figures), ROWS)]  # fmt: skip
+        sections = (
             section(Paragraphs((sentence(conversations),))),
             *conversation_sections(conversations),
             *_worst(conversations, SHOWN if limit is None else limit),
-            small_print(_small_print(conversations)),
-        ]
+            small_print(notes),
+        )
+    elif conversations.counts:
+        single = counted(sum(count.single for count in conversations.counts), "session")
+        sections = (
+            section(Paragraphs((f"There is no conversation: {single} of a single turn.",))),
+        )
+    else:
+        why = (
+            "No example names its session. It is read from a field such as session_id or "
+            f"conversation_id; {argument('columns', 'session=COLUMN')} names another."
+        )
+        sections = (section(Paragraphs((why,))),)
     return Page(
-        "conversations", str(conversations.run), tuple(sections),
+        "conversations", str(conversations.run), sections,
         record=lambda: {"run": str(conversations.run), **conversations.to_dict()},
     )  # fmt: skip
 
@@ -72,10 +85,7 @@ def sentence(conversations: "ConversationFigures") -> str:
     """Return how many conversations there are, and what share of them was resolved."""
     total = sum(count.n for count in conversations.counts)
     counts = [count for count in conversations.counts if count.n]
-    least, most = (
-        min(figure.shortest for figure in counts),
-        max(figure.longest for figure in counts),
-    )
+    least, most = min(item.shortest for item in counts), max(item.longest for item in counts)
     turns = f"{least}" if least == most else f"{least} to {most}"
     text = f"{counted(total, 'conversation')} of {turns} turns."
     shares = [
@@ -86,17 +96,6 @@ def sentence(conversations: "ConversationFigures") -> str:
         return text
     ends = list(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
     return f"{text} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
-
-
-def none_sentence(conversations: "ConversationFigures") -> str:
-    """Why there is no conversation."""
-    if conversations.counts:
-        single = sum(count.single for count in conversations.counts)
-        return f"There is no conversation: {counted(single, 'session')} of a single turn."
-    return (
-        "No example names its session. It is read from a field such as session_id or "
-        f"conversation_id; {argument('columns', 'session=COLUMN')} names another."
-    )
 
 
 def conversation_sections(conversations: "ConversationFigures") -> list[Section]:
@@ -117,65 +116,50 @@ def _resolved(
     shares = [figure for figure in figures if figure.figure == "resolved"]
     better = {figure.metric: figure.better for figure in figures if figure.figure != "resolved"}
     columns = (
-        Heading("system", key=True), Heading("conversations"), Heading("turns", drop=1),
-        Heading("resolved if"), Heading("resolved", level=shares[0].level), Heading("n"),
-        Heading("undef."), Heading("missing"),
+        Heading("system", key=True), "conversations", Heading("turns", drop=1), "resolved if",
+        Heading("resolved", level=shares[0].level), "n", "undef.", "missing",
     )  # fmt: skip
     rows = []
     for count in counts:
-        turns = str(count.shortest) if count.shortest == count.longest else (
-            f"{count.shortest}–{count.longest}"
-        )  # fmt: skip
+        turns = f"{count.shortest}–{count.longest}"
+        turns = str(count.shortest) if count.shortest == count.longest else turns
         for share in (share for share in shares if share.system == count.system):
-            cells: tuple[Cell, ...] = (
-                RowName(count.system), Count(count.n), turns, _condition(share, better),
-                _value(share, WHOLE), *_counts(share),
-            )  # fmt: skip
-            rows.append(Row(cells, tuple(_below(share))))
+            condition = "answered"
+            if share.metric is not None:
+                side = "at most" if better[share.metric] == "-" else "at least"
+                condition += f", {short_name(share.metric)} {side} {share.bar:g}"
+            rows.append(Row((
+                RowName(count.system), Count(count.n), turns, condition, _value(share, WHOLE),
+                *_counts(share),
+            ), _below(share)))  # fmt: skip
     return table(columns, rows)
 
 
-def _condition(share: "ConversationFigure", better: Mapping[str | None, str]) -> str:
-    if share.metric is None:
-        return "answered"
-    side = "at most" if better[share.metric] == "-" else "at least"
-    return f"answered, {short_name(share.metric)} {side} {share.bar:g}"
-
-
 def _metrics(figures: "Sequence[ConversationFigure]") -> Block:
+    level = figures[0].level
     columns = (
         Heading("metric", key=True), Heading("system", several=True),
-        Heading("worst turn", level=figures[0].level),
-        Heading("mean of turns", level=figures[0].level),
-        Heading("n"), Heading("undef."), Heading("missing"),
+        Heading("worst turn", level=level), Heading("mean of turns", level=level),
+        "n", "undef.", "missing",
     )  # fmt: skip
     rows = []
     metrics = list(dict.fromkeys(figure.metric for figure in figures))
     means = [figure for figure in figures if figure.figure == "mean_of_turns"]
-    worst_of = {
-        (figure.metric, figure.system): figure
-        for figure in figures
-        if figure.figure == "worst_turn"
-    }
+    worst_of = {(item.metric, item.system): item for item in figures if item.figure == "worst_turn"}
     for mean in sorted(means, key=lambda figure: metrics.index(figure.metric)):
-        worst = worst_of.get((mean.metric, mean.system))
-        metric = mean.metric or ""
+        worst, metric = worst_of.get((mean.metric, mean.system)), mean.metric or ""
         scale = scale_for(metric)
-        cells: tuple[Cell, ...] = (
+        rows.append(Row((
             RowName(short_name(metric), mean.better), RowName(mean.system),
             Number(None) if worst is None else _value(worst, scale), _value(mean, scale),
-            *_counts(mean if worst is None else worst),
-        )  # fmt: skip
-        rows.append(Row(cells, tuple(_below(mean if worst is None else worst))))
+            *_counts(worst or mean),
+        ), _below(worst or mean)))  # fmt: skip
     return table(columns, rows)
 
 
-def _counts(figure: "ConversationFigure") -> tuple[Cell, ...]:
-    return (
-        Count(figure.n),
-        Count(figure.n_undefined, "undefined"),
-        Count(figure.n_missing, "missing"),
-    )
+def _counts(figure: "ConversationFigure") -> tuple[Count, Count, Count]:
+    undefined = Count(figure.n_undefined, "undefined")
+    return Count(figure.n), undefined, Count(figure.n_missing, "missing")
 
 
 def _value(figure: "ConversationFigure", scale: Scale | None) -> Cell:
@@ -184,40 +168,26 @@ def _value(figure: "ConversationFigure", scale: Scale | None) -> Cell:
     return IntervalCell(figure.value, figure.low, figure.high, scale)
 
 
-def _below(figure: "ConversationFigure") -> Iterator[Words]:
-    if figure.n_missing and figure.worst is not None and figure.best is not None:
-        yield Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing")
+def _below(figure: "ConversationFigure") -> tuple[Words, ...]:
+    if not figure.n_missing or figure.worst is None or figure.best is None:
+        return ()
+    return (Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing"),)
 
 
 def _worst(conversations: "Conversations", limit: int) -> Iterator[Section]:
-    names = dict.fromkeys(
-        figure.metric for figure in conversations.figures if figure.figure == "worst_turn"
-    )
-    if not limit or len(names) != 1:
+    names = {figure.metric for figure in conversations.figures if figure.figure == "worst_turn"}
+    metric = next(iter(names), None)
+    if not limit or len(names) != 1 or not metric:
         return
-    for metric in filter(None, names):
-        ranked = conversations.worst(metric).head(limit)
-        rows = [
-            Row((
-                RowName(row["session"]), RowName(row["system"]), Count(row["turns"]),
-                Number(row[f"worst {metric}"]), Phrase(row[f"at {metric}"], "name"),
-                Number(row[f"mean {metric}"]), _ending(row.get("resolved")),
-            ))
-            for row in ranked.iter_rows(named=True)
-        ]  # fmt: skip
-        if rows:
-            columns = (
-                Heading("session"), Heading("system", several=True), Heading("turns"),
-                Heading("worst turn"), Heading("example"), Heading("mean of turns"),
-                Heading("resolved"),
-            )  # fmt: skip
-            yield section(table(columns, rows), title=f"Worst by {short_name(metric)}")
-
-
-def _ending(resolved: float | None) -> str:
-    return "" if resolved is None else "yes" if resolved else "no"
-
-
-def _small_print(conversations: "Conversations") -> Iterator[Note]:
-    yield from (Note(name, text) for name, text in READING)
-    yield from method_notes((figure.method for figure in conversations.figures), ROWS)
+    rows = [
+        (
+            RowName(row["session"]), RowName(row["system"]), Count(row["turns"]),
+            Number(row[f"worst {metric}"]), Phrase(row[f"at {metric}"], "name"),
+            Number(row[f"mean {metric}"]), {None: "", 0.0: "no"}.get(row.get("resolved"), "yes"),
+        )
+        for row in conversations.worst(metric).head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    if rows:
+        columns = ("session", Heading("system", several=True), "turns", "worst turn", "example",
+                   "mean of turns", "resolved")  # fmt: skip
+        yield section(table(columns, rows), title=f"Worst by {short_name(metric)}")

@@ -4,8 +4,10 @@ They are printed by ``ragstone show`` and ``ragstone correct``.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import starmap
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,21 +18,19 @@ from ragstone.report.console import command
 from ragstone.report.judgement_words import judged, legend, says
 from ragstone.report.number_format import ARROWS, Groups, by_metric, counted, number, short_name
 from ragstone.report.page import (
-    Block,
     Cell,
     Facts,
     Heading,
     Note,
     Number,
+    Outcome,
     Outline,
     OutlineItem,
     Page,
     Paragraphs,
     Phrase,
-    Row,
     RowName,
     Section,
-    Table,
     Why,
     quiet,
     section,
@@ -72,78 +72,61 @@ MOST_EXAMPLES, LONGEST = 5, 300
 def list_page(run: Path, corrections: Sequence[Correction], example: str | None = None) -> Page:
     """Every correction of a run, or of one example, the newest first."""
     listed = [correction for correction in corrections if example in (None, correction.example)]
-    columns = [Heading("example", key=True), Heading("judgement"), Heading("was"), Heading("is"),
-               Heading("by"), Heading("why"), Heading("when (UTC)")]  # fmt: skip
-    if listed:
-        body = section(table(columns, [Row(tuple(_listed(estimate))) for estimate in listed]))
-    else:
-        body = section(Paragraphs((quiet("Nothing was corrected: ragstone correct RUN EXAMPLE "
-                                         "shows what can be."),)))  # fmt: skip
+    columns = (Heading("example", key=True), "judgement", "was", "is", "by", "why", "when (UTC)")
+    none = "Nothing was corrected: ragstone correct RUN EXAMPLE shows what can be."
+    body = section(table(columns, map(_listed, listed)) if listed else Paragraphs((quiet(none),)))
     return Page(
-        "corrections",
-        str(run),
-        (body,),
-        record=lambda: {"overrules": [estimate.to_dict() for estimate in listed]},
-    )
+        "corrections", str(run), (body,),
+        record=lambda: {"overrules": [correction.to_dict() for correction in listed]},
+    )  # fmt: skip
 
 
 def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> Page:
     """Return the page of what can be corrected of an example."""
-    columns = [Heading("judgement", key=True), Heading("says"), Heading("judge"),
-               Heading("examples"), Heading("version")]  # fmt: skip
+    columns = (Heading("judgement", key=True), "says", "judge", "examples", "version")
     rows = [
-        Row(
-            (
-                RowName(judgement_name(judgement.ask, judgement.unit)),
-                Phrase(said(judgement.values), "text"),
-                judgement.judge or "–",
-                f"{len(judgement.examples):,}",
-                quiet(judgement.version),
-            )
-        )
-        for judgement in judgements
-    ]
-    body: Table | Paragraphs = (
-        table(columns, rows)
-        if rows
-        else Paragraphs((quiet("No judge judged anything of it that could be corrected."),))
-    )
+        (RowName(judgement_name(item.ask, item.unit)), Phrase(said(item.values), "text"),
+         item.judge or "–", f"{len(item.examples):,}", quiet(item.version))
+        for item in judgements
+    ]  # fmt: skip
+    none = quiet("No judge judged anything of it that could be corrected.")
+    body = section(table(columns, rows) if rows else Paragraphs((none,)))
     return Page(
-        "corrections",
-        f"{run}  {example}",
-        (section(body),),
-        record=lambda: {
-            "example": example,
-            "judgements": [_judgement(judgement) for judgement in judgements],
-        },
-    )
+        "corrections", f"{run}  {example}", (body,),
+        record=lambda: {"example": example, "judgements": list(map(_judgement, judgements))},
+    )  # fmt: skip
 
 
 def done_page(run: Run, done: CorrectionResult) -> Page:
     """Return the page of a correction: the judgement, the examples and estimates it changed."""
-    item = done.correction
-    back = item.undone is not None
-    was, now = (item.said, item.was) if back else (item.was, item.said)
-    by = item.author if item.undone is None else item.undone.author
-    facts = [
-        Note(
-            "judgement",
-            (strong(judgement_name(item.ask, item.unit)), quiet(f"  of {item.example}")),
-        ),
+    item, ids = done.correction, done.examples
+    was, now = (item.was, item.said) if item.undone is None else (item.said, item.was)
+    by = ("corrected by", item.author) if item.undone is None else (
+        "taken back by", item.undone.author
+    )  # fmt: skip
+    name = (strong(judgement_name(item.ask, item.unit)), quiet(f"  of {item.example}"))
+    more = f" and {len(ids) - MOST_EXAMPLES:,} more" if len(ids) > MOST_EXAMPLES else ""
+    changes = f"{counted(len(ids), 'example')}: {', '.join(ids[:MOST_EXAMPLES])}{more}"
+    facts = (
+        Note("judgement", name),
         Note("was", (Phrase(said(was), "text"),)),
         Note("is", (Phrase(said(now), "text"),)),
-        Note("taken back by" if back else "corrected by", (by,)),
-        Note("changes", (_examples(done.examples),)),
-        *(Note(ask, (Phrase(f"missing: {words(why)}", "missing"),)) for ask, why in
-          done.unasked.items()),
-    ]  # fmt: skip
+        Note(*by),
+        Note("changes", (changes,)),
+        *(Note(ask, (Phrase(f"missing: {words(why)}", "missing"),))
+          for ask, why in done.unasked.items()),
+    )  # fmt: skip
     changed = list(_changed(run))
+    columns = (Heading("metric", key=True), "the judge alone", "with corrections")
+    rows = [
+        (RowName(now.metric, now.better), Number(was.value), Number(now.value, strong=True))
+        for was, now in changed
+    ]
     return Page(
-        "corrections",
-        str(run.path),
-        (section(Facts(tuple(facts))), *([section(_estimates(changed))] if changed else [])),
+        "corrections", str(run.path),
+        (section(Facts(facts)), *([section(table(columns, rows))] if rows else [])),
         record=lambda: {**done.to_dict(), "estimates": [now.to_dict() for _, now in changed]},
-    )
+    )  # fmt: skip
 
 
 def judgement_name(ask: str, unit: str | None) -> str:
@@ -165,22 +148,16 @@ def _value(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _listed(correction: Correction) -> Iterator[Cell]:
-    yield RowName(correction.example)
-    yield judgement_name(correction.ask, correction.unit)
-    yield Phrase(
-        said(
-            {name: correction.was.get(name) for name in correction.said} if correction.was else {}
-        ),
-        "text",
-    )
-    if correction.undone is None:
-        yield Phrase(said(correction.said), "text")
-    else:
-        yield quiet(f"{said(correction.said)}, taken back by {correction.undone.author}")
-    yield correction.author
-    yield Phrase(correction.reason, "text")
-    yield quiet(correction.at[:16].replace("T", " "))
+def _listed(correction: Correction) -> tuple[Cell, ...]:
+    was = {name: correction.was.get(name) for name in correction.said} if correction.was else {}
+    now = Phrase(said(correction.said), "text")
+    if correction.undone is not None:
+        now = quiet(f"{now.text}, taken back by {correction.undone.author}")
+    name = judgement_name(correction.ask, correction.unit)
+    return (
+        RowName(correction.example), name, Phrase(said(was), "text"), now, correction.author,
+        Phrase(correction.reason, "text"), quiet(correction.at[:16].replace("T", " ")),
+    )  # fmt: skip
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:
@@ -196,72 +173,53 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _examples(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MOST_EXAMPLES:,} more" if len(ids) > MOST_EXAMPLES else ""
-    return f"{counted(len(ids), 'example')}: {', '.join(ids[:MOST_EXAMPLES])}{more}"
-
-
 def _changed(run: Run) -> Iterator[tuple[Estimate, Estimate]]:
     alone = {
-        estimate.metric: estimate
-        for estimate in run.without_corrections().estimate_list
-        if not estimate.group
+        item.metric: item for item in run.without_corrections().estimate_list if not item.group
     }
+    counts = attrgetter("value", "n", "n_undefined", "n_missing")
     for now in run.estimate_list:
         was = alone.get(now.metric)
-        if not now.group and was is not None and _counts(was) != _counts(now):
+        if not now.group and was is not None and counts(was) != counts(now):
             yield was, now
 
 
-def _counts(estimate: Estimate) -> tuple[float | None, int, int, int]:
-    return estimate.value, estimate.n, estimate.n_undefined, estimate.n_missing
-
-
-def _estimates(changed: Sequence[tuple[Estimate, Estimate]]) -> Table:
-    columns = [Heading("metric", key=True), Heading("the judge alone"), Heading("with corrections")]
-    rows = [
-        Row((RowName(now.metric, now.better), Number(was.value), Number(now.value, strong=True)))
-        for was, now in changed
-    ]
-    return table(columns, rows)
-
-
 Items = Iterator[OutlineItem]
-Outlined = tuple[OutlineItem, ...]
 
 
 def example_page(dossier: Dossier, *, prompts: bool = False) -> Page:
     """The page of a dossier, in reading order: question, contexts, answer, judgements."""
-    parts: tuple[tuple[str, Callable[[Dossier], Items]], ...] = (
-        ("Contexts", _contexts),
-        ("Answer", _answer),
-        ("Claims of the answer", _claims),
-        ("Reference", _reference),
-        ("Gold evidence", _evidence),
-        ("Other judgements", _others),
-        ("Labels of people", _labels),
-    )
-    sections = [section(Facts(tuple(_opening(dossier.example))))]
-    for title, items_of in parts:
-        if items := tuple(items_of(dossier)):
-            sections.append(_titled(Outline(items), title))
-    if calls := tuple(call_items(dossier.calls, prompts=prompts)):
-        sections.append(_titled(Outline(calls), "Questions to models"))
+    example, parts = dossier.example, dossier.parts
+    references = len(example.reference)
+    outlines: dict[str, Items] = {
+        "Contexts": _contexts(dossier),
+        "Answer": _answer(dossier),
+        "Claims of the answer": (
+            _unit("claim", claim, f"{claim.place + 1:>2}", references) for claim in parts["claim"]
+        ),
+        "Reference": _reference(dossier),
+        "Gold evidence": (
+            _unit("evidence", item, f"{item.place + 1:>2}") for item in parts["evidence"]
+        ),
+        "Other judgements": _whole(dossier, with_answer=False),
+        "Labels of people": (
+            OutlineItem((strong(name), f"  {_plain(value)}"))
+            for name, value in example.labels.items()
+        ),
+        "Questions to models": call_items(dossier.calls, prompts=prompts),
+    }
+    listed = [(title, tuple(items)) for title, items in outlines.items()]
+    sections = [section(Facts(tuple(_opening(example))))]
+    sections += [section(Outline(items), title=strong(title)) for title, items in listed if items]
     if dossier.scores:
-        sections.append(_titled(_scores(dossier.scores), "Scores"))
-    if panels := legend(_judges(dossier)):
+        scores = table(("", "", ""), map(_score, dossier.scores))
+        sections.append(section(scores, title=strong("Scores")))
+    rows = [row for judged_parts in parts.values() for part in judged_parts
+            for text in part.said.values() for row in text.rows]  # fmt: skip
+    rows += [row for rows_of_kind in dossier.judgements.values() for row in rows_of_kind]
+    if panels := legend(row.judge for row in rows):
         sections.append(small_print(panels))
-    return Page("show", dossier.example.id, tuple(sections), record=dossier.to_dict)
-
-
-def _judges(dossier: Dossier) -> Iterator[str]:
-    for part in (part for parts in dossier.parts.values() for part in parts):
-        yield from (row.judge for text in part.said.values() for row in text.rows)
-    yield from (row.judge for rows in dossier.judgements.values() for row in rows)
-
-
-def _titled(block: Block, title: str) -> Section:
-    return Section((block,), strong(title))
+    return Page("show", example.id, tuple(sections), record=dossier.to_dict)
 
 
 def _opening(example: Example) -> Iterator[Note]:
@@ -291,7 +249,9 @@ def _contexts(dossier: Dossier) -> Items:
         )
 
 
-def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phrase], Outlined]:
+def _said(
+    unit: Unit, part: JudgedPart, references: int = 1
+) -> tuple[list[Phrase], tuple[OutlineItem, ...]]:
     head: list[Phrase] = []
     below: list[OutlineItem] = []
     for ask in asks_about(unit):
@@ -319,12 +279,6 @@ def _answer(dossier: Dossier) -> Items:
     yield from _whole(dossier, with_answer=True)
 
 
-def _claims(dossier: Dossier) -> Items:
-    references = len(dossier.example.reference)
-    for claim in dossier.parts["claim"]:
-        yield _unit("claim", claim, f"{claim.place + 1:>2}", references)
-
-
 def _reference(dossier: Dossier) -> Items:
     references = dossier.example.reference
     for at, text in enumerate(references):
@@ -340,15 +294,6 @@ def _reference(dossier: Dossier) -> Items:
         yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=lead)
 
 
-def _evidence(dossier: Dossier) -> Items:
-    for evidence in dossier.parts["evidence"]:
-        yield _unit("evidence", evidence, f"{evidence.place + 1:>2}")
-
-
-def _others(dossier: Dossier) -> Items:
-    yield from _whole(dossier, with_answer=False)
-
-
 def _whole(dossier: Dossier, *, with_answer: bool) -> Items:
     for kind, rows in dossier.judgements.items():
         about = _about(KINDS[kind])
@@ -360,24 +305,13 @@ def _about(kind: type[Kind]) -> set[Unit]:
     return {ask.over.unit for ask in kind.asks if ask.over is not None}
 
 
-def _labels(dossier: Dossier) -> Items:
-    for name, value in dossier.example.labels.items():
-        yield OutlineItem((strong(name), f"  {_plain(value)}"))
-
-
-def _scores(scores: Sequence[ExampleScore]) -> Table:
-    return table((Heading(), Heading(), Heading()), [_score(score) for score in scores])
-
-
-def _score(score: ExampleScore) -> Row:
+def _score(score: ExampleScore) -> tuple[Cell, ...]:
     name = RowName(score.metric)
     if score.status == "value":
         text = "  ".join(filter(None, (score.label, score.reason)))
-        return Row((name, Number(score.value, strong=True), quiet(text)))
-    why = f"{score.status} ({words(score.reason or '')})"
-    return Row(
-        (name, Number(None), Why("missing" if score.status == "missing" else "undefined", why))
-    )
+        return name, Number(score.value, strong=True), quiet(text)
+    outcome: Outcome = "missing" if score.status == "missing" else "undefined"
+    return name, Number(None), Why(outcome, f"{score.status} ({words(score.reason or '')})")
 
 
 def _plain(value: object) -> str:
@@ -387,78 +321,73 @@ def _plain(value: object) -> str:
 def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
     """The worst examples over all metrics together, or those of each metric that is named."""
     some = {} if limit is None else {"limit": limit}
-    return _by_metric(run, metrics, some) if metrics else _of_run(run, some)
-
-
-def _of_run(run: Run, some: Mapping[str, int]) -> Page:
-    worst_ones = ranked(run, **some)
-    examples = [_ranked_item(at, example) for at, example in enumerate(worst_ones.examples, 1)]
-    none = "no example could be better" if worst_ones.metrics else "no metric says which are worse"
-    items = tuple(examples) or (OutlineItem(quiet(none)),)
-    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(worst_ones.metrics) or "–"))
-    known = {"ranked_by": {"rule": RULE, "metrics": list(worst_ones.metrics)},
-             "worst": [asdict(example) for example in worst_ones.examples]}  # fmt: skip
-    listed = Section((Outline(items),), (strong("Worst examples"),))
-    return _page(run, [listed, small_print(ranking)], known, None)
-
-
-def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
-    by_name = worst(run, metrics=metrics, **some)
-    estimates = by_metric(run.estimate_list)
-    dossiers_of = dossiers(run, {row.example_id for rows in by_name.values() for row in rows})
-    reasons = {
-        name: [why(dossiers_of[row.example_id], name) for row in rows]
-        for name, rows in by_name.items()
-    }
-    sections = []
-    for name, rows in by_name.items():
-        items = tuple(
-            example_item(row, label=row.label, system=row.system, reasons=why_low)
-            for row, why_low in zip(rows, reasons[name], strict=True)
-        )
-        items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
-        arrow = ARROWS[estimates[name][0].better]
-        sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrow}"))))
-    listed = {
-        name: [
-            asdict(row) | {"reasons": text} for row, text in zip(rows, reasons[name], strict=True)
-        ]
-        for name, rows in by_name.items()
-    }
-    return _page(run, sections, {"worst_by_metric": listed}, metrics)
-
-
-def _page(
-    run: Run, sections: Sequence[Section], known: Mapping[str, Any], metrics: Sequence[str] | None
-) -> Page:
     # Half a second to import, which no other page of this file needs.
     from ragstone.analysis.calibration.checked_run import checked_against_people
 
     checked = checked_against_people(run.path, run.form)
+    worst_of = _by_metric(run, metrics, some) if metrics else _of_run(run, some)
     means = tuple(_corrected(run.estimate_list, checked, metrics))
-    listed = [section(header(run, Groups(run.estimate_list), "EXAMPLE"))]
-    listed += [section(Paragraphs(means))] if means else []
-    listed += sections
     more = (
         f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
         f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
     )
-    listed.append(section(Paragraphs(tuple(map(quiet, more)))))
+    sections = (
+        section(header(run, Groups(run.estimate_list), "EXAMPLE")),
+        *([section(Paragraphs(means))] if means else []),
+        *worst_of[0],
+        section(Paragraphs(tuple(map(quiet, more)))),
+    )
     return Page(
-        "show", str(run.path), tuple(listed),
+        "show", str(run.path), sections,
         record=lambda: {
             "run": named(run.path),
             "signature": run.signature,
             "data": run.form.data.to_dict(),
             "judges": [judge.to_dict() for judge in run.form.judges],
             "estimates": estimates_record(run, checked),
-            **known,
+            **worst_of[1],
         },
     )  # fmt: skip
 
 
+Worst = tuple[list[Section], dict[str, Any]]
+"""The sections of the worst examples, and the same as data."""
+
+
+def _of_run(run: Run, some: Mapping[str, int]) -> Worst:
+    worst_ones = ranked(run, **some)
+    none = "no example could be better" if worst_ones.metrics else "no metric says which are worse"
+    items = tuple(starmap(_ranked_item, enumerate(worst_ones.examples, 1)))
+    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(worst_ones.metrics) or "–"))
+    listed = section(Outline(items or (OutlineItem(quiet(none)),)), title=strong("Worst examples"))
+    return [listed, small_print(ranking)], {
+        "ranked_by": {"rule": RULE, "metrics": list(worst_ones.metrics)},
+        "worst": [asdict(example) for example in worst_ones.examples],
+    }
+
+
+def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Worst:
+    by_name = worst(run, metrics=metrics, **some)
+    estimates = by_metric(run.estimate_list)
+    dossiers_of = dossiers(run, {row.example_id for rows in by_name.values() for row in rows})
+    sections, listed = [], {}
+    for name, rows in by_name.items():
+        reasons = [why(dossiers_of[row.example_id], name) for row in rows]
+        listed[name] = [
+            asdict(row) | {"reasons": text} for row, text in zip(rows, reasons, strict=True)
+        ]
+        items = tuple(
+            example_item(row, label=row.label, system=row.system, reasons=why_low)
+            for row, why_low in zip(rows, reasons, strict=True)
+        )
+        items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
+        arrow = quiet(f" {ARROWS[estimates[name][0].better]}")
+        sections.append(section(Outline(items), title=(strong(name), arrow)))
+    return sections, {"worst_by_metric": listed}
+
+
 def _corrected(
-    estimates: Sequence[Estimate], checked: "CheckedRun", metrics: Sequence[str] | None
+    estimates: Sequence[Estimate], checked: "CheckedRun", metrics: Sequence[str]
 ) -> Iterator[str]:
     for metric, ones in by_metric(estimates).items():
         listed = [
@@ -466,15 +395,13 @@ def _corrected(
             for mean in ones
             if mean.value is not None and (labels := checked.corrected(metric, mean.group))
         ]
-        if listed and (metrics is None or metric in metrics):
+        if listed and (not metrics or metric in metrics):
             yield f"{short_name(metric)}: {'; '.join(listed)}"
 
 
 def _ranked_item(index: int, example: RankedExample) -> OutlineItem:
-    low = ", ".join(
-        f"{score.metric} {number(score.value)}" + (f" {score.label}" if score.label else "")
-        for score in example.low
-    )
+    scores = [(score.metric, number(score.value), score.label) for score in example.low]
+    low = ", ".join(" ".join(filter(None, score)) for score in scores)
     head = (
         Phrase(example.example_id, "name", strong=True),
         quiet(f"  {example.system}"),

@@ -1,7 +1,6 @@
 """Failures page: the stage at which answers first went wrong, by system and by slice."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -20,7 +19,6 @@ from ragstone.report.number_format import SYSTEM, counted, method_notes
 from ragstone.report.page import (
     Cell,
     Count,
-    Group,
     Heading,
     IntervalCell,
     Note,
@@ -30,18 +28,17 @@ from ragstone.report.page import (
     Page,
     Paragraphs,
     Phrase,
-    Row,
     RowName,
     Scale,
     Section,
     Step,
-    Table,
     Waterfall,
     Why,
     quiet,
     section,
     small_print,
     strong,
+    table,
 )
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.run_words import (
@@ -73,15 +70,31 @@ def failures_page(failures: Failures) -> Page:
     """Return the page: how many answers look bad, each system's waterfall, slices, the rules."""
     whole = failures.of()
     if not whole.judged:
-        sections: list[Section] = [section(Paragraphs(tuple(_untold())))]
+        untold = f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
+        rescore = call("rescore", argument("run", "RUN"), argument("metrics", JUDGED_BY[0]))
+        sections = [section(Paragraphs((untold, f"To add one: {rescore}")))]
     else:
         text = faults_sentence(whole.faults, failures.checked, others=bool(failures.themselves))
-        sections = [section(Paragraphs((text, *_beside(failures, whole))))]
-        listed = _shown(failures)
+        lines = [text]
+        if whole.survived:
+            good = counted(whole.judged - whole.bad.n, "answer")
+            survived = f"{whole.survived:,} of {good} that do not look bad"
+            lines.append(f"{survived} survived a fault of retrieval.")
+        lines += (
+            f"{name} answers with the references, so its answers are left out of all others."
+            for name in failures.themselves
+        )
+        systems = [
+            group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged
+        ]
+        listed = systems if len(systems) > 1 else [whole]
         unknown = _unknown(listed)
-        sections += [_system(stage, failures.level, unknown) for stage in listed]
-        sections += [_slices(failures, name) for name in failures.by]
-        sections += [small_print(_small_print(failures, listed, unknown))]
+        sections = [
+            section(Paragraphs(tuple(lines))),
+            *(_system(group, failures.level, unknown) for group in listed),
+            *(_slices(failures, name) for name in failures.by),
+            small_print(_small_print(failures, listed, unknown)),
+        ]
     return Page("failures", str(failures.run), tuple(sections), record=failures.to_dict)
 
 
@@ -102,7 +115,12 @@ def stage_page(
         (row, [code for code in BECAUSE if row[code] and code != stage])
         for row in rows.iter_rows(named=True)
     ]
-    items = [_item(row, also, *texts_of[row["example_id"]]) for row, also in failed[:most]]
+    items = []
+    for row, also in failed[:most]:
+        others = f"  also {', '.join(NAMES[code] for code in also)}" if also else ""
+        name = Phrase(row["example_id"], "name", strong=True)
+        texts_below = question_and_answer(*texts_of[row["example_id"]])
+        items.append(OutlineItem((name, quiet(f"  {row['system']}{others}")), texts_below))
     if left := len(failed) - len(items):
         items.append(OutlineItem(quiet(f"and {left:,} more (--limit, --json)")))
     because = f"  {BECAUSE[stage]}" if stage in BECAUSE else ""
@@ -118,35 +136,6 @@ def stage_page(
     )  # fmt: skip
 
 
-def _item(
-    row: Mapping[str, Any], also: Sequence[str], question: str | None, answer: str | None
-) -> OutlineItem:
-    others = f"  also {', '.join(NAMES[code] for code in also)}" if also else ""
-    name = Phrase(row["example_id"], "name", strong=True)
-    return OutlineItem((name, quiet(f"  {row['system']}{others}")), question_and_answer(
-        question, answer
-    ))  # fmt: skip
-
-
-def _untold() -> Iterator[str]:
-    yield f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
-    options = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
-    yield f"To add one: {call('rescore', *options)}"
-
-
-def _beside(failures: Failures, whole: GroupFailures) -> Iterator[str]:
-    if whole.survived:
-        good = counted(whole.judged - whole.bad.n, "answer")
-        yield f"{whole.survived:,} of {good} that do not look bad survived a fault of retrieval."
-    for name in failures.themselves:
-        yield f"{name} answers with the references, so its answers are left out of all others."
-
-
-def _shown(failures: Failures) -> list[GroupFailures]:
-    systems = [group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged]
-    return systems if len(systems) > 1 else [failures.of()]
-
-
 def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
     unknown = {stage.stage: stage.why for stage in listed[0].stages if stage.first is None}
     known = {stage.stage for group in listed for stage in group.stages if stage.first is not None}
@@ -156,36 +145,28 @@ def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
 def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:
     stages = [stage for stage in group.stages if stage.stage not in unknown]
     name = group.group.get(SYSTEM, ALL)
-    steps = [
-        Step(NAMES[stage.stage], stage.first.n, "bad")
-        for stage in stages
-        if stage.first is not None
-    ]
+    steps = [Step(NAMES[item.stage], item.first.n, "bad") for item in stages if item.first]
     steps += [Step(NAMES[PARTIAL], group.partial.n), Step(NAMES[NO_FAULT], group.fine.n)]
     drawn = Waterfall(group.judged, tuple(steps), f"First fault of the answers of {name}")
     columns = (
-        Heading("first fault"), Heading("answers"), Heading("share", level=level),
-        Heading("not known", drop=1), Heading("later", drop=2), Heading("survived", drop=3),
+        "first fault", "answers", Heading("share", level=level), Heading("not known", drop=1),
+        Heading("later", drop=2), Heading("survived", drop=3),
     )  # fmt: skip
-    rows = [_row(stage) for stage in stages]
-    rows += [_good(PARTIAL, group.partial), _good(NO_FAULT, group.fine)]
-    table = Table(columns, (Group(tuple(rows)),))
-    return Section((drawn, table), (strong(name), f"  {look_bad(group)}"))
+    rows = [*map(_row, stages)]
+    rows += [
+        (RowName(NAMES[code]), Count(rate.n), Number(rate.share), "", "", "")
+        for code, rate in ((PARTIAL, group.partial), (NO_FAULT, group.fine))
+    ]
+    return section(drawn, table(columns, rows), title=(strong(name), f"  {look_bad(group)}"))
 
 
-def _row(stage: StageFailures) -> Row:
+def _row(stage: StageFailures) -> tuple[Cell, ...]:
     name = RowName(NAMES[stage.stage], about=BECAUSE.get(stage.stage, ""))
     if stage.first is None:
-        return Row((name, Why("unknown", words(stage.why)), None, None, None, None))
-    survived: Cell = Count(stage.survived) if stage.stage in RETRIEVAL else ""
-    return Row((
-        name, Count(stage.first.n, "bad"), _share(stage.first), Count(stage.untold, "missing"),
-        Count(stage.later), survived,
-    ))  # fmt: skip
-
-
-def _good(stage: str, rate: Rate) -> Row:
-    return Row((RowName(NAMES[stage]), Count(rate.n), Number(rate.share), "", "", ""))
+        return name, Why("unknown", words(stage.why)), None, None, None, None
+    survived = Count(stage.survived) if stage.stage in RETRIEVAL else ""
+    return (name, Count(stage.first.n, "bad"), _share(stage.first), Count(stage.untold, "missing"),
+            Count(stage.later), survived)  # fmt: skip
 
 
 def _share(rate: Rate) -> IntervalCell:
@@ -193,32 +174,18 @@ def _share(rate: Rate) -> IntervalCell:
 
 
 def _slices(failures: Failures, field: str) -> Section:
-    keys = (
-        {SYSTEM, field}
-        if any(set(group.group) == {SYSTEM, field} for group in failures.groups)
-        else {field}
-    )
-    columns = (
-        Heading("system", key=True, several=True), Heading(field), Heading("answers"),
-        Heading("look bad", level=failures.level), Heading("most often"),
-    )  # fmt: skip
+    of_systems = any(set(group.group) == {SYSTEM, field} for group in failures.groups)
+    keys = {SYSTEM, field} if of_systems else {field}
+    columns = (Heading("system", key=True, several=True), field, "answers",
+               Heading("look bad", level=failures.level), "most often")  # fmt: skip
     rows = []
     for group in failures.groups:
         if set(group.group) == keys and group.judged:
             faults = group.faults
             most = f"{NAMES[faults.stage]} ({faults.at_stage:,})" if faults.stage else "–"
-            rows.append(
-                Row(
-                    (
-                        RowName(group.group.get(SYSTEM, "")),
-                        RowName(group.group[field]),
-                        Count(group.judged),
-                        _share(group.bad),
-                        most,
-                    )
-                )
-            )
-    return Section((Table(columns, (Group(tuple(rows)),)),), (strong(f"by {field}"),))
+            rows.append((RowName(group.group.get(SYSTEM, "")), RowName(group.group[field]),
+                         Count(group.judged), _share(group.bad), most))  # fmt: skip
+    return section(table(columns, rows), title=(strong(f"by {field}"),))
 
 
 def _small_print(
@@ -226,11 +193,8 @@ def _small_print(
 ) -> Iterator[Note]:
     yield Note("look bad", " ".join(filter(None, (judged_by(failures), LOOKS_BAD, COUNTED))))
     yield from (Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
-    yield from (
-        Note(NAMES[stage], (strong("not known"), f": {words(why)}"))
-        for stage, why in unknown.items()
-    )
+    for stage, why in unknown.items():
+        yield Note(NAMES[stage], (strong("not known"), f": {words(why)}"))
     yield from (Note(word, text) for word, text in LEGEND.items())
-    yield from method_notes(
-        stage.first.method for group in listed for stage in group.stages if stage.first is not None
-    )
+    rates = (stage.first for group in listed for stage in group.stages)
+    yield from method_notes(rate.method for rate in rates if rate is not None)

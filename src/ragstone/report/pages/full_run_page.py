@@ -84,22 +84,18 @@ def full_page(
     """The sentences, the header, a table for the systems, one for each field, distributions."""
     groups = Groups(run.estimate_list)
     suites = run.form.suites
-    checked = summary.checked if summary else None
     sections = [section(said(summary))] if summary else []
     sections.append(section(header(run, groups)))
     if groups.whole:
-        sections.append(
-            section(
-                estimate_table(groups.whole_and_all if pooled else groups.whole, suites, checked)
-            )
-        )
-        sections += [section(distribution) for distribution in distributions(groups.whole)]
+        listed = groups.whole_and_all if pooled else groups.whole
+        checked = summary.checked if summary else None
+        sections.append(section(estimate_table(listed, suites, checked)))
+        sections += map(section, distributions(groups.whole))
     else:
         sections.append(section(Paragraphs((NOTHING,))))
     if summary and summary.conversations:
         sections += conversation_sections(summary.conversations)
-    for field in groups.fields:
-        sections.append(slices(field, groups.sliced(field), suites))
+    sections += (slices(field, groups.sliced(field), suites) for field in groups.fields)
     return Page(
         "run", str(run.path), (*sections, small_print(method(run, groups))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
@@ -138,16 +134,11 @@ def estimate_table(
     estimates: Sequence[Estimate], suites: Sequence[str] = (), checked: "CheckedRun | None" = None
 ) -> Table:
     """The estimates by family, with a row for each metric and system."""
-    percent = in_percent(suites)
+    value = Heading("value %" if in_percent(suites) else "value", level=estimates[0].level)
     columns = (
-        Heading("metric", key=True),
-        Heading("system", several=True),
-        Heading("value %" if percent else "value", level=estimates[0].level),
-        Heading("n"),
-        Heading("undef."),
-        Heading("missing"),
-        Heading("method", drop=1),
-    )
+        Heading("metric", key=True), Heading("system", several=True), value, Heading("n"),
+        Heading("undef."), Heading("missing"), Heading("method", drop=1),
+    )  # fmt: skip
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
         metrics = by_metric(family).items()
@@ -159,55 +150,37 @@ def estimate_table(
 def _rows(
     name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
 ) -> Iterator[Row]:
-    merged = as_one(ones)
+    merged, percent = as_one(ones), in_percent(suites)
     for estimate in [merged] if merged else ones:
         names = estimate.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else names
-        cells: tuple[Cell, ...] = (
-            RowName(name, estimate.better),
-            RowName(system),
-            _value(estimate, suites),
-            Count(estimate.n),
-            Count(estimate.n_undefined, "undefined"),
-            Count(estimate.n_missing, "missing"),
-            Phrase(method_word(estimate.method), "quiet"),
-        )
-        yield Row(cells, tuple(_below(estimate, checked, percent=in_percent(suites))))
+        value: Cell = IntervalCell(
+            estimate.value, estimate.low, estimate.high, scale_for(estimate.metric),
+            percent=percent, word=band(estimate, suites),
+        )  # fmt: skip
+        if estimate.value is None:
+            value = Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
+        cells = (RowName(name, estimate.better), RowName(system), value, *_counts(estimate),
+                 quiet(method_word(estimate.method)))  # fmt: skip
+        below: list[Words] = []
+        if mean := checked and checked.corrected(estimate.metric, estimate.group):
+            below.append(Phrase(corrected(mean, percent=percent), "good"))
+        worst, best = estimate.worst, estimate.best
+        if estimate.n_missing and estimate.value is not None and None not in (worst, best):
+            low, high = sorted((worst or 0.0, best or 0.0))
+            text = f"{ends(low, high, percent=percent)} worst–best"
+            below.append(Phrase(text, "missing"))
+        yield Row(cells, tuple(below))
 
 
-def _value(estimate: Estimate, suites: Sequence[str]) -> Cell:
-    if estimate.value is None:
-        return Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
-    scale = scale_for(estimate.metric)
-    return IntervalCell(
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        scale,
-        percent=in_percent(suites),
-        word=band(estimate, suites),
-    )
-
-
-def _below(estimate: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Iterator[Words]:
-    mean = checked.corrected(estimate.metric, estimate.group) if checked else None
-    if mean is not None:
-        yield Phrase(corrected(mean, percent=percent), "good")
-    if (
-        estimate.n_missing
-        and estimate.value is not None
-        and estimate.worst is not None
-        and estimate.best is not None
-    ):
-        low, high = sorted((estimate.worst, estimate.best))
-        yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
+def _counts(estimate: Estimate) -> tuple[Count, Count, Count]:
+    undefined = Count(estimate.n_undefined, "undefined")
+    return Count(estimate.n), undefined, Count(estimate.n_missing, "missing")
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:
     """Return a table of how often each word was given, for each metric whose scores have words."""
-    worded = [
-        ones for ones in by_metric(estimates).values() if any(estimate.labels for estimate in ones)
-    ]
+    worded = [ones for ones in by_metric(estimates).values() if any(item.labels for item in ones)]
     order = list(WORDS)
     worded.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
     return [_distribution(ones) for ones in worded]
@@ -222,25 +195,17 @@ def _distribution(ones: Sequence[Estimate]) -> Table:
     others = sorted({word for estimate in ones for word in estimate.labels} - set(known))
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
-    columns = [Heading(), Heading()]
+    columns: list[Heading | str] = ["", ""]
     columns += [Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
-    columns += [Heading("n"), Heading("undef."), Heading("missing")]
     rows = []
     for estimate in ones:
         counts = [estimate.labels.get(word, 0) for word in words]
         parts = tuple(BarPart(count, at, spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
-        rows.append(
-            Row((
-                RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
-                Bar(parts, sum(counts)),
-                *(Share(count, estimate.n) for count in counts),
-                Count(estimate.n),
-                Count(estimate.n_undefined, "undefined"),
-                Count(estimate.n_missing, "missing"),
-            ))
-        )  # fmt: skip
-    return table(columns, rows, title)
+        name = RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all")
+        shares = [Share(count, estimate.n) for count in counts]
+        rows.append(Row((name, Bar(parts, sum(counts)), *shares, *_counts(estimate))))
+    return table([*columns, "n", "undef.", "missing"], rows, title)
 
 
 def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:
@@ -251,22 +216,28 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     values, rarer = slice_values(field, estimates)
     columns = [Heading(key=True), Heading("system", several=True)]
     columns += [Heading(value, peer=True) for value in values]
-    rows, names = [], row_names(estimates)
+    rows, names, percent = [], row_names(estimates), in_percent(suites)
     ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
     for metric, ones in by_metric(ordered).items():
         if all(estimate.value is None for estimate in ones):
             continue
-        by_group = {
-            (estimate.group.get(SYSTEM, ""), estimate.group[field]): estimate for estimate in ones
-        }
-        for system in dict.fromkeys(system for system, _ in by_group):
-            figures = [_mean(by_group.get((system, value)), suites) for value in values]
-            rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *figures)))
+        cells: dict[str, dict[str, Cell]] = {}
+        for item in ones:
+            mean: Cell = Number(item.value, percent=percent, n=item.n)
+            if item.value is None:
+                mean = Why("missing" if item.n_missing else "undefined") if item.total else NO_MEAN
+            cells.setdefault(item.group.get(SYSTEM, ""), {})[item.group[field]] = mean
+        for system, by_value in cells.items():
+            means = [by_value.get(value, NO_MEAN) for value in values]
+            rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *means)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if rarer:
         more = f"and {rarer:,} rarer values of {field}: see --json"
         blocks.append(Paragraphs((quiet(more),)))
     return Section(tuple(blocks))
+
+
+NO_MEAN = Number(None)
 
 
 def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:
@@ -279,14 +250,6 @@ def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], 
     if len(values) > SHOWN_VALUES:
         values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
     return values, len(size) - len(values)
-
-
-def _mean(estimate: Estimate | None, suites: Sequence[str]) -> Cell:
-    if estimate is None or not estimate.total:
-        return Number(None)
-    if estimate.value is None:
-        return Why("missing" if estimate.n_missing else "undefined")
-    return Number(estimate.value, percent=in_percent(suites), n=estimate.n)
 
 
 def method(run: Run, groups: Groups) -> Iterator[Note]:
@@ -329,10 +292,7 @@ def _reading(run: Run, groups: Groups) -> Iterator[str]:
 def _flagged(groups: Groups) -> dict[str, int]:
     most: Counter[str] = Counter()
     for ones in by_metric(groups.whole).values():
-        flags = Counter[str]()
-        for estimate in ones:
-            flags.update(estimate.flags)
-        most |= flags
+        most |= sum((Counter(estimate.flags) for estimate in ones), Counter[str]())
     return dict(sorted(most.items()))
 
 
@@ -356,14 +316,14 @@ def run_record(run: Run, notes: Sequence[str], summary: "Summary | None" = None)
         if judge.name == "local" and judge.kinds
     ]
     checked = summary.checked if summary else None
+    conversations = summary.conversations if summary else None
     return {
         "run": named(run.path),
         "signature": run.signature,
         "summary": summary_sentences(summary) if summary else [],
         "estimates": estimates_record(run, checked),
         "checked": checked and checked.to_dict(),
-        "conversations": (summary and summary.conversations and summary.conversations.to_dict())
-        or None,
+        "conversations": conversations.to_dict() if conversations else None,
         "exit_status": run.exit_status,
         "data": run.form.data.to_dict(),
         "judges": [judge.to_dict() for judge in run.form.judges],

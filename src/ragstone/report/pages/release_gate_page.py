@@ -32,7 +32,6 @@ from ragstone.report.page import (
     P,
     Page,
     Paragraphs,
-    Phrase,
     Row,
     RowName,
     Scale,
@@ -79,26 +78,24 @@ TO_FILL = (
 
 def gate_page(run: Run, result: GateResult, examples: Failing) -> Page:
     """The result of a gate."""
-    word, tone = f"{VERDICTS[result.decision][0]}{_by_judges(result)}", VERDICTS[result.decision][2]
-    lines = [f"{headline(result)}", _without_corrections(result), advice(result)]
-    about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
+    word, _, tone = VERDICTS[result.decision]
+    word += _by_judges(result)
+    lines = [headline(result), _without_corrections(result), advice(result)]
+    facts = [Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}"))),
+             Note("numbers", _whose(result))]  # fmt: skip
+    if any(_corrected(result, rule) for rule in result.requirements):
+        facts.append(
+            Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
+        )
+    rules = _table(result, examples)
     return Page(
         name="gate",
         title=named(run.path),
         said=f"{word}: {lines[0]}",
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
-            section(
-                Facts(
-                    (
-                        about,
-                        Note("numbers", _whose(result)),
-                        *_by_labels(result),
-                        *_to_label(run, result),
-                    )
-                )
-            ),
-            section(_table(result, examples), Paragraphs((*_undecidable(result), *_same(result)))),
+            section(Facts((*facts, *_to_label(run, result)))),
+            section(rules, Paragraphs((*_undecidable(result), *_same(result)))),
             small_print(_small_print(result)),
         ),
         notes=result.notes,
@@ -118,11 +115,10 @@ def _whose(result: GateResult) -> str:
     parts = [numbers_of(result.judged)] if result.judged.judges or not result.corrected else []
     for metric in result.corrected:
         judges = judges_named(result.checked.on([metric]).judges) or "people"
-        labels = {
-            rule.group["system"]: rule.n for rule in result.requirements if rule.metric == metric
-        }
-        by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
-        parts.append(f"{judges}, {short_name(metric)} {by}")
+        rules = (rule for rule in result.requirements if rule.metric == metric)
+        labels = sum({rule.group["system"]: rule.n for rule in rules}.values())
+        corrected_by = f"corrected by {counted(labels, 'label')} of people"
+        parts.append(f"{judges}, {short_name(metric)} {corrected_by}")
     return "; ".join(parts)
 
 
@@ -132,115 +128,92 @@ def _corrected(result: GateResult, rule: Decided) -> "CorrectedMean | None":
     return result.checked.corrected(rule.metric, rule.group)
 
 
-def _by_labels(result: GateResult) -> Iterator[Note]:
-    if any(_corrected(result, rule) for rule in result.requirements):
-        yield Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
-
-
 def _to_label(run: Run, result: GateResult) -> Iterator[Note]:
     for rule in result.requirements:
-        if rule.decision == "fail" and not _is_gain(rule) and rule.worst:
+        if rule.decision == "fail" and rule.counted != "pairs" and rule.worst:
             wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
             only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"
-            annotate = command(
-                "annotate", named(run.path), "--metric", rule.metric, "--filter", only
-            )
-            yield Note("let people look", (Phrase(annotate, "quiet"),))
+            options = ("--metric", rule.metric, "--filter", only)
+            yield Note("let people look", (quiet(command("annotate", named(run.path), *options)),))
             return
 
 
 def headline(result: GateResult) -> str:
     """The number of requirements with each decision, the worst first, in one sentence."""
-    counts = Counter(rule.decision for rule in result.requirements)
+    rules = result.requirements
+    counts = Counter(rule.decision for rule in rules)
     words = {item: word for item, (_, word, _) in VERDICTS.items()}
     words |= {"pass": "hold"} if counts["pass"] > 1 else {}
-    text = ", ".join(
-        f"{counts[decision]} {words[decision]}" for decision in GRAVEST_FIRST if counts[decision]
-    )
-    texts = len({rule.text for rule in result.requirements})
-    systems = len({rule.group["system"] for rule in result.requirements})
+    text = ", ".join(f"{counts[item]} {words[item]}" for item in GRAVEST_FIRST if counts[item])
+    texts = len({rule.text for rule in rules})
+    systems = len({rule.group["system"] for rule in rules})
     return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
 
 
 def _without_corrections(result: GateResult) -> str:
     alone = result.without_corrections
-    if alone is None:
-        return ""
-    word, _, _ = VERDICTS[alone.decision]
-    return f"Without what people corrected: {word}, {headline(alone)}."
+    word = alone and VERDICTS[alone.decision][0]
+    return f"Without what people corrected: {word}, {headline(alone)}." if alone else ""
 
 
 def advice(result: GateResult) -> str:
     """Return what to do next; empty if the gate passes."""
-    refused = [rule.reason for rule in result.requirements
-               if Reason.read(rule.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
+    codes = {rule.reason: Reason.read(rule.reason).code for rule in result.requirements}
+    refused = [reason for reason, code in codes.items() if code == NO_RANDOM_SAMPLE]
     if refused and result.decision == "cannot_tell":
         why = words(refused[0])
         return f"{why[0].upper()}{why[1:]}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
-        case "fail" if result.on == "point":
-            return "At least one value misses its bar: look at its worst examples."
         case "fail":
-            return "At least one requirement is shown not to be met: look at its worst examples."
+            misses = "At least one requirement is shown not to be met"
+            misses = "At least one value misses its bar" if result.on == "point" else misses
+            return f"{misses}: look at its worst examples."
         case "missing":
-            return f"{_what_is_missing(result)} {TO_FILL}"
+            turned = any(rule.decision == "missing" and codes[rule.reason] == TURNS
+                         for rule in result.requirements)  # fmt: skip
+            most = percent(result.max_missing)
+            missing = f"More than {most} of the scores of a requirement are missing."
+            return (
+                f"{'Scores are missing that could change this.' if turned else missing} {TO_FILL}"
+            )
         case "cannot_tell":
             return f"Too little data to say. {_most_needed(result)}"
 
 
-def _what_is_missing(result: GateResult) -> str:
-    if any(rule.decision == "missing" and Reason.read(rule.reason).code == TURNS
-           for rule in result.requirements):  # fmt: skip
-        return "Scores are missing that could change this."
-    return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
-
-
 def _most_needed(result: GateResult) -> str:
-    open_ones = [rule for rule in result.requirements if rule.decision == "cannot_tell"]
-    needed = [
-        (open_one.n_needed, open_one.counted)
-        for open_one in open_ones
-        if open_one.n_needed is not None
-    ]
-    if any(_asks_for_more(open_one.n_needed_reason) for open_one in open_ones):
+    rules = [rule for rule in result.requirements if rule.decision == "cannot_tell"]
+    needed = [(rule.n_needed, rule.counted) for rule in rules if rule.n_needed is not None]
+    if any(_asks_for_more(rule.n_needed_reason) for rule in rules):
         return "To decide it, more examples have to be judged."
     if not needed:
         return "No number of examples can be said to decide it."
     most, of = max(needed)
-    some = "it" if len(needed) == len(open_ones) else "what can be decided of it"
+    some = "it" if len(needed) == len(rules) else "what can be decided of it"
     return f"If the values stay as they are, {most:,} {of} per system decide {some}."
 
 
-def _is_gain(rule: Decided) -> bool:
-    return rule.counted == "pairs"
-
-
 def _table(result: GateResult, examples: Failing) -> Table:
-    ones = result.requirements
-    owing = any(rule.n_missing for rule in ones)
-    gains = dict.fromkeys(
-        sorted(("gain" if _is_gain(rule) else "value" for rule in ones), reverse=True)
+    rules = result.requirements
+    gains = {rule.counted == "pairs" for rule in rules}
+    title = " or ".join(
+        word for word, shown in (("value", False), ("gain", True)) if shown in gains
     )
-    columns = [
-        Heading("requirement", key=True),
-        Heading("system", several=True),
-        Heading(),
-        Heading(" or ".join(gains), level=ones[0].level),
-        Heading("n"),
-        *([Heading("missing")] if owing else []),
-        *(
-            [Heading("p broken", drop=1)]
-            if any(rule.p_adjusted is not None for rule in ones)
-            else []
-        ),
-        *([Heading("needs")] if any(rule.n_needed for rule in ones) else []),
-    ]
-    heads = {column.head for column in columns}
+    optional = {
+        "missing": any(rule.n_missing for rule in rules),
+        "p broken": any(rule.p_adjusted is not None for rule in rules),
+        "needs": any(rule.n_needed for rule in rules),
+    }
+    heads = {head for head, has in optional.items() if has}
+    columns = (
+        Heading("requirement", key=True), Heading("system", several=True), Heading(),
+        Heading(title, level=rules[0].level), Heading("n"),
+        *(Heading(head, drop=int(head == "p broken")) for head in optional if head in heads),
+    )  # fmt: skip
     rows: dict[bool, list[Row]] = {False: [], True: []}
     alike = _without_number(result)
-    for index, rule in enumerate(ones):
+    for index, rule in enumerate(rules):
         worst = (example_item(item, reasons=item.reasons) for item in examples.get(index, ()))
         mean = corrected(_corrected(result, rule))
         alone = len(alike.get((rule.counted, rule.n_needed_reason), ())) < 2
@@ -248,7 +221,7 @@ def _table(result: GateResult, examples: Failing) -> Table:
         row = Row(tuple(_cells(rule, heads)), below, words(rule.reason), tuple(worst))
         rows[rule.same].append(row)
     groups = (Group(tuple(rows[False])),) if rows[False] else ()
-    return Table(tuple(columns), groups, "Worst examples", tuple(rows[True]))
+    return Table(columns, groups, "Worst examples", tuple(rows[True]))
 
 
 Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
@@ -269,13 +242,13 @@ def _asks_for_more(why: str | None) -> bool:
 
 
 def _undecidable(result: GateResult) -> Iterator[str]:
-    for (of, why), ones in _without_number(result).items():
-        if why and len(ones) > 1:
-            names = [f"{short_name(rule.metric)} ({rule.group['system']})" for rule in ones]
-            yield (
-                f"No number of {of} can be said to decide {counted(len(ones), 'row')}, for "
-                f"{words(why)}: {', '.join(names)}"
+    for (of, why), rules in _without_number(result).items():
+        if why and len(rules) > 1:
+            names = ", ".join(
+                f"{short_name(rule.metric)} ({rule.group['system']})" for rule in rules
             )
+            number = f"No number of {of} can be said to decide {counted(len(rules), 'row')}"
+            yield f"{number}, for {words(why)}: {names}"
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
@@ -296,13 +269,15 @@ def _same(result: GateResult) -> tuple[str, ...]:
 
 def _cells(rule: Decided, heads: set[str]) -> Iterator[Cell]:
     _, word, tone = VERDICTS[rule.decision]
-    by = f" (by {rule.relevance_by})" if rule.relevance_by else ""
-    yield RowName(f"{rule.text}{by}", strong=True)
+    relevance_by = f" (by {rule.relevance_by})" if rule.relevance_by else ""
+    ends = [value for value in (rule.low, rule.value, rule.high) if value is not None]
+    reach = max((abs(value - rule.bar) for value in ends), default=0.0) or 1.0
+    scale = Scale(rule.bar - reach, rule.bar + reach, (Mark(rule.bar, "bar"),))
+    gain = rule.counted == "pairs"
+    yield RowName(f"{rule.text}{relevance_by}", strong=True)
     yield RowName(rule.group["system"])
     yield Verdict(rule.decision, word, tone)
-    yield IntervalCell(
-        rule.value, rule.low, rule.high, _about_the_bar(rule), signed=_is_gain(rule), tone=tone
-    )
+    yield IntervalCell(rule.value, rule.low, rule.high, scale, signed=gain, tone=tone)
     yield Count(rule.n)
     if "missing" in heads:
         yield Count(rule.n_missing, "missing")
@@ -311,12 +286,6 @@ def _cells(rule: Decided, heads: set[str]) -> Iterator[Cell]:
     if "needs" in heads:
         of = "" if rule.counted == "examples" else rule.counted
         yield Count(rule.n_needed, "caution", of) if rule.n_needed else ""
-
-
-def _about_the_bar(rule: Decided) -> Scale:
-    listed = [value for value in (rule.low, rule.value, rule.high) if value is not None]
-    reach = max((abs(value - rule.bar) for value in listed), default=0.0) or 1.0
-    return Scale(rule.bar - reach, rule.bar + reach, (Mark(rule.bar, "bar"),))
 
 
 def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
@@ -346,37 +315,30 @@ def _small_print(result: GateResult) -> Iterator[Note]:
                                    "small means broken", needs="p broken")  # fmt: skip
         yield Note("open", "neither; needs: examples of a system in all that would decide, if "
                            "its value stays as it is")  # fmt: skip
-        yield from _tails(result)
+        exact = {rule.method in EXACT for rule in result.requirements if rule.method}
+        if True in exact:
+            rows = ceil(log(result.level) / log1p(-RARE))
+            yield Note("rates", f"exact binomial tests, wrong in at most {percent(result.level)} "
+                                f"of cases; no event in {rows:,} rows or more shows a rate below "
+                                f"{RARE:g}")  # fmt: skip
+        if False in exact:
+            yield Note("means", "and differences and corrected estimates: by their intervals, "
+                                "right on average")  # fmt: skip
     yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or fewer that "
                           "at their worst or best could change the decision")  # fmt: skip
-    if any(map(_is_gain, result.requirements)):
+    if any(rule.counted == "pairs" for rule in result.requirements):
         yield Note("gain", "improvement over the baseline, whichever way the metric points; "
                            "below 0 is worse")  # fmt: skip
     if any(rule.counted == "labels" for rule in result.requirements):
         yield Note("n", "human labels that correct the estimate")
 
 
-def _tails(result: GateResult) -> Iterator[Note]:
-    exact = {rule.method in EXACT for rule in result.requirements if rule.method}
-    if True in exact:
-        rows = ceil(log(result.level) / log1p(-RARE))
-        yield Note(
-            "rates",
-            f"exact binomial tests, wrong in at most {percent(result.level)} of cases; no event in "
-            f"{rows:,} rows or more shows a rate below {RARE:g}",
-        )
-    if False in exact:
-        yield Note(
-            "means", "and differences and corrected estimates: by their intervals, right on average"
-        )
-
-
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
     record = result.to_dict()
-    for item, decided in zip(record["requirements"], result.requirements, strict=True):
-        if mean := _corrected(result, decided):
+    for index, rule in enumerate(result.requirements):
+        item = record["requirements"][index]
+        if mean := _corrected(result, rule):
             item["corrected"] = asdict(mean)
-    for index, item in enumerate(record["requirements"]):
         item["worst"] = [
             {**asdict(example), "reasons": list(example.reasons)}
             for example in examples.get(index, ())

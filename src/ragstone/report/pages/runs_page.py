@@ -46,7 +46,7 @@ from ragstone.report.page import (
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost, lasted
 from ragstone.run import Estimate, Run
-from ragstone.run.batches.batch_journal import BatchState, KeptBatch
+from ragstone.run.batches.batch_journal import BatchState
 from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
 
@@ -54,7 +54,6 @@ from .conversations_page import sentence
 from .full_run_page import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.checked_run import CorrectedMean
     from ragstone.analysis.summaries.run_summary import Summary
     from ragstone.run.batches.batch_follower import ListedBatches
     from ragstone.run.forecast import Forecast, TaskForecast
@@ -64,26 +63,26 @@ def forecast_page(forecast: "Forecast") -> Page:
     """Calls, tokens and cost by judge and task, and in total."""
     total = forecast.total
     rows = [
-        Row((RowName(judge), RowName(task), *_numbers(item, strong=False)))
+        (RowName(judge), RowName(task), *_numbers(item, strong=False))
         for (judge, task), item in forecast.tasks.items()
     ]
-    rows.append(Row((RowName("all", strong=True), RowName(""), *_numbers(total, strong=True))))
+    rows.append((RowName("all", strong=True), RowName(""), *_numbers(total, strong=True)))
     heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nreceived", "cost")
-    columns = (Heading("judge", key=True), Heading("task"), *(Heading(head) for head in heads))
     each = total.calls / forecast.examples if forecast.examples else 0.0
     sentence = (
         f"{forecast.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are "
         "taken as four characters, and reply lengths are a guess; retries and a server's cache "
         "discounts are not counted."
     )
-    notes = Paragraphs((quiet(sentence), *(quiet(words(note)) for note in forecast.notes)))
-    return Page("forecast", "", (section(table(columns, rows), notes),), record=forecast.to_dict)
+    calls = table((Heading("judge", key=True), "task", *heads), rows)
+    notes = Paragraphs(tuple(map(quiet, (sentence, *map(words, forecast.notes)))))
+    return Page("forecast", "", (section(calls, notes),), record=forecast.to_dict)
 
 
-def _numbers(forecast: "TaskForecast", *, strong: bool) -> list[Cell]:
+def _numbers(forecast: "TaskForecast", *, strong: bool) -> tuple[Cell, ...]:
     counts = (forecast.calls, forecast.known, forecast.prompt, forecast.completion)
-    cells: list[Cell] = [Count(count, strong=strong) for count in counts]
-    return [*cells, Phrase(cost(forecast.usd) if forecast.calls else "–", strong=strong)]
+    usd = Phrase(cost(forecast.usd) if forecast.calls else "–", strong=strong)
+    return (*(Count(count, strong=strong) for count in counts), usd)
 
 
 STATES: dict[BatchState, str] = {
@@ -98,127 +97,71 @@ STATES: dict[BatchState, str] = {
 
 def batches_page(batches: "ListedBatches") -> Page:
     """A row for each batch, and what to do next."""
-    heads = ("questions", "answered", "failed", "expected", "sent")
-    columns = (
-        Heading("batch", key=True),
-        Heading("judge"),
-        Heading("state"),
-        *(Heading(head) for head in heads),
-    )
-    rows = [
-        Row(tuple(_batch_cells(batch, age)))
-        for batch, age in zip(batches.batches, batches.ages, strict=True)
-    ]
-    notes = [quiet(line) for line in _lines(batches)]
-    return Page(
-        "batches",
-        str(batches.run),
-        (section(table(columns, rows), Paragraphs(tuple(notes))),),
-        record=lambda: _batches_as_data(batches),
-    )
-
-
-def next_step(batches: "ListedBatches") -> str | None:
-    """The command that goes on with the run; None if it waits for nothing."""
-    if not batches.waits:
-        return None
-    return batches.command or "evaluate with the same arguments"
-
-
-def _lines(batches: "ListedBatches") -> Iterator[str]:
-    for batch in batches.batches:
-        if (fault := batches.faults.get(batch.tag)) is not None:
-            yield f"{batch.id or batch.tag}: as last known, for the provider does not say: {fault}"
+    step = None
+    if batches.waits:
+        step = batches.command or "evaluate with the same arguments"
+    rows, lines, records = [], [], []
+    for batch, age in zip(batches.batches, batches.ages, strict=True):
+        name, fault = batch.id or batch.tag, batches.faults.get(batch.tag)
+        state = STATES[batch.state]
+        state += f": {batch.said}" if batch.said and batch.said != state else ""
+        rows.append((
+            RowName(name), short_judge(batch.model),
+            Phrase(state, "caution" if batch.waits else "quiet"),
+            Count(batch.requests), Count(batch.answered), Count(batch.unanswered),
+            "–" if batch.expected is None else cost(batch.expected), quiet(f"{lasted(age)} ago"),
+        ))  # fmt: skip
+        if fault is not None:
+            lines.append(f"{name}: as last known, for the provider does not say: {fault}")
         if batch.state == "creating":
-            yield (
-                f"{batch.id or batch.tag} was being sent when the run was stopped. Its provider's "
-                "list is searched when the run goes on, and nothing is sent until then."
+            lines.append(
+                f"{name} was being sent when the run was stopped. Its provider's list is searched "
+                "when the run goes on, and nothing is sent until then."
             )
-    step = next_step(batches)
-    yield f"Next: {step}" if step else "Nothing is waited for."
-
-
-def _batch_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
-    yield RowName(batch.id or batch.tag)
-    yield short_judge(batch.model)
-    state = STATES[batch.state]
-    yield Phrase(
-        f"{state}: {batch.said}" if batch.said and batch.said != state else state,
-        "caution" if batch.waits else "quiet",
-    )
-    yield Count(batch.requests)
-    yield Count(batch.answered)
-    yield Count(batch.unanswered)
-    yield cost(batch.expected) if batch.expected is not None else "–"
-    yield Phrase(f"{lasted(age)} ago", "quiet")
-
-
-def _batches_as_data(batches: "ListedBatches") -> dict[str, object]:
-    return {
-        "run": str(batches.run),
-        "waiting": batches.waits,
-        "next": next_step(batches),
-        "batches": [
-            {
-                "id": batch.id,
-                "tag": batch.tag,
-                "judge": batch.model,
-                "state": batch.state,
-                "said": batch.said or None,
-                "questions": batch.requests,
-                "answered": batch.answered,
-                "failed": batch.unanswered,
-                "expected_usd": batch.expected,
-                "seconds_ago": round(age),
-                "fault": batches.faults.get(batch.tag),
-            }
-            for batch, age in zip(batches.batches, batches.ages, strict=True)
-        ],
-    }
+        records.append({
+            "id": batch.id, "tag": batch.tag, "judge": batch.model, "state": batch.state,
+            "said": batch.said or None, "questions": batch.requests, "answered": batch.answered,
+            "failed": batch.unanswered, "expected_usd": batch.expected,
+            "seconds_ago": round(age), "fault": fault,
+        })  # fmt: skip
+    lines.append(f"Next: {step}" if step else "Nothing is waited for.")
+    heads = ("judge", "state", "questions", "answered", "failed", "expected", "sent")
+    listed = table((Heading("batch", key=True), *heads), rows)
+    record = {
+        "run": str(batches.run), "waiting": batches.waits, "next": step, "batches": records,
+    }  # fmt: skip
+    notes = Paragraphs(tuple(map(quiet, lines)))
+    return Page("batches", str(batches.run), (section(listed, notes),), record=lambda: record)
 
 
 def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
     """A row for each run, the newest first."""
-    heads = ("rows", "systems", "judged by", "written (UTC)", "")
-    columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
-    if runs:
-        listed = [section(table(columns, [Row(tuple(_run_cells(run))) for run in runs]))]
-        judges = (judge.name for run in runs if run.form for judge in run.form.judges)
-        if panels := legend(judges):
-            listed.append(small_print(panels))
-    else:
-        listed = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
-    return Page(
-        "runs", str(folder), tuple(listed), record=lambda: {"runs": list(map(_run_as_data, runs))}
-    )
+    heads = ("data", "rows", "systems", "judged by", "written (UTC)", "")
+    sections = [section(table((Heading("run", key=True), *heads), map(_run_cells, runs)))]
+    judges = (judge.name for run in runs if run.form for judge in run.form.judges)
+    if panels := legend(judges):
+        sections.append(small_print(panels))
+    if not runs:
+        sections = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
+    record = {"runs": list(map(_run_as_data, runs))}
+    return Page("runs", str(folder), tuple(sections), record=lambda: record)
 
 
 def _run_cells(run: FoundRun) -> list[Cell]:
-    written = Phrase(f"{run.changed:%Y-%m-%d %H:%M}", "quiet")
+    name, written = RowName(str(run.path)), quiet(f"{run.changed:%Y-%m-%d %H:%M}")
     if run.form is None:
-        damaged = Phrase("damaged", "bad")
-        return [RowName(str(run.path)), "–", Count(None), Count(None), "–", written, damaged]
-    data = run.form.data
-    judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds)
-    done = run.form.finished
-    return [
-        RowName(str(run.path)),
-        Path(data.source).name if done else "–",
-        Count(data.examples if done else None),
-        Count(data.systems if done else None),
-        judges or "–",
-        written,
-        "" if done else _how_far(run),
-    ]
-
-
-def _how_far(run: FoundRun) -> Phrase:
-    beat = run.beat
-    if beat is None or not run.goes_on:
-        return Phrase("unfinished", "caution")
-    far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
-    workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
-    return Phrase(f"running, {far}{workers}", "quiet")
+        return [name, "–", Count(None), Count(None), "–", written, Phrase("damaged", "bad")]
+    data, beat = run.form.data, run.beat
+    judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds) or "–"
+    if run.form.finished:
+        counts = (Count(data.examples), Count(data.systems))
+        return [name, Path(data.source).name, *counts, judges, written, ""]
+    state = Phrase("unfinished", "caution")
+    if beat is not None and run.goes_on:
+        far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
+        workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
+        state = quiet(f"running, {far}{workers}")
+    return [name, "–", Count(None), Count(None), judges, written, state]
 
 
 def _run_as_data(run: FoundRun) -> dict[str, object]:
@@ -265,11 +208,8 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
     Scores that systems share, because they have the same inputs, have one interval.
     """
     systems = list(dict.fromkeys(estimate.group.get(SYSTEM) for estimate in estimates))
-    level = estimates[0].level
-    columns = (
-        Heading("metric"),
-        *(Heading(ALL if name is None else name, level=level, peer=True) for name in systems),
-    )
+    level, percent = estimates[0].level, in_percent(suites)
+    heads = (Heading(ALL if name is None else name, level=level, peer=True) for name in systems)
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
         rows = []
@@ -285,21 +225,18 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
                 for name in systems
             ]
             if any(means):
-                rows.append(
-                    Row((RowName(CORRECTED), *(_corrected(mean, suites) for mean in means)))
-                )
+                corrected = [
+                    IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
+                    if mean
+                    else ""
+                    for mean in means
+                ]
+                rows.append(Row((RowName(CORRECTED), *corrected)))
         groups.append(Group(tuple(rows), title))
-    return Table(columns, tuple(groups))
+    return Table((Heading("metric"), *heads), tuple(groups))
 
 
 CORRECTED = "↳ corrected"
-
-
-def _corrected(mean: "CorrectedMean | None", suites: Sequence[str]) -> Cell:
-    if mean is None:
-        return ""
-    percent = in_percent(suites)
-    return IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
 
 
 def _cell(
@@ -336,11 +273,9 @@ def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Su
     if summary.conversations:
         more = quiet(f"  {command('show', named(run.path), '--conversations')}")
         rows.append(Note("conversations", (sentence(summary.conversations), more)))
-    judges = [judge for judge in run.form.judges if judge.kinds]
+    judges = [(strong(judge.name), f": {judge.about}") for judge in run.form.judges if judge.kinds]
     if judges:
-        words = [
-            part for judge in judges for part in (" · ", strong(judge.name), f": {judge.about}")
-        ]
+        words = [part for judge in judges for part in (" · ", *judge)]
         rows.append(Note("judged by", words[1:]))
     by = f" and values by {' and '.join(groups.fields)}" if groups.fields else ""
     look = f"  next: {command('show', named(run.path))}  (--full adds counts, methods{by})"
@@ -352,15 +287,11 @@ def _marks(estimates: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
     if estimates:
         yield f"{percent(estimates[0].level)} intervals"
     if len(summary.systems) > 1:
-        if any(
-            summary.checked.corrected(estimate.metric, estimate.group) for estimate in estimates
-        ):
+        if any(summary.checked.corrected(item.metric, item.group) for item in estimates):
             yield f"{CORRECTED}: by people's labels and the judge together"
         if summary.uneven and (summary.unanswered or summary.apart):
             yield "n: rows with a score; the systems' questions differ"
-        elif summary.uneven or any(
-            estimate.n_undefined or estimate.n_missing for estimate in estimates
-        ):
+        elif summary.uneven or any(item.n_undefined or item.n_missing for item in estimates):
             yield "n: rows with a score, if some have none"
         if summary.leads:
             without = "* or self" if summary.themselves else "one"

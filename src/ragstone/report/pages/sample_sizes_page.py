@@ -21,7 +21,6 @@ from ragstone.report.page import (
     Paragraphs,
     Phrase,
     Record,
-    Row,
     RowName,
     Scale,
     Section,
@@ -43,6 +42,11 @@ METHODS = {
     "labels_only": "from the labels alone",
 }
 
+TESTS = {
+    "mcnemar_exact": "McNemar's exact test for rates",
+    "sign_flip": "a permutation test of the differences",
+}
+
 DONE, LEFT = 0, 5
 """The levels of bar parts: what there is, and what is lacking."""
 
@@ -51,11 +55,8 @@ NOTHING = "No metric of this run has a value."
 
 def rate_page(size: RateSize) -> Page:
     """The rows needed, and what fewer or more rows would give."""
-    answer: Words = (
-        strong(f"{size.rows:,} rows"),
-        f" hold a rate of {number(size.rate)} to within ±{size.half_width:g}, "
-        f"at {percent(size.level)}.",
-    )
+    within = f"to within ±{size.half_width:g}, at {percent(size.level)}."
+    answer: Words = (strong(f"{size.rows:,} rows"), f" hold a rate of {number(size.rate)} {within}")
     note = quiet(
         "By the Wilson interval, one row per question. Rows that share a question tell less: "
         "ragstone plan mean RUN takes that from a run."
@@ -65,10 +66,8 @@ def rate_page(size: RateSize) -> Page:
         chosen = count == size.rows
         interval = wilson(size.rate * count, count, level=size.level)
         drawn = interval_cell(size.rate, interval, Scale(0, 1), stands_out=chosen)
-        rows.append(
-            Row((Count(count, strong=chosen), Number(half, sign="±", strong=chosen), drawn))
-        )
-    columns = (Heading("rows"), Heading("half-width"), Heading("rate", level=size.level))
+        rows.append((Count(count, strong=chosen), Number(half, sign="±", strong=chosen), drawn))
+    columns = ("rows", "half-width", Heading("rate", level=size.level))
     blocks = (Paragraphs((answer,)), table(columns, rows), Paragraphs((note,)))
     return Page("plan", "rate", (section(*blocks),), record=size.to_dict)
 
@@ -122,17 +121,25 @@ def labels_page(size: LabelSize) -> Page:
     what += [size.system] if size.system else []
     often = "" if size.assurance is None else f", in {percent(size.assurance)} of samples"
     target = f"{', '.join(what)} to within ±{size.half_width:g}, at {percent(size.level)}{often}"
+    clusters = "" if known.rows_per_question == 1 else (
+        f", {known.rows_per_question:.3g} per question; design effect {known.design_effect:.2f}"
+    )  # fmt: skip
+    if known.rate is None:
+        judge = f"correlation with people {known.correlation:.2f}"
+    else:
+        judge = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
+    rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
     facts = [
         Note("wanted", strong(target)),
-        Note("judged", f"{counted(known.judged, 'row')}{_clusters(size)}"),
-        Note("judge", _judge(size)),
+        Note("judged", f"{counted(known.judged, 'row')}{clusters}"),
+        Note("judge", f"{judge}{rests}"),
     ]
     if known.rate is not None:
         facts.append(Note("true rate", f"about {number(known.rate)}"))
     elif known.deviation is not None:
         facts.append(Note("deviation", f"{number(known.deviation)}, of human scores"))
-    sections = [section(Facts(tuple(facts))), section(_labels(size)), _quiet(_advice(size))]
-    return Page("plan", size.metric or "labels", tuple(sections), record=size.to_dict)
+    sections = (section(Facts(tuple(facts))), section(_labels(size)), _quiet(_advice(size)))
+    return Page("plan", size.metric or "labels", sections, record=size.to_dict)
 
 
 def _page(run: str, sections: Sequence[Section], record: Record) -> Page:
@@ -149,50 +156,42 @@ def _quiet(notes: Iterable[str]) -> Section:
 
 def _means(sizes: Sequence[MeanSize], cluster: str) -> Table:
     clustered = any(size.rows_now != size.questions_now for size in sizes)
-    columns = [
-        Heading("metric", key=True),
-        Heading("system", several=True),
+    columns = (
+        Heading("metric", key=True), Heading("system", several=True),
         Heading("value", level=sizes[0].level),
-        Heading("questions" if cluster == "question_id" else f"by {cluster}"),
-        *([Heading("design effect", drop=1)] if clustered else []),
-        Heading("needed"),
-        Heading("rows" if clustered else "more"),
-        Heading(),
-    ]
-    return table(columns, [Row(tuple(_mean(size, clustered=clustered))) for size in sizes])
-
-
-def _mean(size: MeanSize, *, clustered: bool) -> Iterator[Cell]:
-    yield RowName(size.metric)
-    yield RowName(size.system)
-    yield IntervalCell(size.value, size.low, size.high)
-    yield Count(size.questions_now)
-    if clustered:
-        yield Number(size.design_effect, 2)
-    if size.questions is None or size.rows is None:
-        yield from (Why("unknown", words(size.reason or "–")), None, None)
-        return
-    yield Count(size.questions, strong=True)
-    lacking = size.questions - size.questions_now
-    more = f"+{lacking:,}" if lacking > 0 else "enough"
-    yield Count(size.rows) if clustered else more
-    yield _bar(min(size.questions_now, size.questions), size.questions)
+        "questions" if cluster == "question_id" else f"by {cluster}",
+        *([Heading("design effect", drop=1)] if clustered else []), Heading("needed"),
+        "rows" if clustered else "more", "",
+    )  # fmt: skip
+    rows = []
+    for size in sizes:
+        cells: list[Cell] = [RowName(size.metric), RowName(size.system),
+                             IntervalCell(size.value, size.low, size.high),
+                             Count(size.questions_now)]  # fmt: skip
+        cells += [Number(size.design_effect, 2)] if clustered else []
+        if size.questions is None or size.rows is None:
+            cells += [Why("unknown", words(size.reason or "–")), None, None]
+        else:
+            lacking = size.questions - size.questions_now
+            more = f"+{lacking:,}" if lacking > 0 else "enough"
+            bar = _bar(min(size.questions_now, size.questions), size.questions)
+            last = Count(size.rows) if clustered else more
+            cells += [Count(size.questions, strong=True), last, bar]
+        rows.append(cells)
+    return table(columns, rows)
 
 
 def _pairs(sizes: Sequence[PairedSize]) -> Table:
     with_power = sizes[0].difference is not None
     with_n = {size.at for size in sizes if size.at is not None} - {size.pairs_now for size in sizes}
     columns = [
-        Heading("metric", key=True),
-        Heading("a - b"),
-        Heading("difference\nnow"),
-        Heading("st. dev.", drop=1),
-        Heading("questions"),
+        Heading("metric", key=True), Heading("a - b"), Heading("difference\nnow"),
+        Heading("st. dev.", drop=1), Heading("questions"),
         Heading(f"detectable\nwith {min(with_n):,}" if with_n else "detectable"),
         Heading("margin", drop=2),
-        *([Heading("needed"), Heading("power now", drop=3)] if with_power else []),
-    ]
-    return table(columns, [Row(tuple(_pair(size, labels=with_power))) for size in sizes])
+    ]  # fmt: skip
+    columns += [Heading("needed"), Heading("power now", drop=3)] if with_power else []
+    return table(columns, (_pair(size, labels=with_power) for size in sizes))
 
 
 def _pair(size: PairedSize, *, labels: bool) -> Iterator[Cell]:
@@ -215,10 +214,8 @@ def _pair(size: PairedSize, *, labels: bool) -> Iterator[Cell]:
 
 def _tests(sizes: Sequence[PairedSize]) -> str:
     tests = {size.test for size in sizes}
-    exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
-    words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
-             if test in tests]  # fmt: skip
-    test = f"Tested as by ragstone compare: {', '.join(words)}, for questions that vary as here"
+    names = ", ".join(name for test, name in TESTS.items() if test in tests)
+    test = f"Tested as by ragstone compare: {names}, for questions that vary as here"
     family = sizes[0].family
     if family == 1:
         return f"{test}. A single test."
@@ -227,15 +224,16 @@ def _tests(sizes: Sequence[PairedSize]) -> str:
 
 def _labels(size: LabelSize) -> Table:
     most = max(size.labels or 0, size.labels_only)
+    rows: list[tuple[Cell, ...]] = []
     if size.labels is None:
         why = Why("unknown", words(size.reason or "–"))
-        rows = [Row((Phrase("too few", "caution"), why, None))]
+        rows.append((Phrase("too few", "caution"), why, None))
     else:
         answers = strong(_answers(size.labels, size.questions))
-        rows = [Row((strong("label"), answers, _bar(size.labels, most)))]
+        rows.append((strong("label"), answers, _bar(size.labels, most)))
     alone = quiet(f"{_answers(size.labels_only, size.questions_only)} without the judge")
-    rows.append(Row((quiet("or"), alone, _bar(size.labels_only, most))))
-    return table((Heading(), Heading(), Heading()), rows)
+    rows.append((quiet("or"), alone, _bar(size.labels_only, most)))
+    return table(("", "", ""), rows)
 
 
 def _advice(size: LabelSize) -> Iterator[str]:
@@ -243,7 +241,15 @@ def _advice(size: LabelSize) -> Iterator[str]:
         yield f"The judge saves {percent(size.saved, 1)} of the labels."
     elif size.labels is not None:
         yield "A judge like this saves no labels."
-    yield from _on_average(size)
+    if size.assurance is not None:
+        alone = f"{_answers(size.only_on_average or 0, None)} without the judge"
+        average = "" if size.on_average is None else f"{_answers(size.on_average, None)}, or "
+        yield f"For this width on average, exceeded by about half of all samples: {average}{alone}."
+    elif size.labels is not None:
+        yield (
+            "That is the average width: about half of all samples come out wider. With "
+            "--assurance 0.9 only one in ten does."
+        )
     sample = f"ragstone sample RUN --metric {quote(size.metric) if size.metric else '…'}"
     if size.questions is None:
         yield f"Draw at random among the judged: {sample} --n N"
@@ -263,36 +269,6 @@ def _bar(part: int, whole: int) -> Bar:
 def _answers(labels: int, questions: int | None) -> str:
     words = counted(labels, "answer")
     return words if questions is None else f"{words} ({counted(questions, 'whole question')})"
-
-
-def _on_average(size: LabelSize) -> Iterator[str]:
-    if size.assurance is None:
-        if size.labels is not None:
-            yield (
-                "That is the average width: about half of all samples come out wider. With "
-                "--assurance 0.9 only one in ten does."
-            )
-        return
-    alone = f"{_answers(size.only_on_average or 0, None)} without the judge"
-    average = "" if size.on_average is None else f"{_answers(size.on_average, None)}, or "
-    yield f"For this width on average, exceeded by about half of all samples: {average}{alone}."
-
-
-def _clusters(size: LabelSize) -> str:
-    known = size.known
-    if known.rows_per_question == 1:
-        return ""
-    return f", {known.rows_per_question:.3g} per question; design effect {known.design_effect:.2f}"
-
-
-def _judge(size: LabelSize) -> str:
-    known = size.known
-    rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
-    if known.rate is not None:
-        text = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
-    else:
-        text = f"correlation with people {known.correlation:.2f}"
-    return text + rests
 
 
 def _few(questions: Iterable[int]) -> Iterator[str]:
