@@ -17,7 +17,6 @@ from .page import (
     Chart,
     Forest,
     IntervalCell,
-    Mark,
     Reliability,
     Scale,
     Series,
@@ -76,17 +75,14 @@ def axis(
     if scale.about_bar:
         index = _share(scale.marks[0].at, scale)
         return _svg(_text(f"{_figure(index)}%", 12, "bar", "middle"), 16, "axis")
-    listed = [scale.low, scale.high]
     inner = [scale.low + share * (scale.high - scale.low) for share in QUARTERS[1:-1]]
-    listed += inner if quarters and all(len(f"{at:g}") <= 4 for at in inner) else []
-    listed += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
+    inner = inner if quarters and all(len(f"{at:g}") <= 4 for at in inner) else []
+    marks = (mark.at for mark in scale.marks if mark.what in ("zero", "chance"))
     body = ""
-    for at in sorted(set(listed)):
-        index = _share(at, scale)
-        anchor = "start" if index < 3 else "end" if index > 97 else "middle"
+    for at in sorted({scale.low, scale.high, *inner, *marks}):
         value = at * 100 if percent else at
         word = f"{value:+g}" if signed and value else f"{value:g}"
-        body += _text(f"{_figure(index)}%", 12, word, anchor)
+        body += _at(_share(at, scale), 12, word)
     return _svg(body, 16, "axis")
 
 
@@ -128,34 +124,26 @@ def _parts_in_words(stack: Bar) -> str:
 
 def forest(figure: Forest) -> str:
     """Intervals one below the other on a shared scale, each under its name."""
-    step, body = STEP, ""
-    scales = [cell.scale for _, cell in figure.rows if cell.scale is not None]
+    body = ""
     for index, (name, cell) in enumerate(figure.rows):
-        top = index * step
-        body += _text("0", top + 12, name, "start", "name")
-        body += _text("100%", top + 12, _with_ends(cell), "end")
+        top = index * STEP
+        value = signed(cell.value) if cell.signed else _value(cell)
+        between = _between(cell)
+        text = f"{value} ({between})" if between and cell.value is not None else value
+        body += _text("0", top + 12, name, "start", "name") + _text("100%", top + 12, text, "end")
         if cell.scale is not None and cell.scale.drawable:
             tone = f' class="iv {cell.tone}"' if cell.tone else ' class="iv"'
             body += f"<g{tone}>{_drawn(cell, cell.scale, LINE, top + 16)}</g>"
-    height = len(figure.rows) * step
-    for scale in scales[:1]:
-        middle = [mark.at for mark in scale.marks if mark.what == "zero"]
-        for end, anchor in ((scale.low, "start"), *((at, "middle") for at in middle),
-                            (scale.high, "end")):  # fmt: skip
+    height = len(figure.rows) * STEP
+    scale = next((cell.scale for _, cell in figure.rows if cell.scale is not None), None)
+    if scale is not None:
+        zeros = ((mark.at, "middle") for mark in scale.marks if mark.what == "zero")
+        for end, anchor in ((scale.low, "start"), *zeros, (scale.high, "end")):
             at = f"{_figure(_share(end, scale))}%"
             body += _text(at, height + 12, f"{end:g}", anchor)
         height += LINE
     text = "; ".join(f"{name} {_in_words(cell)}" for name, cell in figure.rows)
     return _svg(body, height, "forest", f"{figure.title}: {text}")
-
-
-def _with_ends(cell: IntervalCell) -> str:
-    if cell.value is None:
-        return "–"
-    value = signed(cell.value) if cell.signed else number(cell.value, percent=cell.percent)
-    if cell.low is None or cell.high is None:
-        return value
-    return f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})"
 
 
 def reliability(figure: Reliability) -> str:
@@ -176,19 +164,14 @@ def reliability(figure: Reliability) -> str:
         body += _text(str(PAD - 6), up(at) + 4, f"{at:g}", "end")
     body += _straight(across(0), across(1), up(0), up(1), "ref")
     most = max((bin.n for bin in figure.bins), default=1) or 1
+    texts = []
     for bin in figure.bins:
-        body += _straight(across(bin.said), across(bin.said), up(bin.low), up(bin.high),
-                          "bar")  # fmt: skip
-        size = 2.5 + 4.5 * (bin.n / most) ** 0.5
-        body += (
-            f'<circle class="dot" cx="{_figure(across(bin.said))}" cy="{_figure(up(bin.seen))}"'
-            f' r="{_figure(size)}"/>'
-        )
-    text = "; ".join(
-        f"said {number(bin.said)}, seen {number(bin.seen)} ({ends(bin.low, bin.high)}), n {bin.n:,}"
-        for bin in figure.bins
-    )
-    title = html(f"{figure.title}: {text}")
+        x, size = across(bin.said), 2.5 + 4.5 * (bin.n / most) ** 0.5
+        body += _straight(x, x, up(bin.low), up(bin.high), "bar")
+        body += _dot(_figure(x), up(bin.seen), size)
+        seen = f"{number(bin.seen)} ({ends(bin.low, bin.high)})"
+        texts.append(f"said {number(bin.said)}, seen {seen}, n {bin.n:,}")
+    title = html(f"{figure.title}: {'; '.join(texts)}")
     return (
         f'<svg class="chart reliability" viewBox="0 0 {SQUARE} {SQUARE}" role="img">'
         f"<title>{title}</title>{body}</svg>"
@@ -219,11 +202,12 @@ def series(figure: Series, height: int = 150) -> str:
     """Values over time with a band of intervals, a reference value, a bar, and events."""
     if not figure.points:
         return ""
-    time = figure.time or Scale(
-        min(point.at for point in figure.points), max(point.at for point in figure.points)
-    )
+    first, last = figure.points[0], figure.points[-1]
+    moments = [point.at for point in figure.points]
+    time = figure.time or Scale(min(moments), max(moments))
     time = time if time.drawable else Scale(time.low - 0.5, time.low + 0.5)
     top = LINE if figure.levels and figure.events else 0
+    whole = top + height
 
     def down(value: float) -> float:
         return (100 - _share(value, figure.scale)) / 100 * (height - 4) + 2 + top
@@ -231,50 +215,43 @@ def series(figure: Series, height: int = 150) -> str:
     def places(values: Iterable[tuple[float, float]]) -> str:
         return " ".join(f"{_figure(_share(at, time))},{_figure(down(v))}" for at, v in values)
 
-    body = ""
-    for start, end in figure.spans:
-        left, right = _share(start, time), _share(end, time)
+    def level_line(level: float, look: str) -> str:
+        return _line(0, 100, down(level), down(level), look)
+
+    pieces, body = _pieces(figure), ""
+    spans = [(_share(start, time), _share(end, time)) for start, end in figure.spans]
+    for left, right in spans:
         wide = max(right - left, 0.3)
         body += f'<rect class="alarm" x="{_figure(min(left, 100 - wide))}%" '
         body += f'width="{_figure(wide)}%" y="{top}" height="{height}"/>'
     for level in figure.levels or (figure.scale.low, figure.scale.high):
-        body += _line(0, 100, down(level), down(level), "grid")
-    whole = top + height
+        body += level_line(level, "grid")
     body += (
         f'<svg x="0" y="0" width="100%" height="{whole}" viewBox="0 0 100 {whole}" '
         f'preserveAspectRatio="none">'
     )
-    for piece in _pieces(figure):
+    for piece in pieces:
         upper = places((point.at, point.high) for point in piece)
         lower = places((point.at, point.low) for point in reversed(piece))
         middle = places((point.at, point.value) for point in piece)
         body += f'<polygon class="area" points="{upper} {lower}"/>'
         body += f'<polyline class="line" points="{middle}"/>'
     body += "</svg>"
-    for start, end in figure.spans:
-        left, right = _share(start, time), _share(end, time)
+    for left, right in spans:
         body += _line(min(left, 99.7), max(right, left + 0.3), top + 1, top + 1, "stretch")
-    for piece in _pieces(figure):
-        if len(piece) == 1 and figure.gap is not None:
-            at, value = _share(piece[0].at, time), down(piece[0].value)
-            body += _line(at, at, down(piece[0].low), down(piece[0].high), "lone")
-            body += f'<circle class="dot" cx="{_figure(at)}%" cy="{_figure(value)}" r="2"/>'
-    if figure.base is not None:
-        body += _line(0, 100, down(figure.base), down(figure.base), "ref")
-    if figure.bar is not None:
-        body += _line(0, 100, down(figure.bar), down(figure.bar), "limit")
+    for point in (piece[0] for piece in pieces if len(piece) == 1 and figure.gap is not None):
+        at = _share(point.at, time)
+        body += _line(at, at, down(point.low), down(point.high), "lone")
+        body += _dot(f"{_figure(at)}%", down(point.value), 2)
+    body += "" if figure.base is None else level_line(figure.base, "ref")
+    body += "" if figure.bar is None else level_line(figure.bar, "limit")
     body += _events(figure, time, top, height)
-    for level, off in (
-        [(level, 4) for level in figure.levels]
-        or ((figure.scale.low, -4), (figure.scale.high, 10))
-    ):  # fmt: skip
+    ends_of_scale = ((figure.scale.low, -4), (figure.scale.high, 10))
+    for level, off in [(level, 4) for level in figure.levels] or ends_of_scale:
         where = "-6" if figure.levels else "100%"
         body += _text(where, down(level) + off, f"{level:g}", "end")
-    for at, word in figure.ticks:
-        index = _share(at, time)
-        anchor = "start" if index < 4 else "end" if index > 96 else "middle"
-        body += _text(f"{_figure(index)}%", whole + 14, word, anchor)
-    first, last = figure.points[0], figure.points[-1]
+    for moment, word in figure.ticks:
+        body += _at(_share(moment, time), whole + 14, word, edge=4)
     text = f"{figure.title}: {number(first.value)} at first, {number(last.value)} at last"
     looks = "series timeline" if figure.levels else "series"
     tall = whole + (LINE if figure.ticks else 0)
@@ -299,14 +276,12 @@ def _events(figure: Series, time: Scale, top: int, height: int) -> str:
     for at, word in figure.events:
         index = _share(at, time)
         body += _line(index, index, top, top + height, "event")
-        if figure.levels and index - last < CROWDED:
-            continue
-        last = index
-        if figure.levels:
-            anchor = "start" if index < 3 else "end" if index > 97 else "middle"
-        else:
+        if not figure.levels:
             anchor = "end" if index > 80 else "start"
-        body += _text(f"{_figure(index)}%", top - 6 if top else 10, word, anchor, "name")
+            body += _text(f"{_figure(index)}%", 10, word, anchor, "name")
+        elif index - last >= CROWDED:
+            body += _at(index, top - 6, word, look="name")
+            last = index
     return body
 
 
@@ -368,8 +343,7 @@ def change(before: float, after: float, scale: Scale, tone: Tone, title: str) ->
     """A value before (hollow) and after (filled), joined."""
     start, end = (4 + _share(value, scale) * 1.12 for value in (before, after))
     body = _straight(4, 116, 9, 9, "rail") + _straight(start, end, 9, 9, "arm")
-    body += f'<circle class="from" cx="{_figure(start)}" cy="9" r="3.2"/>'
-    body += f'<circle class="dot" cx="{_figure(end)}" cy="9" r="3.8"/>'
+    body += _dot(_figure(start), 9, 3.2, "from") + _dot(_figure(end), 9, 3.8)
     return _svg(body, LINE, f"change {tone}", title, "120")
 
 
@@ -388,11 +362,9 @@ def stage(start: float, size: float, whole: float, tone: Tone) -> str:
     """One stage of a waterfall in a table: it starts where the stage before it ended."""
     scale = Scale(0, whole or 1)
     left, wide = _share(start, scale), max(_share(size, scale), 0.4 if size else 0.0)
+    shape = f'x="{_figure(left)}%" width="{_figure(wide)}%" y="2" height="8"'
     body = _line(0, min(100.0, left + wide), 11.5, 11.5, "rail")
-    body += (
-        f'<rect x="{_figure(left)}%" width="{_figure(wide)}%" y="2" height="8"/>' if size else ""
-    )
-    return _svg(body, 13, f"stage {tone}")
+    return _svg(body + (f"<rect {shape}/>" if size else ""), 13, f"stage {tone}")
 
 
 def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
@@ -407,8 +379,7 @@ def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
     ]
     line = " ".join(f"{_figure(x)},{_figure(y)}" for x, y in places)
     x, y = places[-1]
-    body = f'<polyline class="line" points="{line}"/>'
-    body += f'<circle class="dot" cx="{_figure(x)}" cy="{_figure(y)}" r="2.2"/>'
+    body = f'<polyline class="line" points="{line}"/>{_dot(_figure(x), y, 2.2)}'
     return _svg(body, LINE, "spark", title, str(wide))
 
 
@@ -422,33 +393,34 @@ def _drawn(cell: IntervalCell, scale: Scale, height: int, top: float) -> str:
         body += f'<rect class="band" {shape} y="{_figure(top)}" height="{height}"/>'
     body += _line(0, 100, middle, middle, "rail")
     for mark in scale.marks:
-        body += _marked(mark, scale, height, top)
+        if mark.what != "margin" and scale.low <= mark.at <= scale.high:
+            index, look = _share(mark.at, scale), "limit" if mark.what == "bar" else "ref"
+            body += _line(index, index, top, top + height, look)
     if cell.low is not None and cell.high is not None:
         body += _line(_share(cell.low, scale), _share(cell.high, scale), middle, middle, "bar")
     if cell.core is not None:
         low, high = (_share(end, scale) for end in cell.core)
         body += _line(low, high, middle, middle, "core")
     if cell.value is not None:
-        index = _figure(_share(cell.value, scale))
-        body += f'<circle class="dot" cx="{index}%" cy="{_figure(middle)}" r="4"/>'
+        body += _dot(f"{_figure(_share(cell.value, scale))}%", middle, 4)
     return body
-
-
-def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
-    if mark.what == "margin" or not scale.low <= mark.at <= scale.high:
-        return ""
-    look = "limit" if mark.what == "bar" else "ref"
-    index = _share(mark.at, scale)
-    return _line(index, index, top, top + height, look)
 
 
 def _in_words(cell: IntervalCell) -> str:
     if cell.value is None:
         return "no value"
-    value = number(cell.value, percent=cell.percent)
+    between = _between(cell)
+    return f"{_value(cell)}, interval {between}" if between else f"{_value(cell)}, no interval"
+
+
+def _value(cell: IntervalCell) -> str:
+    return "–" if cell.value is None else number(cell.value, percent=cell.percent)
+
+
+def _between(cell: IntervalCell) -> str:
     if cell.low is None or cell.high is None:
-        return f"{value}, no interval"
-    return f"{value}, interval {ends(cell.low, cell.high, percent=cell.percent)}"
+        return ""
+    return ends(cell.low, cell.high, percent=cell.percent)
 
 
 def _svg(body: str, height: float, looks: str, title: str = "", wide: str = "100%") -> str:
@@ -467,6 +439,16 @@ def _line(left: float, right: float, top: float, bottom: float, look: str, unit:
 
 def _straight(left: float, right: float, top: float, bottom: float, look: str) -> str:
     return _line(left, right, top, bottom, look, unit="")
+
+
+def _dot(x: str, y: float, radius: float, look: str = "dot") -> str:
+    return f'<circle class="{look}" cx="{x}" cy="{_figure(y)}" r="{_figure(radius)}"/>'
+
+
+def _at(share: float, top: float, word: str, look: str = "tick", edge: float = 3) -> str:
+    """A word about a place in percent; near an edge, it begins or ends there."""
+    anchor = "start" if share < edge else "end" if share > 100 - edge else "middle"
+    return _text(f"{_figure(share)}%", top, word, anchor, look)
 
 
 def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> str:

@@ -5,7 +5,7 @@ instead, under another name, so that neither is taken for the other.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -57,10 +57,8 @@ def call_items(calls: Sequence[Entry], *, prompts: bool = False) -> Iterator[Out
     """One item for each request: its cost, what went wrong, and the reply as received."""
     for call in calls:
         head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
-        inner = []
-        if prompts:
-            parts = (call.system, "".join(call.parts))
-            inner += [OutlineItem(quiet(text)) for text in parts]
+        texts = (call.system, "".join(call.parts)) if prompts else ()
+        inner = [OutlineItem(quiet(text)) for text in texts]
         for attempt in call.attempts:
             inner.append(OutlineItem(quiet(_took(attempt))))
             if attempt.trouble:
@@ -69,6 +67,30 @@ def call_items(calls: Sequence[Entry], *, prompts: bool = False) -> Iterator[Out
             if attempt.reply:
                 inner.append(OutlineItem(Phrase(_pretty(attempt.reply), "text")))
         yield OutlineItem(head, tuple(inner))
+
+
+def _took(attempt: Attempt) -> str:
+    if attempt.source == "cache":
+        return "the reply of an earlier run, from the cache"
+    paid = f"{tokens(attempt.usage)}, {cost(attempt.usd)}"
+    if attempt.source == "batch":
+        return f"in a batch: {paid}"
+    which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
+    return f"{which}{attempt.seconds:.2f} s{'' if attempt.finish is None else f', {paid}'}"
+
+
+def _pretty(reply: str) -> str:
+    try:
+        value = json.loads(reply)
+    except (ValueError, RecursionError):
+        return reply
+    if not isinstance(value, dict):
+        return reply
+    return "\n".join(f"{name}: {_json(item)}" for name, item in value.items())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def took(totals: Totals) -> str:
@@ -135,29 +157,6 @@ def tokens(usage: Usage) -> str:
     back = "" if usage.completion is None else f", {usage.completion:,} received"
     thought = f" ({usage.reasoning:,} of them reasoning)" if usage.reasoning else ""
     return f"{sent}{cached}{back}{thought}"
-
-
-def _took(attempt: Attempt) -> str:
-    if attempt.source == "cache":
-        return "the reply of an earlier run, from the cache"
-    if attempt.source == "batch":
-        return f"in a batch: {tokens(attempt.usage)}, {cost(attempt.usd)}"
-    which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
-    if attempt.finish is None:
-        return f"{which}{attempt.seconds:.2f} s"
-    parts = (f"{attempt.seconds:.2f} s", tokens(attempt.usage), cost(attempt.usd))
-    return f"{which}{', '.join(parts)}"
-
-
-def _pretty(reply: str) -> str:
-    try:
-        value = json.loads(reply)
-    except (ValueError, RecursionError):
-        return reply
-    if not isinstance(value, dict):
-        return reply
-    lines = (f"{name}: {json.dumps(item, ensure_ascii=False)}" for name, item in value.items())
-    return "\n".join(lines)
 
 
 NEAR = 5_000
@@ -260,11 +259,9 @@ class Dossier:
         """Return what ``ragstone show RUN EXAMPLE --json`` prints."""
         of, grades = self.example, self.example.reference_contexts
         parts = {
-            PLACES[unit]: [
-                {
-                    **numbered_row(item.own),
-                    **{kind: text.to_record() for kind, text in item.said.items()},
-                }
+            unit: [
+                numbered_row(item.own)
+                | {kind: rows.to_record() for kind, rows in item.said.items()}
                 for item in part
             ]
             for unit, part in self.parts.items()
@@ -276,12 +273,12 @@ class Dossier:
             "question": of.question,
             "history": [asdict(turn) for turn in of.history],
             "policy": of.policy,
-            PLACES["context"]: None if of.contexts is None else parts[PLACES["context"]],
+            PLACES["context"]: None if of.contexts is None else parts["context"],
             "answer": of.answer,
-            PLACES["claim"]: parts[PLACES["claim"]],
+            PLACES["claim"]: parts["claim"],
             "reference": list(of.reference),
-            PLACES["statement"]: parts[PLACES["statement"]],
-            PLACES["evidence"]: parts[PLACES["evidence"]],
+            PLACES["statement"]: parts["statement"],
+            PLACES["evidence"]: parts["evidence"],
             "reference_contexts": None
             if grades is None
             else [{"id": id, "grade": grade} for id, grade in grades.items()],
@@ -322,22 +319,32 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
     judged = {kind: _by_example(some.judgements(kind)) for kind in KINDS}
-    placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
-    makers = {*Claims.made_by, *Statements.made_by}
+    makers = {"claim": Claims.made_by, "statement": Statements.made_by}
+    shown_elsewhere = {ask.kind for unit in PLACES for ask in asks_about(unit)}
+    shown_elsewhere |= {kind for made_by in makers.values() for kind in made_by}
     names = pl.col("metric", "status").cast(pl.String)
     scores = _by_example(some.scores().select("example_id", names, "value", "label", "reason"))
-    none = pl.DataFrame()
     by_id: dict[str, Dossier] = {}
     for item in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
         rows = {kind: _rows(frames.get(item.id), KINDS[kind]) for kind, frames in judged.items()}
+        fields_of: dict[Unit, list[Mapping[str, Any]]] = {
+            "claim": [row.values for maker in Claims.made_by for row in rows[maker]],
+            "statement": [row.values for maker in Statements.made_by for row in rows[maker]],
+            "evidence": [{"index": at, "text": text} for at, text in enumerate(item.evidence)],
+            "context": [asdict(context) for context in item.contexts or ()],
+        }
         by_id[item.id] = Dossier(
             item,
-            _parts(item, rows),
-            {kind: row for kind, row in rows.items() if row and kind not in placed | makers},
-            tuple(ExampleScore(*row) for row in scores.get(item.id, none).iter_rows()),
+            {unit: tuple(_part(rows, unit, fields) for fields in listed)
+             for unit, listed in fields_of.items()},
+            {kind: row for kind, row in rows.items() if row and kind not in shown_elsewhere},
+            tuple(ExampleScore(*row) for row in scores.get(item.id, NONE).iter_rows()),
             calls=(),
-        )
+        )  # fmt: skip
     return by_id
+
+
+NONE = pl.DataFrame()
 
 
 def asks_about(unit: Unit) -> list[Ask]:
@@ -365,37 +372,7 @@ def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ..
     return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
 
 
-def _parts(example: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...]]:
-    return {
-        "claim": _made(judged, "claim", Claims.made_by),
-        "statement": _made(judged, "statement", Statements.made_by),
-        "evidence": tuple(
-            JudgedPart(at, text, {"text": text}, _said(judged, "evidence", {"index": at}))
-            for at, text in enumerate(example.evidence)
-        ),
-        "context": tuple(
-            JudgedPart(context.rank, context.text, fields, _said(judged, "context", fields))
-            for context in example.contexts or ()
-            for fields in (asdict(context),)
-        ),
-    }
-
-
-def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
-    return tuple(
-        JudgedPart(
-            fields["index"],
-            fields["text"],
-            fields,
-            _said(judged, unit, fields),
-            fields.get("reference", 0),
-        )
-        for maker in makers
-        for fields in (row.values for row in judged[maker])
-    )
-
-
-def _said(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> dict[str, PartText]:
+def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPart:
     by_kind: dict[str, PartText] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
@@ -408,7 +385,9 @@ def _said(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> dict[str
         )
         several = len(known) < len(keys)
         by_kind[ask.kind] = PartText(rows if several else rows[:1], several)
-    return by_kind
+    place = fields["rank" if unit == "context" else "index"]
+    shown_fields = {"text": fields["text"]} if unit == "evidence" else fields
+    return JudgedPart(place, fields["text"], shown_fields, by_kind, fields.get("reference", 0))
 
 
 FileFormat = Literal["csv", "jsonl", "parquet"]
@@ -424,19 +403,19 @@ def export_table(run: Run, what: str = "scores") -> pl.DataFrame:
         UnknownName: A run has no table of that name.
     """
     part, _, kind = what.partition(":")
-    if part == "judgements" and kind not in KINDS:
-        raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
     if part == "judgements":
+        if kind not in KINDS:
+            raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
         table = run.judgements(kind)
         return numbered_table(table) if numbered(KINDS[kind]) else table
-    tables: dict[str, Callable[[], pl.DataFrame]] = {
-        "scores": run.scores,
-        "estimates": lambda: _estimates(run),
-        "examples": run.examples,
-    }
-    if what not in tables:
-        raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
-    return tables[what]()
+    match what:
+        case "scores":
+            return run.scores()
+        case "estimates":
+            return _estimates(run)
+        case "examples":
+            return run.examples()
+    raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
 
 
 def _estimates(run: Run) -> pl.DataFrame:
@@ -447,11 +426,13 @@ def _estimates(run: Run) -> pl.DataFrame:
     means = [checked.corrected(estimate.metric, estimate.group) for estimate in run.estimate_list]
     names = {"value": "corrected", "low": "corrected_low", "high": "corrected_high",
              "n_labels": "corrected_labels"}  # fmt: skip
-    columns = {name: [mean and getattr(mean, of) for mean in means] for of, name in names.items()}
     return run.estimates().with_columns(
-        pl.Series(name, values, pl.Int64 if name == "corrected_labels" else pl.Float64)
-        for name, values in columns.items()
-    )
+        pl.Series(
+            name, [mean and getattr(mean, of) for mean in means],
+            pl.Int64 if of == "n_labels" else pl.Float64,
+        )
+        for of, name in names.items()
+    )  # fmt: skip
 
 
 def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
@@ -461,7 +442,11 @@ def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
         InputError: No such format.
     """
     if format == "csv":
-        return csv_table(_flat(table)).write_csv().encode()
+        for name, dtype in table.schema.items():
+            if dtype.is_nested():
+                texts = [None if item is None else _json(item) for item in table[name].to_list()]
+                table = table.with_columns(pl.Series(name, texts, pl.String))
+        return csv_table(table).write_csv().encode()
     if format == "jsonl":
         return table.write_ndjson().encode()
     if format == "parquet":
@@ -486,15 +471,3 @@ def format_of(file: Path) -> FileFormat:
     if file.suffix not in ENDINGS:
         raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
     return ENDINGS[file.suffix]
-
-
-def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
-    return table.with_columns(
-        pl.Series(name, list(map(_as_json, table[name].to_list())), dtype=pl.String)
-        for name in nested
-    )
-
-
-def _as_json(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
