@@ -385,9 +385,9 @@ def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPa
         )
         several = len(known) < len(keys)
         by_kind[ask.kind] = PartText(rows if several else rows[:1], several)
-    place = fields["rank" if unit == "context" else "index"]
+    position = fields["rank" if unit == "context" else "index"]
     shown_fields = {"text": fields["text"]} if unit == "evidence" else fields
-    return JudgedPart(place, fields["text"], shown_fields, by_kind, fields.get("reference", 0))
+    return JudgedPart(position, fields["text"], shown_fields, by_kind, fields.get("reference", 0))
 
 
 FileFormat = Literal["csv", "jsonl", "parquet"]

@@ -7,7 +7,7 @@ missing has no line and is counted in the record.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -43,24 +43,52 @@ def as_every_eval_ever(run: Run) -> Report:
     examples: dict[str, list[Example]] = {}
     for item in from_frame(run.examples()):
         examples.setdefault(item.system, []).append(item)
+    valued = {name: scored.of(name).filter(pl.col("status") == "value") for name in scored.metrics}
     scores = {
-        name: {row["example_id"]: row for row in _valued(scored, name)} for name in scored.metrics
+        name: {row["example_id"]: row for row in rows.iter_rows(named=True)}
+        for name, rows in valued.items()
     }
+    seconds = str(int(datetime.fromisoformat(run.form.created).timestamp()))
     files: list[OtherFile] = []
     for system, id in _model_ids(scored.systems).items():
-        index = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
-        about = {"schema_version": VERSION, "evaluation_id": f"{dataset}/{id}/{_seconds(run)}"}
-        estimates = _estimates(run, system)
+        # The same for the same run and system, in the form of a random one.
+        seed = f"{run.form.created}\n{run.signature}\n{system}".encode()
+        uuid = UUID(bytes=blake2b(seed, digest_size=16).digest(), version=4)
+        index = f"data/{_safe(dataset)}/{id}/{uuid}"
+        about = {"schema_version": VERSION, "evaluation_id": f"{dataset}/{id}/{seconds}"}
+        estimates = [item for item in run.estimate_list
+                     if dict(item.group) == {"system": system}
+                     and item.value is not None]  # fmt: skip
         lines = list(_lines(about, id, dataset, examples[system], estimates, scores, scored))
         samples = "".join(f"{_json(line)}\n" for line in lines).encode()
         record = {
             **about,
-            **_origin(run, system, id),
+            "evaluation_timestamp": run.form.created,
+            "retrieved_timestamp": seconds,
+            "source_metadata": {
+                "source_name": run.path.name,
+                "source_type": "evaluation_run",
+                "source_organization_name": UNKNOWN,
+                "evaluator_relationship": "other",
+            },
+            "eval_library": {
+                "name": "ragstone",
+                "version": run.form.ragstone,
+                "additional_details": {"signature": run.signature},
+            },
+            "model_info": {
+                "name": system,
+                "id": id,
+                "developer": id.split("/")[0],
+                "additional_details": {
+                    "deployment_type": UNKNOWN, "model_availability": UNKNOWN,
+                },
+            },
             "evaluation_results": [
                 _result(run, scored, dataset, estimate, about["evaluation_id"])
                 for estimate in estimates
             ],
-        }
+        }  # fmt: skip
         if lines:
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
@@ -72,41 +100,6 @@ def as_every_eval_ever(run: Run) -> Report:
         files.append(OtherFile(f"{index}.json", f"{_json(record, indent=1)}\n".encode()))
         files += [OtherFile(f"{index}_samples.jsonl", samples)] if lines else []
     return Report(tuple(files), ())
-
-
-def _valued(scored: Scored, metric: str) -> Iterable[dict[str, Any]]:
-    return scored.of(metric).filter(pl.col("status") == "value").iter_rows(named=True)
-
-
-def _estimates(run: Run, system: str) -> list[Estimate]:
-    return [
-        estimate for estimate in run.estimate_list
-        if dict(estimate.group) == {"system": system} and estimate.value is not None
-    ]  # fmt: skip
-
-
-def _origin(run: Run, system: str, id: str) -> dict[str, Any]:
-    return {
-        "evaluation_timestamp": run.form.created,
-        "retrieved_timestamp": _seconds(run),
-        "source_metadata": {
-            "source_name": run.path.name,
-            "source_type": "evaluation_run",
-            "source_organization_name": UNKNOWN,
-            "evaluator_relationship": "other",
-        },
-        "eval_library": {
-            "name": "ragstone",
-            "version": run.form.ragstone,
-            "additional_details": {"signature": run.signature},
-        },
-        "model_info": {
-            "name": system,
-            "id": id,
-            "developer": id.split("/")[0],
-            "additional_details": {"deployment_type": UNKNOWN, "model_availability": UNKNOWN},
-        },
-    }
 
 
 def _result(
@@ -270,16 +263,6 @@ def _model_ids(systems: Sequence[str]) -> dict[str, str]:
 def _safe(name: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "x"
     return f"x-{safe}" if safe.split(".")[0].lower() in RESERVED else safe
-
-
-def _uuid(run: Run, system: str) -> UUID:
-    """The same for the same run and system, in the form of a random one."""
-    text = f"{run.form.created}\n{run.signature}\n{system}"
-    return UUID(bytes=blake2b(text.encode(), digest_size=16).digest(), version=4)
-
-
-def _seconds(run: Run) -> str:
-    return str(int(datetime.fromisoformat(run.form.created).timestamp()))
 
 
 def _result_id(evaluation: str, metric: str) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import rows_of
-from ragstone.data import Context, Example
+from ragstone.data import Example
 from ragstone.data.formats.eval_results import HUMAN, OWN
 from ragstone.data.write import from_frame
 from ragstone.judgements import ASKS
@@ -57,7 +57,9 @@ def as_inspectorraget(run: Run) -> Report:
     scored = Scored(run)
     metrics = [metric for metric in _metrics(run, scored) if metric.values]
     labels = {example.id: _labels(example) for example in answered}
-    names = _names(labels.values(), {metric.name for metric in metrics})
+    of_metrics = {metric.name for metric in metrics}
+    names = {name: f"{name}{HUMAN}" if name in of_metrics else name
+             for votes in labels.values() for name in votes}  # fmt: skip
     tasks = _tasks(answered)
     documents = _documents(answered)
     results = [
@@ -65,18 +67,23 @@ def as_inspectorraget(run: Run) -> Report:
         for task in tasks
         for result in task.results.values()
     ]
-    declared = [*(metric.entry() for metric in metrics), *_of_people(labels.values(), names)]
-    listed = [_as_text_if_lacking(item, results) for item in declared]
+    declared = [
+        *({"name": metric.name, "display_name": metric.name, "author": "algorithm", **metric.about}
+          for metric in metrics),
+        *_of_people(labels.values(), names),
+    ]  # fmt: skip
+    for metric in declared:
+        if _lacking(metric["name"], results) > MOST_LACKING * len(results):
+            metric.pop("aggregator", None)
+            metric["type"] = "text"
     content = {
         "schema_version": VERSION,
         "name": run.path.name,
         "models": [
             {"model_id": system, "name": system, "owner": UNKNOWN} for system in scored.systems
         ],
-        "metrics": listed,
-        "filters": sorted(
-            {name for example in answered for name in example.slices if name not in OWN}
-        ),
+        "metrics": declared,
+        "filters": sorted({name for example in answered for name in example.slices} - {*OWN}),
         "documents": [
             {"document_id": id, "text": text}
             for (_, text), id in documents.items()
@@ -87,7 +94,7 @@ def as_inspectorraget(run: Run) -> Report:
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     file = OtherFile("inspectorraget.json", text.encode())
-    notes = _notes(len(examples) - len(answered), tasks, results, listed, len(scored.systems))
+    notes = _notes(len(examples) - len(answered), tasks, results, declared, len(scored.systems))
     return Report((file,), tuple(notes))
 
 
@@ -98,16 +105,11 @@ class _Metric:
     judge: str
     values: Mapping[str, float | str]
 
-    def entry(self) -> dict[str, Any]:
-        return {"name": self.name, "display_name": self.name, "author": "algorithm", **self.about}
-
 
 def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
     for name in scored.metrics:
         rows = scored.of(name).filter(pl.col("status") == "value")
-        scores = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
-        words = _words(rows)
-        scale = scored.scale(name)
+        words, metric, scale = _words(rows), scored.metric(name), scored.scale(name)
         about: dict[str, Any] = {"type": "numerical", "aggregator": "average"}
         if words:
             values = [{"value": word, "numeric_value": number} for word, number in words.items()]
@@ -116,10 +118,11 @@ def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
             about["range"] = [scale.low, scale.high]
         better = {"+": "higher is better", "-": "lower is better"}.get(scale.better)
         about |= {"description": better} if better else {}
-        yield _Metric(
-            name, about, _judge(run, scored, name),
-            {id: str(label) if words else value for id, value, label in scores},
-        )  # fmt: skip
+        kinds = {ASKS[ask].kind for ask in metric.asks} if metric is not None else set()
+        judges = [judge.name for judge in run.form.judges if kinds & {*judge.kinds}]
+        scores = rows["label"].cast(pl.String) if words else rows["value"]
+        by_example = dict(zip(rows["example_id"], scores, strict=True))
+        yield _Metric(name, about, "+".join(judges) or "ragstone", by_example)
 
 
 def _words(rows: pl.DataFrame) -> dict[str, float]:
@@ -130,27 +133,14 @@ def _words(rows: pl.DataFrame) -> dict[str, float]:
     return words if len(words) == pairs.height else {}
 
 
-def _judge(run: Run, scored: Scored, name: str) -> str:
-    metric = scored.metric(name)
-    kinds = {ASKS[ask].kind for ask in metric.asks} if metric is not None else set()
-    judges = [judge.name for judge in run.form.judges if kinds & {*judge.kinds}]
-    return "+".join(judges) or "ragstone"
-
-
 def _labels(example: Example) -> Votes:
     votes: Votes = {}
     for row in rows_of(example.id, example.labels, "", None, {}):
         for name, value in row.labels.items() if row.unit is None else ():
             if isinstance(value, str) or (isinstance(value, (int, float)) and isfinite(value)):
-                votes.setdefault(name, {})[row.annotator] = (
-                    int(value) if isinstance(value, bool) else value
-                )
+                vote = int(value) if isinstance(value, bool) else value
+                votes.setdefault(name, {})[row.annotator] = vote
     return votes
-
-
-def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
-    names = dict.fromkeys(name for of in labels for name in of)
-    return {name: f"{name}{HUMAN}" if name in metrics else name for name in names}
 
 
 def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -173,14 +163,6 @@ def _lacking(name: str, results: Sequence[Mapping[str, Any]]) -> int:
     return sum(name not in result["scores"] for result in results)
 
 
-def _as_text_if_lacking(
-    metric: dict[str, Any], results: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    if _lacking(metric["name"], results) <= MOST_LACKING * len(results):
-        return metric
-    return {name: fact for name, fact in metric.items() if name != "aggregator"} | {"type": "text"}
-
-
 def _tasks(examples: Sequence[Example]) -> list[_Task]:
     """A task a question; an answer again by the same system is one to a task of its own."""
     by_question: dict[str, list[_Task]] = {}
@@ -196,24 +178,18 @@ def _tasks(examples: Sequence[Example]) -> list[_Task]:
 
 
 def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[str, Any]:
-    example = task.example
-    turns = [
-        *((turn.role, turn.text) for turn in example.history),
-        ("user", example.question or ""),
-    ]
-    retrieved = any(result.contexts is not None for result in task.results.values())
+    example, results = task.example, task.results.values()
+    retrieved = any(result.contexts is not None for result in results)
     kind = "qa" if retrieved else "generation"
     turns_shown: Any = example.question or ""
-    if example.history and retrieved:
+    if example.history:
+        turns = [*((turn.role, turn.text) for turn in example.history), ("user", turns_shown)]
         # What it calls rag is a conversation shown without its contexts.
-        turns_shown = [{"speaker": role, "text": text} for role, text in turns]
-    elif example.history:
-        kind, turns_shown = "rag", [{"role": role, "content": text} for role, text in turns]
-    listed = dict.fromkeys(
-        documents[context.id, context.text]
-        for result in task.results.values()
-        for context in result.contexts or ()
-    )
+        role_name, text_name = ("speaker", "text") if retrieved else ("role", "content")
+        kind = kind if retrieved else "rag"
+        turns_shown = [{role_name: role, text_name: text} for role, text in turns]
+    contexts = (context for result in results for context in result.contexts or ())
+    listed = dict.fromkeys(documents[context.id, context.text] for context in contexts)
     return {
         **{name: value for name, value in example.slices.items() if name not in OWN},
         "task_id": task.id,
@@ -248,9 +224,12 @@ def _result(
         "scores": scores,
     }
     if example.contexts is not None:
-        result["contexts"] = [
-            _context(context, documents[context.id, context.text]) for context in example.contexts
-        ]
+        result["contexts"] = listed = []
+        for context in example.contexts:
+            document = documents[context.id, context.text]
+            score = {} if context.score is None else {"score": context.score}
+            own_id = {} if document == context.id else {"context_id": context.id}
+            listed.append({"document_id": document, **score, **own_id})
     if example.slices != task.example.slices:
         result["slices"] = dict(example.slices)
     return result
@@ -267,12 +246,6 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
                 again = f" ({count})" if count > 1 else ""
                 ids[context.id, context.text] = f"{context.id}{again}"
     return ids
-
-
-def _context(context: Context, document: str) -> dict[str, Any]:
-    shown: dict[str, Any] = {"document_id": document}
-    shown |= {} if context.score is None else {"score": context.score}
-    return shown | ({} if document == context.id else {"context_id": context.id})
 
 
 def _notes(

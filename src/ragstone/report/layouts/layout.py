@@ -41,9 +41,12 @@ class ReportData:
 
         And ``question_type``, null if an example has none.
         """
-        examples = self.run.examples(
-            ["id", "question_id", "system", "question", "answer", "reference"]
-        )
+        columns = ["id", "question_id", "system", "question", "answer", "reference", *PLACES]
+        examples = self.run.examples(columns)
+        types = []
+        for texts in examples.iter_rows(named=True):
+            places = {field: json.loads(texts[field]) for field in PLACES}
+            types.append(Example(texts["id"], texts["id"], "", **places).facet("question_type"))
         return examples.select(
             pl.col("id").alias("example_id"),
             "question_id",
@@ -51,7 +54,7 @@ class ReportData:
             "question",
             "answer",
             pl.col("reference").list.first(),
-            pl.Series("question_type", list(self._types()), pl.String),
+            pl.Series("question_type", types, pl.String),
         )
 
     @property
@@ -113,7 +116,7 @@ class ReportData:
     def coverage(self, metric: str) -> pl.Series:
         """The share of a composite's weight that is in each score; null if there is no score."""
         value = pl.when(pl.col("status") == "value").then(weight_coverage())
-        return self.scores(metric).select(value.alias("weight_coverage")).to_series()
+        return self.scores(metric).select(weight_coverage=value).to_series()
 
     @cached_property
     def _estimates(self) -> dict[tuple[str, str], Estimate]:
@@ -122,11 +125,6 @@ class ReportData:
             for estimate in self.run.estimate_list
             if estimate.group.keys() == {"system"}
         }
-
-    def _types(self) -> Iterator[str | None]:
-        for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
-            places = {field: json.loads(texts[field]) for field in PLACES}
-            yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
 
 
 def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
@@ -293,82 +291,70 @@ def shares(
         cluster: What the rows are clustered by, for the interval of the share.
         classes: All classes; those that were not given stay, with 0.
     """
-    frame = pl.DataFrame({"word": words, "status": status, "cluster": cluster})
+    frame = pl.DataFrame({"word": words, "cluster": cluster})
     valued = frame.filter(pl.col("word").is_not_null())
-    undefined, missing = (int((status == item).sum()) for item in ("undefined", "missing"))
+    absent = {outcome: int((status == outcome).sum()) for outcome in OUTCOMES}
     for word in classes:
-        count = int((valued["word"] == word).sum())
         rows = valued.select("cluster", value=(pl.col("word") == word).cast(pl.Float64))
         mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
-        interval = mean.interval
-        yield (
-            count,
-            None if mean.value is None else f"{100 * mean.value:.1f}",
-            {
-                "n": valued.height,
-                "low": None if interval is None else f"{100 * interval.low:.1f}",
-                "high": None if interval is None else f"{100 * interval.high:.1f}",
-                "undefined": undefined,
-                "missing": missing,
-            },
+        low, high = (
+            (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
         )
+        value, low_end, high_end = (
+            None if share is None else f"{100 * share:.1f}" for share in (mean.value, low, high)
+        )
+        counts = {"n": valued.height, "low": low_end, "high": high_end, **absent}
+        yield int((valued["word"] == word).sum()), value, counts
 
 
 def row_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
     """The rows, and the means by system."""
-    return ReportFile("rows.csv", (_rows(layout, data),)), ReportFile(
-        "by_system.csv", (_by_system(layout, data),)
-    )
+    rows, means = _rows(layout, data), _by_system(layout, data)
+    return ReportFile("rows.csv", (rows,)), ReportFile("by_system.csv", (means,))
 
 
 def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
-    columns = [*layout.columns, *layout.reasons, *layout.behind]
-    cells = pl.DataFrame({item.name: _cells(item, data) for item in columns})
+    cells = {}
+    for item in (*layout.columns, *layout.reasons, *layout.behind):
+        if item.shows == "reason":
+            cells[item.name] = data.reasons(item.metric)
+        else:
+            cells[item.name] = values(data.scores(item.metric), percent=False)
+    composites = [
+        name for name in layout.metrics
+        if isinstance(metric := read_metric(name), Composite) and metric.missing == "renormalise"
+    ]  # fmt: skip
     listed = [*layout.columns, *layout.behind]
-    coverage = [data.coverage(name) for name in layout.metrics if _renormalises(name)][:1]
     advice = pl.Series("advice", list(_advice(layout, data)), pl.String)
-    return cells.with_columns(
+    return pl.DataFrame(cells).with_columns(
         *([advice] if layout.limits else []),
         *data.table.select(
             "example_id", "question_id", "question", pl.col("method").alias("system")
         ),
         *(not_there(listed, data, outcome) for outcome in OUTCOMES),
-        *coverage,
+        *map(data.coverage, composites[:1]),
     )
-
-
-def _cells(column: ReportColumn, data: ReportData) -> pl.Series:
-    if column.shows == "reason":
-        return data.reasons(column.metric).alias(column.name)
-    return values(data.scores(column.metric), percent=False).alias(column.name)
 
 
 def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
     listed = [*layout.columns, *layout.behind]
     rows = []
     for system in data.methods:
-        means = {item: data.estimate(item.metric, system) for item in listed}
+        means = {item.name: data.estimate(item.metric, system) for item in listed}
         row: dict[str, Any] = {"system": system}
-        row |= {item.name: value_of(means[item], percent=False) for item in listed}
-        for item in listed:
-            row |= behind(item.name, means[item], percent=False)
+        row |= {name: value_of(mean, percent=False) for name, mean in means.items()}
+        for name, mean in means.items():
+            row |= behind(name, mean, percent=False)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _advice(layout: Layout, data: ReportData) -> Iterator[str | None]:
-    limits: list[tuple[Limit, pl.Series]] = [
-        (limit, data.scores(limit.metric)["value"]) for limit in layout.limits
-    ]
+    limits = [(limit, data.scores(limit.metric)["value"]) for limit in layout.limits]
     for at in range(data.table.height):
-        advice = [
-            f"{limit.name}: {limit.advice}"
+        reached = (
+            limit
             for limit, scores in limits
             if scores[at] is not None and limit.exceeded(scores[at])
-        ]
-        yield ". ".join(advice) or None
-
-
-def _renormalises(metric: str) -> bool:
-    built = read_metric(metric)
-    return isinstance(built, Composite) and built.missing == "renormalise"
+        )
+        yield ". ".join(f"{limit.name}: {limit.advice}" for limit in reached) or None

@@ -239,14 +239,14 @@ def _by_annotator(gaps: Sequence[Completeness]) -> Table:
         sums.setdefault(gap.annotator, [0, 0])
         sums[gap.annotator][0] += gap.given
         sums[gap.annotator][1] += gap.asked
-    most = max(asked for _, asked in sums.values())
+    most = max(total for _, total in sums.values())
     rows = [
         (
-            RowName(annotator_name(annotator)), Count(given, strong=True), Count(asked),
-            percent(given * 100 // asked / 100, 0),  # 100 % is nothing open
-            Bar((BarPart(given, GIVEN), BarPart(asked - given, OPEN)), most),
+            RowName(annotator_name(annotator)), Count(filled, strong=True), Count(total),
+            percent(filled * 100 // total / 100, 0),  # 100 % is nothing open
+            Bar((BarPart(filled, GIVEN), BarPart(total - filled, OPEN)), most),
         )
-        for annotator, (given, asked) in sums.items()
+        for annotator, (filled, total) in sums.items()
     ]  # fmt: skip
     return table((Heading("annotator", key=True), "given", "of", "complete", ""), rows)
 
@@ -306,8 +306,8 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
     units: dict[str, list[str]] = {}
     for item in sheet.asked:
         units.setdefault(item.label, []).append(item.unit)
-    asked = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
-    yield Note("labels", ", ".join(asked))
+    of_units = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
+    yield Note("labels", ", ".join(of_units))
     if out is not None:
         yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:

@@ -108,8 +108,8 @@ def gate_check_page(check: GateCheck, title: str = "") -> Page:
         section(_checked(check), title=strong("Promises")),
         section(_shares(check.shares), title=strong("Where the new answers go")),
     )
-    said = f"{word}: {' '.join(lines)}"
-    return Page("guard check", title, sections, said, record=check.to_dict)
+    text = f"{word}: {' '.join(lines)}"
+    return Page("guard check", title, sections, text, record=check.to_dict)
 
 
 def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[Note]:

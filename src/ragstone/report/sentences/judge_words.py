@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ragstone.annotation.queue.form import LABEL
@@ -35,14 +36,18 @@ Said = list[str | Phrase]
 def calibration_sentences(calibration: "Calibration") -> Said:
     """Return how far the judge's means hold and agree with people, and what to use instead."""
     whole = [estimate for estimate in calibration.estimates if not estimate.group]
-    known = [
-        estimate
-        for estimate in whole
-        if _ends(estimate) is not None and estimate.judge.value is not None
-    ]
+    known = [item for item in whole if _ends(item) and item.judge.value is not None]
     off = [estimate for estimate in known if _is_off(estimate)]
+    verdict: Said = []
+    if calibration.not_random and not calibration.assume_random:
+        why = ": they are not a random sample of what was judged, so nothing is corrected. "
+        verdict = [strong("Not by these labels"), why]
+    elif off:
+        verdict = [strong("Only after correction."), " "]
+    elif known:
+        verdict = [strong("Nothing speaks against its means so far."), " "]
     return [
-        *_verdict(calibration, known, off),
+        *verdict,
         *_agreement(calibration.checks),
         *_harder([bias for check in calibration.checks[:1] for bias in check.bias]),
         *_instead(off, known),
@@ -51,37 +56,27 @@ def calibration_sentences(calibration: "Calibration") -> Said:
 
 def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
     """On which label people agree best and least, by Krippendorff's alpha."""
-    known = [
-        column for column in columns if column.coefficients["krippendorff_alpha"].value is not None
-    ]
+    alphas = [(column.name, column.coefficients["krippendorff_alpha"]) for column in columns]
+    known = [(name, alpha.value, alpha.interval) for name, alpha in alphas
+             if alpha.value is not None]  # fmt: skip
     if not known:
         return []
-    ranked = sorted(known, key=_alpha, reverse=True)
-    best, least = ranked[0], ranked[-1]
+    written = []
+    for name, value, inside in sorted(known, key=lambda item: item[1], reverse=True):
+        between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
+        written.append((_spoken_name(name), f"{value:.2f}{between}".replace("-", "−")))
+    (best, best_alpha), (least, least_alpha) = written[0], written[-1]
+    several = len(written) > 1
+    items = counted(max(column.n_shared for column in columns), "item")
     sentence: Said = [
-        f"Two or more people labelled "
-        f"{counted(max(column.n_shared for column in columns), 'item')}. They agree ",
-        strong("best" if len(ranked) > 1 else f"by α {_with_ends(best)}"),
-        f" on {_spoken_name(best.name)}",
+        f"Two or more people labelled {items}. They agree ",
+        strong("best" if several else f"by α {best_alpha}"),
+        f" on {best}",
     ]
-    if len(ranked) > 1:
-        sentence += [
-            f" (α {_with_ends(best)}) and ",
-            strong("least"),
-            f" on {_spoken_name(least.name)}",
-        ]
-        sentence += [f" (α {_with_ends(least)})"]
+    if several:
+        sentence += [f" (α {best_alpha}) and ", strong("least"), f" on {least}"]
+        sentence += [f" (α {least_alpha})"]
     return [*sentence, ", where 0 is chance. What people are divided on, no judge can get right."]
-
-
-def _alpha(column: "ColumnAgreement") -> float:
-    return column.coefficients["krippendorff_alpha"].value or 0.0
-
-
-def _with_ends(column: "ColumnAgreement") -> str:
-    inside = column.coefficients["krippendorff_alpha"].interval
-    between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
-    return f"{_alpha(column):.2f}{between}".replace("-", "−")
 
 
 def _ends(estimate: "CorrectedEstimate") -> "Interval | None":
@@ -93,53 +88,33 @@ def _is_off(estimate: "CorrectedEstimate") -> bool:
     return inside is not None and value is not None and not inside.low <= value <= inside.high
 
 
-def _verdict(
-    calibration: "Calibration",
-    known: Sequence["CorrectedEstimate"],
-    off: Sequence["CorrectedEstimate"],
-) -> Iterator[str | Phrase]:
-    if calibration.not_random and not calibration.assume_random:
-        yield strong("Not by these labels")
-        yield ": they are not a random sample of what was judged, so nothing is corrected. "
-    elif off:
-        yield strong("Only after correction.")
-        yield " "
-    elif known:
-        yield strong("Nothing speaks against its means so far.")
-        yield " "
-
-
-def _agreement(checks: Sequence["JudgeCheck"]) -> Iterator[str | Phrase]:
+def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     if not checks:
-        return
+        return []
     check = next((check for check in checks if check.yes is not None), checks[0])
     if check.yes is not None and check.yes.sensitivity is not None:
-        yield from _yes_or_no(check, check.yes)
-        return
-    name = _spoken_name(check.column)
-    yield f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
-    if check.kappa.value is None:
-        yield f"nothing can be told of how far it agrees with people on {name}. "
-        return
+        return list(_yes_or_no(check, check.yes))
+    name, kappa = _spoken_name(check.column), check.kappa
+    on = f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
+    if kappa.value is None:
+        return [on, f"nothing can be told of how far it agrees with people on {name}. "]
     weighted = "weighted " if check.weighting == "quadratic" else ""
-    yield f"the judge agrees with people on {name} with a {weighted}κ of "
-    yield strong(f"{check.kappa.value:.2f}")
-    inside = check.kappa.interval
-    yield f" ({inside.low:.2f} – {inside.high:.2f})" if inside is not None else ""
-    yield ", where 0 is chance and 1 the same on all. "
+    inside = kappa.interval
+    between = f" ({inside.low:.2f} – {inside.high:.2f})" if inside is not None else ""
+    agrees = f"the judge agrees with people on {name} with a {weighted}κ of "
+    chance = ", where 0 is chance and 1 the same on all. "
+    return [on, agrees, strong(f"{kappa.value:.2f}"), between, chance]
 
 
 def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
     if len(yes.counts) == 2:
-        judge = yes.counts[0][1] + yes.counts[1][1]
-        people = sum(yes.counts[1])
+        judge, people = yes.counts[0][1] + yes.counts[1][1], sum(yes.counts[1])
         yield (
             f"Of {counted(check.n, 'label')} of {_spoken_name(check.column)} the judge says "
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
-        yield "Of what people call yes it finds "
-        yield strong(percent(yes.sensitivity.value, 0))
+        yield from ("Of what people call yes it finds ", strong(percent(yes.sensitivity.value, 0)))
         yield _between(yes.sensitivity)
         if yes.precision is not None and yes.precision.value is not None:
             yield f"; of what it calls yes people agree on {percent(yes.precision.value, 0)}"
@@ -155,21 +130,16 @@ def _between(share: "ShareEstimate") -> str:
 
 def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
     listed = [
-        bias
-        for bias in biases
+        (bias.of, bias.of.interval) for bias in biases
         if bias.by == "system" and bias.of.interval is not None
         and not bias.of.interval.low <= 0 <= bias.of.interval.high
     ]  # fmt: skip
     if listed:
-        most = max(listed, key=lambda pair: abs(pair.of.value))
-        way = "above" if most.of.value > 0 else "below"
-        inside = most.of.interval
-        size = sorted((abs(inside.low), abs(inside.high))) if inside is not None else None
-        between = "" if size is None else f" ({ends(*size)})"
-        yield (
-            f"It lies furthest {way} people on {most.of.group}, by {number(abs(most.of.value))}"
-            f"{between}. "
-        )
+        most, inside = max(listed, key=lambda item: abs(item[0].value))
+        way = "above" if most.value > 0 else "below"
+        between = ends(*sorted((abs(inside.low), abs(inside.high))))
+        size = f"{number(abs(most.value))} ({between})"
+        yield f"It lies furthest {way} people on {most.group}, by {size}. "
 
 
 def _instead(
@@ -179,14 +149,12 @@ def _instead(
     inside = None if item is None else _ends(item)
     if item is None or inside is None or item.judge.value is None or item.corrected.value is None:
         return
+    name, judge = _spoken_name(item.metric), number(item.judge.value)
     corrected = f"{number(item.corrected.value)} ({ends(inside.low, inside.high)})"
     if off:
-        yield "Use the "
-        yield strong("corrected")
-        yield f" means: {_spoken_name(item.metric)} {corrected}, not {number(item.judge.value)}."
+        yield from ("Use the ", strong("corrected"), f" means: {name} {corrected}, not {judge}.")
     else:
-        yield f"{_capital(_spoken_name(item.metric))} is {number(item.judge.value)} by the judge, "
-        yield f"{corrected} corrected."
+        yield f"{_capital(name)} is {judge} by the judge, {corrected} corrected."
 
 
 def _spoken_name(metric: str) -> str:
@@ -231,67 +199,59 @@ def not_paired(ones: Sequence["Comparison"]) -> str:
     return f"Not compared: {' and '.join(parts)}." if parts else ""
 
 
-def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Phrase]:
-    if any(pair.verdict == "same" for pair in ones):
-        yield f"On {_all(ones)} {a} and {b} were judged on "
-        yield strong("the same inputs")
-        yield ", so there is no difference to test."
-    else:
-        yield f"{a} and {b} have no question on which both have a score, so nothing is compared."
+def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Said:
+    if all(pair.verdict != "same" for pair in ones):
+        return [f"{a} and {b} have no question on which both have a score, so nothing is compared."]
+    on = f"On {_all(ones)} {a} and {b} were judged on "
+    return [on, strong("the same inputs"), ", so there is no difference to test."]
 
 
-def _undecided(
-    tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str
-) -> Iterator[str | Phrase]:
-    questions = counted(_questions(tested), "shared question")
+def _undecided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str) -> Said:
+    questions = max(pair.n_pairs + pair.n_undefined + pair.n_missing for pair in tested)
+    on = f"On {counted(questions, 'shared question')} {a} and {b} "
     equal = verdicts["equivalent"]
     if equal == len(tested):
-        yield f"On {questions} {a} and {b} are "
-        yield strong("equivalent")
-        yield f": on {_all(tested)} the difference is shown to be within {_margin(tested)}."
-        return
-    yield f"On {questions} {a} and {b} "
-    yield strong("cannot be told apart")
-    yield f": no difference is found on {_all(tested).replace('all', 'any of', 1)}"
+        within = f": on {_all(tested)} the difference is shown to be within {_margin(tested)}."
+        return [f"{on}are ", strong("equivalent"), within]
+    none = f": no difference is found on {_all(tested).replace('all', 'any of', 1)}"
     are = "is" if equal == 1 else "are"
-    yield f", {equal:,} {are} shown to be within {_margin(tested)}." if equal else "."
+    rest = f", {equal:,} {are} shown to be within {_margin(tested)}." if equal else "."
+    return [on, strong("cannot be told apart"), none, rest]
 
 
-def _settled(pair: "Comparison") -> Iterator[str | Phrase]:
+def _settled(pair: "Comparison") -> Said:
     if pair.difference is None or pair.verdict == "equivalent":
-        return
-    ends = ""
-    if pair.low is not None and pair.high is not None:
-        ends = f" ({_with_sign(pair.low)} to {_with_sign(pair.high)}, n {pair.n_pairs:,})"
-    yield f" {_capital(_spoken_name(pair.metric))} differs by {_with_sign(pair.difference)}{ends}"
+        return []
+    differs = f" {_capital(_spoken_name(pair.metric))} differs by {_difference(pair)}"
     if pair.n_needed is None:
-        yield "."
-    else:
-        yield "; what would settle it: "
-        yield strong(f"{pair.n_needed:,} {NEEDED[pair.needed_for][0]}")
-        yield "."
+        return [differs, "."]
+    needed = strong(f"{pair.n_needed:,} {NEEDED[pair.needed_for][0]}")
+    return [differs, "; what would settle it: ", needed, "."]
 
 
-def _decided(
-    tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str
-) -> Iterator[str | Phrase]:
+def _difference(pair: "Comparison") -> str:
+    text = _with_sign(pair.difference)
+    if pair.low is None or pair.high is None:
+        return text
+    return f"{text} ({_with_sign(pair.low)} to {_with_sign(pair.high)}, n {pair.n_pairs:,})"
+
+
+def _decided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str) -> Said:
     better = [pair for pair in tested if pair.verdict == "better"]
     worse = [pair for pair in tested if pair.verdict == "worse"]
     of = counted(len(tested), "metric")
+    parts: Said = []
     if better:
-        yield f"{a} is "
-        yield strong("better")
-        yield f" than {b} on {verdicts['better']:,} of {of}: {_named(better)}"
+        on = f" than {b} on {verdicts['better']:,} of {of}: {_named(better)}"
+        parts += [f"{a} is ", strong("better"), on]
     if worse:
-        yield "; it is " if better else f"{a} is "
-        yield strong("worse")
         on = (
             f" on {verdicts['worse']:,}"
             if better
             else f" than {b} on {verdicts['worse']:,} of {of}"
         )
-        yield f"{on}: {_named(worse)}"
-    yield "."
+        parts += ["; it is " if better else f"{a} is ", strong("worse"), f"{on}: {_named(worse)}"]
+    return [*parts, "."]
 
 
 def _rest(tested: Sequence["Comparison"], verdicts: Counter[str]) -> Iterator[str | Phrase]:
@@ -309,10 +269,8 @@ def _with_sign(value: float | None) -> str:
 
 def _named(ones: Sequence["Comparison"]) -> str:
     first, *others = ones
-    text = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
-    if first.low is not None and first.high is not None:
-        text += f" ({_with_sign(first.low)} to {_with_sign(first.high)}, n {first.n_pairs:,})"
     names = _some([_spoken_name(other.metric) for other in others])
+    text = f"{_spoken_name(first.metric)} {_difference(first)}"
     return ", ".join([text, *names[:-1]]) + (f" and {names[-1]}" if names else "")
 
 
@@ -325,10 +283,6 @@ def _system(name: str) -> str:
     """A system on one line; a long name without its middle, for the end is what differs."""
     name = " ".join(name.split())
     return name if len(name) <= LONGEST else f"{name[:20]}…{name[-24:]}"
-
-
-def _questions(ones: Sequence["Comparison"]) -> int:
-    return max(pair.n_pairs + pair.n_undefined + pair.n_missing for pair in ones)
 
 
 def _margin(ones: Sequence["Comparison"]) -> str:
@@ -365,12 +319,9 @@ EVENTS: Mapping[str, str] = {
 
 def queue_sentence(work: "QueueWork") -> Said:
     """Return how far a queue is, by whom, and how long the rest takes."""
-    noun = item_noun(work.form)
-    every = counted(work.items, noun)
+    every = counted(work.items, item_noun(work.form))
     busy = [person.name for person in work.people if person.saved]
-    able = [
-        person.name for person in work.people if person.role == "annotator" and not person.revoked
-    ]
+    able = [item.name for item in work.people if item.role == "annotator" and not item.revoked]
     several = work.wanted > work.items
     if not busy and not able:
         return [strong("Nobody has a link yet"), f": {every} wait."]
@@ -379,13 +330,9 @@ def queue_sentence(work: "QueueWork") -> Said:
     if work.finished == work.items:
         as_wanted = ", each by as many people as wanted" if several else ""
         return [strong(f"All {every} are labelled"), " by ", *_listed(busy), f"{as_wanted}."]
-    sentence: Said = [
-        *_listed(busy),
-        f" {'has' if len(busy) == 1 else 'have'} labelled ",
-        strong(f"{work.labelled:,} of {every}"),
-    ]
-    if several:
-        sentence += [f", {work.finished:,} of them as often as wanted"]
+    has = "has" if len(busy) == 1 else "have"
+    sentence = [*_listed(busy), f" {has} labelled ", strong(f"{work.labelled:,} of {every}")]
+    sentence += [f", {work.finished:,} of them as often as wanted"] if several else []
     if work.hours is not None:
         sentence += [f"; at this pace the rest takes {_time(work.hours)}"]
     return [*sentence, "."]
@@ -461,15 +408,10 @@ def order_in_words(form: "QueueForm") -> str:
 def _listed(names: Sequence[str]) -> Said:
     """Names as in a sentence, each apart, for they may be written in any direction."""
     listed = list(names) if len(names) <= NAMED else list(names[: NAMED - 1])
-    parts: list[str | Phrase] = [Phrase(pair, "name") for pair in listed]
-    if len(names) > len(listed):
-        parts.append(f"{len(names) - len(listed)} others")
-    phrases: Said = []
-    for index, part in enumerate(parts):
-        if index:
-            phrases.append(" and " if index == len(parts) - 1 else ", ")
-        phrases.append(part)
-    return phrases
+    parts: Said = [Phrase(name, "name") for name in listed]
+    parts += [f"{len(names) - len(listed)} others"] if len(names) > len(listed) else []
+    joints = [", "] * (len(parts) - 2) + [" and "] * (len(parts) > 1)
+    return [word for pair in zip_longest(parts, joints) for word in pair if word is not None]
 
 
 def _time(hours: float) -> str:

@@ -116,8 +116,12 @@ NAMED = 4
 def summary_sentences(summary: "Summary") -> list[str]:
     """Return what was measured, which system is better, and what fails most and is missing."""
     better = [*_better(summary), *_unanswered(summary)]
-    fails = [*_faults(summary), *_missing(summary)]
-    return [" ".join(item) for item in (_measured(summary), better, fails) if item]
+    fails = [_faults(summary)]
+    if summary.missing:
+        are = "is" if summary.missing == 1 else "are"
+        fails.append(f"{summary.missing:,} of {summary.possible:,} scores {are} missing.")
+    paragraphs = (_measured(summary), better, fails)
+    return [text for item in paragraphs if (text := " ".join(filter(None, item)))]
 
 
 def _measured(summary: "Summary") -> list[str]:
@@ -125,25 +129,29 @@ def _measured(summary: "Summary") -> list[str]:
     n = summary.answered or summary.examples
     answers = counted(n, "answer" if summary.answered else "ranking")
     metrics = counted(summary.metrics, "metric")
-    null = counted(summary.null, "answer")
-    owed = [f"{null} {'is' if summary.null == 1 else 'are'} missing."] if summary.null else []
+    null = f"{counted(summary.null, 'answer')} {'is' if summary.null == 1 else 'are'} missing."
+    owed = [null] if summary.null else []
+    itself = list(summary.themselves)
     if len(summary.systems) < 2:
-        note = ["The answers are the references, so metrics that compare the two tell nothing."]
-        sentences = [f"{answers} to {questions}, {metrics}.", *owed]
-        return [*sentences, *(note if summary.themselves else [])]
-    sentences = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}.", *owed]
-    if note := list(summary.themselves):
-        single = len(note) == 1
+        tell = "The answers are the references, so metrics that compare the two tell nothing."
+        return [f"{answers} to {questions}, {metrics}.", *owed, *([tell] if itself else [])]
+    systems = len(summary.systems)
+    sentences = [f"{answers} by {systems} systems to {questions}, {metrics}.", *owed]
+    if itself:
+        answer, out = ("answers", "it") if len(itself) == 1 else ("answer", "them")
         sentences.append(
-            f"{_named(note)} {'answers' if single else 'answer'} with the references, so metrics "
-            f"that compare the two leave {'it' if single else 'them'} out."
+            f"{_named(itself)} {answer} with the references, so metrics that compare the two "
+            f"leave {out} out."
         )
     return sentences
 
 
 def _better(summary: "Summary") -> list[str]:
+    apart = _of_pairs(summary.apart, "share no question")
     if not summary.tested:
-        return list(_untested(summary))
+        if summary.same:
+            return ["On every metric that compares them, the systems have the same inputs."]
+        return [f"{apart[0]}, so they are not compared."] if apart else []
     if summary.pair:
         return [_between(summary.pair)]
     metrics = _any_of(summary.tested)
@@ -159,9 +167,14 @@ def _better(summary: "Summary") -> list[str]:
         if not summary.leads:
             parts.insert(0, f"no system is better than all others on {metrics}")
         parts += _of_pairs(summary.alike, "cannot be told apart on any metric")
-    parts += _of_pairs(summary.apart, "share no question")
-    text = "; ".join(parts)
+    text = "; ".join([*parts, *apart])
     return [f"{text if summary.leads else text[0].upper() + text[1:]}."]
+
+
+def _of_pairs(pairs: Sequence[tuple[str, str]], what: str) -> list[str]:
+    if len(pairs) > 1:
+        return [f"{len(pairs):,} pairs {what}"]
+    return [f"{_named(pair)} {what}" for pair in pairs]
 
 
 def _unanswered(summary: "Summary") -> Iterator[str]:
@@ -178,9 +191,8 @@ def _of_each(summary: "Summary") -> Iterator[str]:
         (summary.unanswered if len(summary.systems) > 2 else {}, "not answered by {}", _named),
     ):
         most = sorted(counts.items(), key=lambda item: -item[1])
-        parts = [(n, how.format(_named([name]))) for name, n in most]
-        if parts:
-            (first, what), *others = parts
+        if most:
+            (first, what), *others = [(n, how.format(_named([name]))) for name, n in most]
             text = f"{first:,}{of} {'was' if first == 1 else 'were'} {what}"
             yield joined([text, *(f"{n:,} {what}" for n, what in others)])
             of = ""
@@ -199,20 +211,6 @@ def _of_many(summary: "Summary") -> Iterator[str]:
     yield f"each system left at most {left:,} unanswered"
 
 
-def _untested(summary: "Summary") -> Iterator[str]:
-    if summary.same:
-        yield "On every metric that compares them, the systems have the same inputs."
-    elif summary.apart:
-        yield f"{next(_of_pairs(summary.apart, 'share no question'))}, so they are not compared."
-
-
-def _of_pairs(pairs: Sequence[tuple[str, str]], what: str) -> Iterator[str]:
-    if len(pairs) > 1:
-        yield f"{len(pairs):,} pairs {what}"
-    elif pairs:
-        yield f"{_named(pairs[0])} {what}"
-
-
 def _lead(lead: "Lead", systems: int) -> str:
     are = "is" if len(lead.systems) == 1 else "are each"
     whom = _named(lead.over)
@@ -228,22 +226,18 @@ def _between(ones: Sequence["Comparison"]) -> str:
     if won["better"]:
         parts.append(f"{a} is better than {b} on {_of(won['better'], len(ones))}")
     if won["worse"]:
-        parts.append(
-            f"worse on {_of(won['worse'], len(ones))}" if parts
-            else f"{b} is better than {a} on {_of(won['worse'], len(ones))}"
-        )  # fmt: skip
+        on = _of(won["worse"], len(ones))
+        parts.append(f"worse on {on}" if parts else f"{b} is better than {a} on {on}")
     if won["equivalent"]:
         same = f"equivalent on {_metrics([item.metric for item in won['equivalent']])}"
         parts.append(same if parts else f"{a} and {b} are {same}")
     if not parts:
         pairs = counted(max(pair.n_pairs for pair in ones), "question")
-        return (
-            f"With {pairs}, {a} and {b} cannot be told apart on "
-            f"{_any_of([pair.metric for pair in ones])}."
-        )
+        metrics = _any_of([pair.metric for pair in ones])
+        return f"With {pairs}, {a} and {b} cannot be told apart on {metrics}."
     if won["cannot_tell"]:
         parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
-    return f"{', '.join(parts[:-1])} and {parts[-1]}." if len(parts) > 1 else f"{parts[0]}."
+    return f"{_joined(parts)}."
 
 
 VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
@@ -264,19 +258,12 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
     return f"{len(ones):,} of {counted(metrics, 'metric')} ({listed}{more})"
 
 
-def _faults(summary: "Summary") -> Iterator[str]:
-    faults = summary.faults
-    if faults is None:
-        if judges := judges_checked(summary.checked):
-            yield f"Judged by {judges}."
-        return
-    yield faults_sentence(faults, summary.checked_faults, others=bool(summary.themselves))
-
-
-def _missing(summary: "Summary") -> Iterator[str]:
-    if summary.missing:
-        are = "is" if summary.missing == 1 else "are"
-        yield f"{summary.missing:,} of {summary.possible:,} scores {are} missing."
+def _faults(summary: "Summary") -> str:
+    if summary.faults is None:
+        judges = judges_checked(summary.checked)
+        return f"Judged by {judges}." if judges else ""
+    others = bool(summary.themselves)
+    return faults_sentence(summary.faults, summary.checked_faults, others=others)
 
 
 def _metrics(metrics: Sequence[str]) -> str:
