@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
+from operator import itemgetter
 from pathlib import Path
 
 from ragstone.analysis import compare, failures
@@ -21,7 +22,6 @@ from .number_format import ARROWS, Groups, percent, scale_for, short_name
 from .page import (
     Bar,
     Bars,
-    Block,
     Chart,
     Forest,
     Group,
@@ -31,7 +31,6 @@ from .page import (
     Row,
     RowName,
     Scale,
-    Section,
     Series,
     Table,
     Waterfall,
@@ -95,14 +94,11 @@ def as_png(svg: str) -> bytes:
 def _style(inside: str) -> str:
     light, dark = _colours()
     attributes = set(re.findall(r'class="([^"]*)"', inside))
-    known = {name for looks in attributes for name in looks.split()} | {
-        "ragstone",
-        "paper",
-        "title",
-    }
+    known = {name for looks in attributes for name in looks.split()}
+    known |= {"ragstone", "paper", "title"}
     rules = [
         (selector.strip(), body.strip())
-        for selectors, _, body in (rule.partition("{") for rule in _rules().split("}"))
+        for selectors, _, body in (rule.partition("{") for rule in RULES.split("}"))
         for selector in selectors.split(",")
         if body and _classes(selector) <= known and "max-width" not in body
     ]
@@ -113,13 +109,11 @@ def _style(inside: str) -> str:
     return f"{family}{plain}@media(prefers-color-scheme:dark){{{night}}}"
 
 
-@cache
-def _rules() -> str:
-    return (
-        without_comments(CHART_STYLE)
-        + ".ragstone .paper { fill: var(--paper); }"
-        + ".ragstone .title { fill: var(--ink); font-size: 14px; font-weight: 600; }"
-    )
+RULES = (
+    without_comments(CHART_STYLE)
+    + ".ragstone .paper { fill: var(--paper); }"
+    + ".ragstone .title { fill: var(--ink); font-size: 14px; font-weight: 600; }"
+)
 
 
 @cache
@@ -138,7 +132,7 @@ def _classes(selector: str) -> set[str]:
 
 
 def _filled(body: str, colours: dict[str, str]) -> str:
-    filled = re.sub(r"var\(--([\w-]+)\)", lambda estimate: colours[estimate[1]], body)
+    filled = re.sub(r"var\(--([\w-]+)\)", lambda match: colours[match[1]], body)
     pairs = (item.partition(":") for item in filled.split(";"))
     return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)
 
@@ -210,95 +204,76 @@ def write_charts(
 def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
     """Every figure of a page with what tells it from the others: charts, and drawn columns."""
     for part in page.sections:
+        strong = [phrase.text for phrase in parts(part.title) if phrase.strong]
+        about = single_line(" against ".join(strong) or plain(part.title))
         for block in part.blocks:
-            yield from _of_block(block, _about(part))
-
-
-def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
-    """Each metric over the runs beside this one that have the same data, the oldest first."""
-    beside = [
-        item for item in runs_in(run.path.parent)
-        if item.form and item.form.finished and item.form.data.source == run.form.data.source
-    ]  # fmt: skip
-    beside.sort(
-        key=lambda estimate: (estimate.form.created if estimate.form else "", estimate.changed)
-    )
-    by_metric: dict[str, list[tuple[str, Estimate]]] = {}
-    for each in beside[-MOST_RUNS:] if run.form.data.source else ():
-        for estimate in Run(each.path).estimate_list:
-            if not estimate.group and estimate.value is not None:
-                by_metric.setdefault(estimate.metric, []).append((each.path.name, estimate))
-    for metric, ones in by_metric.items():
-        if len(ones) > 1:
-            level = f"{percent(ones[0][1].level)} intervals"
-            rows = tuple(
-                (
-                    _cut(name),
-                    IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric)),
-                )
-                for name, estimate in ones
-            )
-            title = f"{short_name(metric)} {ARROWS[ones[0][1].better]} of all answers, {level}"
-            yield metric, Forest(rows, f"{title}, the oldest run first")
-
-
-def _about(part: Section) -> str:
-    strong = [phrase.text for phrase in parts(part.title) if phrase.strong]
-    return single_line(" against ".join(strong) or plain(part.title))
-
-
-def _of_block(block: Block, about: str) -> Iterator[tuple[str, Chart]]:
-    match block:
-        case Reliability() | Waterfall() | Series() | Forest() | Bars():
-            yield about or block.title, block
-        case Table():
-            for group in block.groups:
-                yield from _of_group(block, group, about)
+            match block:
+                case Reliability() | Waterfall() | Series() | Forest() | Bars():
+                    yield about or block.title, block
+                case Table():
+                    for group in block.groups:
+                        yield from _of_group(block, group, about)
 
 
 def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Chart]]:
     for at, column in enumerate(table.columns):
-        cells = [row.cells[at] for row in group.rows]
+        cells = [(row, row.cells[at]) for row in group.rows]
         stacked = tuple(
-            (_drawn_name(row), cell)
-            for row, cell in zip(group.rows, cells, strict=True)
-            if isinstance(cell, Bar) and cell.whole
+            (_drawn_name(row), cell) for row, cell in cells if isinstance(cell, Bar) and cell.whole
         )
         if stacked:
             title = about or group.title
             yield title, Bars(stacked, title)
-        if column.peer or not any(isinstance(cell, IntervalCell) for cell in cells):
+        intervals = [(row, cell) for row, cell in cells if isinstance(cell, IntervalCell)]
+        if column.peer:
             continue
         level = "" if column.level is None else f", {percent(column.level)} intervals"
-        for name, rows in _together(group.rows, at).items():
-            drawn = tuple((_drawn_name(row), _cell(row, at)) for row in rows)
+        by_first = len({tuple(row.names[1:]) for row in group.rows}) > 1
+        for name, rows in _together(intervals, by_first=by_first).items():
+            drawn = tuple((_drawn_name(row), cell) for row, cell in rows)
             title = ", ".join(filter(None, [about, name or group.title]))
-            arrow = _arrow(rows) if name else ""
+            first = next((cell for cell in rows[0][0].cells if isinstance(cell, RowName)), None)
+            arrow = f" {ARROWS[first.better]}" if name and first and first.better else ""
             yield title, Forest(drawn, f"{title}{arrow}{level}")
 
 
-def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
-    drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
-    by_first = len({tuple(row.names[1:]) for row in rows}) > 1
-    by_scale: dict[tuple[str, Scale | None], list[Row]] = {}
-    for row in drawn:
-        by_scale.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
+Intervals = Sequence[tuple[Row, IntervalCell]]
+
+
+def _together(intervals: Intervals, *, by_first: bool) -> Mapping[str, Intervals]:
+    drawn = [(row, cell) for row, cell in intervals if cell.scale and cell.scale.drawable]
+    by_scale: dict[tuple[str, Scale | None], list[tuple[Row, IntervalCell]]] = {}
+    for row, cell in drawn:
+        name = row.names[0] if by_first else ""
+        by_scale.setdefault((name, cell.scale), []).append((row, cell))
     return {
-        name if name else "" if not index else f"scale {index + 1}": ones
-        for index, ((name, _), ones) in enumerate(by_scale.items())
+        name if name else "" if not index else f"scale {index + 1}": rows
+        for index, ((name, _), rows) in enumerate(by_scale.items())
     }
 
 
-def _scale(row: Row, at: int) -> Scale | None:
-    cell = row.cells[at]
-    if isinstance(cell, IntervalCell) and cell.scale is not None and cell.scale.drawable:
-        return cell.scale
-    return None
-
-
-def _cell(row: Row, at: int) -> IntervalCell:
-    cell = row.cells[at]
-    return cell if isinstance(cell, IntervalCell) else IntervalCell(None, None, None)
+def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
+    """Each metric over the runs beside this one that have the same data, the oldest first."""
+    source = run.form.data.source
+    beside = [
+        (item.form.created, item.changed, item.path) for item in runs_in(run.path.parent)
+        if item.form and item.form.finished and item.form.data.source == source
+    ]  # fmt: skip
+    by_metric: dict[str, list[tuple[str, Estimate]]] = {}
+    for _, _, path in sorted(beside, key=itemgetter(0, 1))[-MOST_RUNS:] if source else ():
+        for estimate in Run(path).estimate_list:
+            if not estimate.group and estimate.value is not None:
+                by_metric.setdefault(estimate.metric, []).append((path.name, estimate))
+    for metric, estimates in by_metric.items():
+        if len(estimates) > 1:
+            first, scale = estimates[0][1], scale_for(metric)
+            rows = tuple(
+                (_cut(name), IntervalCell(item.value, item.low, item.high, scale))
+                for name, item in estimates
+            )
+            title = f"{short_name(metric)} {ARROWS[first.better]} of all answers"
+            level = f"{percent(first.level)} intervals, the oldest run first"
+            yield metric, Forest(rows, f"{title}, {level}")
 
 
 def _drawn_name(row: Row) -> str:
@@ -309,16 +284,8 @@ def _drawn_name(row: Row) -> str:
 
 def _cut(name: str) -> str:
     name = single_line(name)
-    return (
-        name
-        if len(name) <= NAME_HEAD + NAME_TAIL + 4
-        else f"{name[:NAME_HEAD]}…{name[-NAME_TAIL:]}"
-    )
-
-
-def _arrow(rows: Sequence[Row]) -> str:
-    first = next((cell for cell in rows[0].cells if isinstance(cell, RowName)), None)
-    return f" {ARROWS[first.better]}" if first is not None and first.better else ""
+    short = len(name) <= NAME_HEAD + NAME_TAIL + 4
+    return name if short else f"{name[:NAME_HEAD]}…{name[-NAME_TAIL:]}"
 
 
 def _file(title: str, used: set[str]) -> str:

@@ -17,10 +17,9 @@ from ragstone.guard import Assessment, Improvement
 from ragstone.guard.confidence_gate.confidence_gate import GateCalibration, GateCheck
 from ragstone.run import Run
 
+from .number_format import counted
 from .page import (
     Block,
-    Cell,
-    Group,
     IntervalCell,
     Page,
     Paragraphs,
@@ -57,46 +56,40 @@ def brief(page: Page, rows: int = MOST_ROWS) -> Page:
     many tables, those that decide nothing go first. Many intervals are told and not drawn.
     """
     tables = page.tables
-    listed = _shown(tables, rows)
-    rooms = _rooms(
-        [len(item.rows) if any(item is table for table in listed) else 0 for item in tables], rows
-    )
+    listed = _listed(tables, rows)
+    rooms = _rooms([len(item.rows) if id(item) in listed else 0 for item in tables], rows)
     sizes = dict(zip(map(id, tables), rooms, strict=True))
-    drawn = sum(rooms[at] * _intervals(table) for at, table in enumerate(tables)) <= MOST_DRAWN
-    sections, left_out = list[Section](), 0
+    drawn = (
+        sum(
+            room * sum(map(table.draws, range(len(table.columns))))
+            for room, table in zip(rooms, tables, strict=True)
+        )
+        <= MOST_DRAWN
+    )
+    sections, left_out, last = list[Section](), 0, 0
     for item in page.sections:
         own_tables = [block for block in item.blocks if isinstance(block, Table)]
-        without = [table for table in own_tables if table.rows and not sizes[id(table)]]
+        without = [id(table) for table in own_tables if table.rows and not sizes[id(table)]]
         left_out += len(without)
-        columns = [block for block in item.blocks if not any(block is table for table in without)]
         if not without or len(without) < len(own_tables):
-            blocks = (part for block in columns for part in _cut(block, sizes, drawn=drawn))
+            blocks = (part for block in item.blocks if id(block) not in without
+                      for part in _cut(block, sizes, drawn=drawn))  # fmt: skip
             sections.append(replace(item, blocks=tuple(blocks)))
+            last = len(sections) if own_tables else last
     if left_out:
-        tables_left = "table" if left_out == 1 else "tables"
-        more = section(Paragraphs((quiet(f"and {left_out:,} more {tables_left}"),)))
-        at = max((at for at, part in enumerate(sections) if _has_table(part)), default=-1)
-        sections.insert(at + 1, more)
+        more = f"and {counted(left_out, 'more table')}"
+        sections.insert(last, section(Paragraphs((quiet(more),))))
     return replace(page, sections=tuple(sections))
 
 
-def _has_table(part: Section) -> bool:
-    return any(isinstance(block, Table) for block in part.blocks)
-
-
-def _shown(tables: Sequence[Table], rows: int) -> list[Table]:
-    decide_first = sorted(tables, key=lambda item: min(map(_rank, item.rows), default=0))
-    listed = list[Table]()
-    for item in decide_first:
+def _listed(tables: Sequence[Table], rows: int) -> set[int]:
+    listed = set[int]()
+    for item in sorted(tables, key=lambda item: min(map(_rank, item.rows), default=0)):
         least = min(LEAST_ROWS, len(item.rows))
         if least <= rows or not listed:
-            listed.append(item)
+            listed.add(id(item))
             rows -= least
     return listed
-
-
-def _intervals(table: Table) -> int:
-    return sum(table.draws(at) for at in range(len(table.columns)))
 
 
 def _rooms(sizes: list[int], rows: int) -> list[int]:
@@ -117,33 +110,25 @@ def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Blo
     if not isinstance(block, Table):
         yield block
         return
-    columns = sizes[id(block)]
-    ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
-    chosen = {id(block.rows[at]) for at in ranked[:columns]}
-    with_detail = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
-    groups = [
-        Group(
-            tuple(
-                replace(
-                    row,
-                    detail=row.detail if id(row) in with_detail else (),
-                    cells=row.cells if drawn else tuple(map(_told, row.cells)),
-                )
-                for row in group.rows
-                if id(row) in chosen
-            ),
-            group.title,
+    rows, most = block.rows, sizes[id(block)]
+    chosen = {id(row) for row in sorted(rows, key=_rank)[:most]}
+    with_detail = {id(row) for row in [row for row in rows if row.detail][:MOST_DETAILS]}
+
+    def short(row: Row) -> Row:
+        detail = row.detail if id(row) in with_detail else ()
+        cells = tuple(
+            replace(cell, scale=None) if isinstance(cell, IntervalCell) and not drawn else cell
+            for cell in row.cells
         )
+        return replace(row, detail=detail, cells=cells)
+
+    groups = (
+        replace(group, rows=tuple(short(row) for row in group.rows if id(row) in chosen))
         for group in block.groups
-    ]
+    )
     yield replace(block, groups=tuple(group for group in groups if group.rows))
-    if left := len(block.rows) - columns:
-        rows = "row" if left == 1 else "rows"
-        yield Paragraphs((quiet(f"and {left:,} more {rows}"),))
-
-
-def _told(cell: Cell) -> Cell:
-    return replace(cell, scale=None) if isinstance(cell, IntervalCell) else cell
+    if left := len(rows) - most:
+        yield Paragraphs((quiet(f"and {counted(left, 'more row')}"),))
 
 
 def _rank(row: Row) -> int:

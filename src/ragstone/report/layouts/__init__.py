@@ -63,10 +63,9 @@ def reports_of(run: Run) -> list[str]:
     metrics = {*run.form.metrics}
     reports = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
     return [
-        name
-        for name, ones in reports.items()
-        if ones <= metrics or (name in suites and ones & metrics)
-    ]
+        name for name, needed in reports.items()
+        if needed <= metrics or (name in suites and needed & metrics)
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +87,8 @@ def limits_reached(run: Run, suite: str) -> list[LimitReached]:
             scores = data.table.select("method").with_columns(data.scores(limit.metric)["value"])
             for system in data.methods:
                 values = scores.filter(pl.col("method") == system)["value"].drop_nulls()
-                reached.append(
-                    LimitReached(limit, system, sum(map(limit.exceeded, values)), len(values))
-                )
+                beyond = sum(map(limit.exceeded, values))
+                reached.append(LimitReached(limit, system, beyond, len(values)))
     return reached
 
 
@@ -156,15 +154,14 @@ def write_report(report: Report, out: Path) -> list[Path]:
     Raises:
         InputError: The name has another ending.
     """
-    ending = Path(report.files[0].name).suffix
+    first = report.files[0]
+    ending = Path(first.name).suffix
     check_target(out, ending)
-    if out.suffix == ending and not out.is_dir():
-        written = {out: report.files[0]}
-    else:
-        written = {out / file.name: file for file in report.files}
-    for path, file in written.items():
+    alone = out.suffix == ending and not out.is_dir()
+    files = {out: first} if alone else {out / file.name: file for file in report.files}
+    for path, file in files.items():
         write_result(path, file.content, private=True)
-    return list(written)
+    return list(files)
 
 
 def check_target(out: Path, ending: str = ".csv") -> None:
@@ -189,18 +186,14 @@ def as_asked(layout: Layout, run: Run) -> Layout:
     forms = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
     suite = suite_named(forms[0] if forms else layout.suite)
     renamed = dict(zip(SUITES[layout.suite].names, suite.names, strict=True))
-
-    def as_given(columns: tuple[ReportColumn, ...]) -> tuple[ReportColumn, ...]:
-        names = {column: renamed.get(column.metric, column.metric) for column in columns}
-        return tuple(replace(item, metric=str(read_metric(text))) for item, text in names.items())
-
-    return replace(
-        layout,
-        columns=as_given(layout.columns),
-        reasons=as_given(layout.reasons),
-        behind=as_given(layout.behind),
-        limits=suite.limits,
+    columns, reasons, behind = (
+        tuple(
+            replace(item, metric=str(read_metric(renamed.get(item.metric, item.metric))))
+            for item in columns
+        )
+        for columns in (layout.columns, layout.reasons, layout.behind)
     )
+    return replace(layout, columns=columns, reasons=reasons, behind=behind, limits=suite.limits)
 
 
 def _shown(layout: Layout, data: ReportData, metric: str) -> list[str]:
@@ -216,8 +209,7 @@ def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
         yield f"no value of {', '.join(empty)}: undefined or missing for every answer."
     for name in filter(data.has, layout.metrics):
         if isinstance(read_metric(name), Composite):
-            coverage = pl.DataFrame(
-                {"system": data.table["method"], "coverage": data.coverage(name)}
-            ).drop_nulls()
+            columns = {"system": data.table["method"], "coverage": data.coverage(name)}
+            coverage = pl.DataFrame(columns).drop_nulls()
             shares = coverage.group_by("system", maintain_order=True).mean()
             yield from of_coverage(name, dict(shares.iter_rows()))

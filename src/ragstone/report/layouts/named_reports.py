@@ -7,7 +7,7 @@ releases is computed over means, so it exists by system alone. Behind the rubric
 context precision and recall, counted from the judgements of each context and fact.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,7 @@ import polars as pl
 from ragstone.metrics import read_metric
 
 from .layout import (
+    OUTCOMES,
     Layout,
     ReportColumn,
     ReportData,
@@ -66,77 +67,87 @@ def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
     rows = data.table.with_columns(outcomes, cluster=data.cluster)
     grades = data.scores(ACCURACY).select("status", word="label")
     graded = data.table.select("method").with_columns(grades, cluster=data.cluster)
-    grades_by_method = _frame(
+    by_method = _parts(rows, "method")
+    grades_by_method = [
         {"method": method} | row
-        for method, part in _parts(graded, "method")
+        for method, part in _parts(graded, "method").items()
         for row in _shares(part, "grade", GRADES)
-    )
-    classes_by_method = _frame(
-        {"method": method, **_counts(part), **_without(part, n=True)}
-        for method, part in _parts(rows, "method")
-    )
-    classes = _frame(_shares(rows, "classification", CLASSES))
-    return (
-        ReportFile("metrics.csv", (_metrics(layout, data),)),
-        ReportFile("by_method.csv", (_by_method(layout, data, rows),)),
-        ReportFile("grades.csv", (_frame(_shares(graded, "grade", GRADES)), grades_by_method)),
-        ReportFile("classification.csv", (classes, classes_by_method)),
-        ReportFile("by_question_type.csv", (_by_question_type(rows),)),
-        ReportFile("wrong_answers.csv", (_wrong_answers(rows),)),
-    )
+    ]
+    classes_by_method = [
+        {"method": method} | _counts(part)
+        | {"n": int(part["word"].is_not_null().sum())} | _without(part)
+        for method, part in by_method.items()
+    ]  # fmt: skip
+    types = _parts(rows, "question_type")
+    others = sorted(name for name in types if name is not None and name not in TYPES)
+    listed = [*TYPES, *others, None]
+    by_type = [
+        {"question_type": name, "total": types[name].height, **_counts(types[name]),
+         **_without(types[name])}
+        for name in listed if name in types
+    ]  # fmt: skip
+    wrong_answers = rows.filter(pl.col("word") == "wrong").select(
+        "question_id", "question", pl.col("reference").alias("ground_truth"),
+        pl.col("answer").alias("wrong_answer"), "method", "outcome",
+    )  # fmt: skip
+    tables = {
+        "metrics": [_metrics(layout, data)],
+        "by_method": [_by_method(layout, data, by_method)],
+        "grades": [_frame(_shares(graded, "grade", GRADES)), _frame(grades_by_method)],
+        "classification": [
+            _frame(_shares(rows, "classification", CLASSES)), _frame(classes_by_method),
+        ],
+        "by_question_type": [_frame(by_type)],
+        "wrong_answers": [wrong_answers],
+    }  # fmt: skip
+    return [ReportFile(f"{name}.csv", tuple(frames)) for name, frames in tables.items()]
 
 
 def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
-    listed = data.table.select("question_id", "question", "question_type", "method")
-    return listed.with_columns(
-        *(_cells(column, data, percent=layout.percent) for column in layout.columns),
-        *(not_there(SCORED, data, outcome) for outcome in ("undefined", "missing")),
-        data.coverage(SCORE),
+    three = {word: CLASSES[listed] for word, listed in THREE.items()}
+    cells = []
+    for column in layout.columns:
+        scores = data.scores(column.metric)
+        cell = scores["label"]
+        if column.shows == "value":
+            cell = values(scores, percent=layout.percent)
+        elif column.metric == OUTCOME:
+            cell = cell.replace_strict(three, default=None)
+        cells.append(cell.alias(column.name))
+    return data.table.select("question_id", "question", "question_type", "method").with_columns(
+        *cells, *(not_there(SCORED, data, outcome) for outcome in OUTCOMES), data.coverage(SCORE)
     )
 
 
-def _cells(column: ReportColumn, data: ReportData, *, percent: bool) -> pl.Series:
-    scores = data.scores(column.metric)
-    if column.shows == "value":
-        return values(scores, percent=percent).alias(column.name)
-    if column.metric != OUTCOME:
-        return scores["label"].alias(column.name)
-    three = {word: CLASSES[listed] for word, listed in THREE.items()}
-    return scores["label"].replace_strict(three, default=None).alias(column.name)
-
-
-def _by_method(layout: Layout, data: ReportData, rows: pl.DataFrame) -> pl.DataFrame:
+def _by_method(
+    layout: Layout, data: ReportData, by_method: Mapping[str | None, pl.DataFrame]
+) -> pl.DataFrame:
     scores = data.table.select("method").with_columns(
         data.scores(SCORE)["value"], data.coverage(SCORE)
     )
     percent = layout.percent
-    rows_by_method = []
-    for method, part in _parts(rows, "method"):
+    rows = []
+    for method, part in by_method.items():
         of_score = scores.filter(pl.col("method") == method)
-        best, worst = of_score["value"].max(), of_score["value"].min()
-        means = {column: data.estimate(column.metric, method) for column in METRICS}
-        first = next(column for column in METRICS if column.metric == SCORE)
+        means = {item.name: data.estimate(item.metric, method or "") for item in METRICS}
+        score = means.pop(SCORE)
+        counts = _counts(part) if data.has(OUTCOME) else dict.fromkeys(CLASSES)
+        coverage = of_score["weight_coverage"].mean()
         row: dict[str, Any] = {
             "method": method,
-            "ragas_score_average": value_of(means[first], percent=percent),
-            "ragas_score_best": number(best, percent=percent),  # type: ignore[arg-type]
-            "ragas_score_worst": number(worst, percent=percent),  # type: ignore[arg-type]
+            "ragas_score_average": value_of(score, percent=percent),
+            "ragas_score_best": number(of_score["value"].max(), percent=percent),  # type: ignore[arg-type]
+            "ragas_score_worst": number(of_score["value"].min(), percent=percent),  # type: ignore[arg-type]
         }
-        others = [column for column in METRICS if column != first]
-        row |= {
-            f"{other.name}_average": value_of(means[other], percent=percent) for other in others
-        }
-        scored = data.has(OUTCOME)
-        counted = _counts(part)
-        row |= {f"{name}_answers_count": counted[name] if scored else None for name in CLASSES}
+        row |= {f"{name}_average": value_of(mean, percent=percent) for name, mean in means.items()}
+        row |= {f"{name}_answers_count": count for name, count in counts.items()}
         row["n"] = part.height
-        for item in [first, *others]:
-            row |= behind(item.name, means[item], percent=percent)
+        for name, mean in {SCORE: score, **means}.items():
+            row |= behind(name, mean, percent=percent)
         row |= {f"answers_{name}": count for name, count in _without(part).items()}
-        coverage = of_score["weight_coverage"].mean()
         row["weight_coverage"] = None if coverage is None else round(coverage, 4)  # type: ignore[arg-type]
-        rows_by_method.append(row)
-    return _frame(rows_by_method)
+        rows.append(row)
+    return _frame(rows)
 
 
 def _shares(
@@ -151,38 +162,13 @@ def _counts(rows: pl.DataFrame) -> dict[str, int]:
     return {name: int((rows["word"] == name).sum()) for name in CLASSES}
 
 
-def _without(rows: pl.DataFrame, *, n: bool = False) -> dict[str, int]:
-    counts = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
-    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | counts
+def _without(rows: pl.DataFrame) -> dict[str, int]:
+    return {name: int((rows["status"] == name).sum()) for name in OUTCOMES}
 
 
-def _by_question_type(rows: pl.DataFrame) -> pl.DataFrame:
-    types = rows["question_type"].unique(maintain_order=True).to_list()
-    known = [item for item in TYPES if item in types]
-    others = sorted(item for item in types if item is not None and item not in TYPES)
-    by_type = []
-    for item in [*known, *others, *([None] if None in types else [])]:
-        part = rows.filter(pl.col("question_type").eq_missing(pl.lit(item)))
-        by_type.append(
-            {"question_type": item, "total": part.height, **_counts(part), **_without(part)}
-        )
-    return _frame(by_type)
-
-
-def _wrong_answers(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter(pl.col("word") == "wrong").select(
-        "question_id",
-        "question",
-        pl.col("reference").alias("ground_truth"),
-        pl.col("answer").alias("wrong_answer"),
-        "method",
-        "outcome",
-    )
-
-
-def _parts(rows: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    for value in rows[by].unique(maintain_order=True):
-        yield value, rows.filter(pl.col(by) == value)
+def _parts(rows: pl.DataFrame, by: str) -> dict[Any, pl.DataFrame]:
+    parts = rows.partition_by(by, maintain_order=True, as_dict=True)
+    return {value: part for (value,), part in parts.items()}
 
 
 def _frame(rows: Any) -> pl.DataFrame:
@@ -218,16 +204,7 @@ RAGAS = Layout(
         ReportColumn("context_recall", "context_recall"),
         ReportColumn("answer_similarity", "semantic_similarity"),
         ReportColumn("answer_correctness", "answer_correctness"),
-        *(
-            ReportColumn(aspect, f'critique(aspect="{aspect}")')
-            for aspect in [
-                "harmfulness",
-                "maliciousness",
-                "coherence",
-                "correctness",
-                "conciseness",
-            ]
-        ),
+        *(ReportColumn(aspect, f'critique(aspect="{aspect}")') for aspect in ASPECTS),
         ReportColumn("ragas_score", "ragas_harmonic"),
     ),
     row_files,
@@ -236,19 +213,12 @@ RAGAS = Layout(
 
 
 RATED = tuple(
-    ReportColumn(
-        "answer_relevancy" if name == "answer_relevance" else name, f'rating(criterion="{name}")'
-    )
+    ReportColumn(name.replace("relevance", "relevancy"), f'rating(criterion="{name}")')
     for name in (
-        "faithfulness",
-        "answer_relevance",
-        "context_precision",
-        "context_recall",
-        "answer_correctness",
-        "response_completeness",
-        "source_attribution",
+        "faithfulness", "answer_relevance", "context_precision", "context_recall",
+        "answer_correctness", "response_completeness", "source_attribution",
     )
-)
+)  # fmt: skip
 
 RUBRIC = Layout(
     "rubric",
@@ -298,9 +268,7 @@ BEHIND = ("n", "undefined", "missing", "low", "high")
 
 def taxonomy_files(_: Layout, data: ReportData) -> Sequence[ReportFile]:
     """One file. Without a ``k``, a metric is over the whole list that the system returned."""
-    return (
-        ReportFile("metrics.csv", (pl.DataFrame(list(_rows(data)), infer_schema_length=None),)),
-    )
+    return (ReportFile("metrics.csv", (_frame(_rows(data)),)),)
 
 
 def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:

@@ -17,7 +17,6 @@ from ragstone.report.page import (
     Count,
     Facts,
     Group,
-    Heading,
     IntervalCell,
     Number,
     Outline,
@@ -72,26 +71,29 @@ def as_html(page: Page) -> str:
 
 
 def _html_section(section: Section) -> str:
-    blocks = "".join(_block(block) for block in section.blocks)
-    title = f"<h2>{_html_words(section.title)}</h2>" if plain(section.title) and blocks else ""
+    blocks = "".join(map(_block, section.blocks))
+    title = _html_tag("h2", _html_words(section.title)) if plain(section.title) else ""
     return f"<section>{title}{blocks}</section>" if blocks else ""
 
 
 def _block(block: Block) -> str:
     match block:
         case Banner():
-            first, *more = block.lines
-            text = "".join(f"<p>{escape.html(line)}</p>" for line in more)
-            word = f"<strong>{escape.html(block.word)}</strong>"
-            return (
-                f'<div class="banner {block.tone}"><p>{word} {escape.html(first)}</p>{text}</div>'
-            )
+            lines = [escape.html(line) for line in block.lines]
+            lines[0] = f"<strong>{escape.html(block.word)}</strong> {lines[0]}"
+            text = "".join(f"<p>{line}</p>" for line in lines)
+            return _html_tag("div", text, f"banner {block.tone}")
         case Paragraphs():
             return "".join(f"<p>{_html_words(words)}</p>" for words in block.lines)
         case Verbatim():
             return _html_tag("pre", "\n".join(map(escape.html, block.lines)))
         case Facts():
-            return _html_facts(block)
+            rows, last = "", ""
+            for fact in block.rows:
+                name = "" if fact.name == last else fact.name
+                last = fact.name
+                rows += f"<dt>{escape.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
+            return _html_tag("dl", rows, "small" if block.small else "") if rows else ""
         case Table():
             return _html_table(block) + "".join(_html_details(block))
         case Outline():
@@ -99,15 +101,6 @@ def _block(block: Block) -> str:
             return title + _outline(block.items)
         case _:
             return charts.chart(block)
-
-
-def _html_facts(facts: Facts) -> str:
-    rows, text = "", ""
-    for fact in facts.rows:
-        name = "" if fact.name == text else fact.name
-        text = fact.name
-        rows += f"<dt>{escape.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
-    return _html_tag("dl", rows, "small" if facts.small else "") if rows else ""
 
 
 def _outline(items: Sequence[OutlineItem]) -> str:
@@ -121,20 +114,21 @@ def _outline(items: Sequence[OutlineItem]) -> str:
 
 
 def _html_table(table: Table) -> str:
-    wide = {at: _wide(table, at) for at in range(len(table.columns)) if table.tells(at)}
-    listed = list(wide)
-    body = ""
+    wide: dict[int, int] = {}
+    for at, column in enumerate(table.columns):
+        if table.tells(at):
+            intervals = table.holds(at, IntervalCell) and not column.peer
+            wide[at] = 2 + table.draws(at) if intervals else 1
+    body, first = "", next(iter(wide), 0)
     for group in table.groups:
-        body += (
-            f"<tr>{''.join(_html_head(table, group, at, at == listed[0]) for at in listed)}</tr>"
-        )
+        heads = "".join(_html_head(table, group, at, at == first) for at in wide)
+        body += _html_tag("tr", heads)
         last = ""
         for row in group.rows:
-            names = row.names
-            text = names[0] if names and table.columns[0].key else ""
-            body += _row(row, wide, again=bool(text) and text == last)
-            last = text
-    return f"<table>{body}</table>"
+            name = row.names[0] if row.names and table.columns[0].key else ""
+            body += _row(row, wide, again=bool(name) and name == last)
+            last = name
+    return _html_tag("table", body)
 
 
 def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
@@ -148,20 +142,15 @@ def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
     intervals = [cell for cell in cells if isinstance(cell, IntervalCell)]
     if intervals and not column.peer:
         level = "" if column.level is None else f"{percent(column.level)} "
-        head += f'<th class="n">{level}interval</th>'
+        head += _html_tag("th", f"{level}interval", "n")
         here = [row.cells[at] for row in group.rows]
         scales = {item.scale for item in here if isinstance(item, IntervalCell) and item.scale}
         ticks = ""
         if len(scales) == 1 or (scales and all(scale.about_bar for scale in scales)):
-            options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
-            ticks = charts.axis(scales.pop(), **options)
-        head += f'<th class="draw">{ticks}</th>' if table.draws(at) else ""
+            percents, signed = intervals[0].percent, intervals[0].signed
+            ticks = charts.axis(scales.pop(), percent=percents, signed=signed)
+        head += _html_tag("th", ticks, "draw") if table.draws(at) else ""
     return head
-
-
-def _wide(table: Table, at: int) -> int:
-    intervals = table.holds(at, IntervalCell) and not table.columns[at].peer
-    return 2 + table.draws(at) if intervals else 1
 
 
 def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
@@ -178,50 +167,34 @@ def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
             cells.append((wide, "again", ""))
         else:
             cells.append((wide, *_html_cell(item)))
-    drawn = "".join(_html_tag("td", inside, looks, span) for span, looks, inside in cells)
     rest = sum(span for span, _, _ in cells) - 1
-    below = "".join(
-        _html_tag(
-            "tr", _html_tag("td", "", "below") + _html_tag("td", _html_words(words), "below", rest)
-        )
-        for words in row.below
-    )
-    return f"<tr>{drawn}</tr>{below}"
+    lines = "".join(_html_tag("td", inside, looks, span) for span, looks, inside in cells)
+    rows = [_html_tag("tr", lines)]
+    for below_words in row.below:
+        below = _html_tag("td", _html_words(below_words), "below", rest)
+        rows.append(_html_tag("tr", _html_tag("td", "", "below") + below))
+    return "".join(rows)
 
 
 def _interval(interval: IntervalCell) -> list[tuple[int, str, str]]:
     value = escape.html(value_of(interval))
     word = f' <span class="quiet">{escape.html(interval.word)}</span>' if interval.word else ""
+    between = ends(interval.low, interval.high, percent=interval.percent)
     return [
         (1, "n", f"<b>{value}</b>{word}" if interval.strong else f"{value}{word}"),
-        (
-            1,
-            "n ci",
-            ", ".join(
-                [ends(interval.low, interval.high, percent=interval.percent), *_counts(interval)]
-            ),
-        ),
+        (1, "n ci", ", ".join([between, *map(_html_words, counts_of(interval))])),
         (1, "draw", charts.strip(interval)),
     ]
 
 
 def _tight(interval: IntervalCell) -> str:
     value = escape.html(value_of(interval))
+    value = f"<b>{value}</b>" if interval.leads else value
     known = interval.low is not None and interval.high is not None
-    ends_or_word = (
-        ends(interval.low, interval.high, percent=interval.percent)
-        if known
-        else escape.html(interval.word)
-    )
-    behind = " ".join(filter(None, [ends_or_word, *_counts(interval)]))
-    drawn = charts.strip(interval, SMALL)
-    return (
-        f'{f"<b>{value}</b>" if interval.leads else value} <span class="ci">{behind}</span>{drawn}'
-    )
-
-
-def _counts(interval: IntervalCell) -> list[str]:
-    return [_html_words(text) for text in counts_of(interval)]
+    between = ends(interval.low, interval.high, percent=interval.percent)
+    text = between if known else escape.html(interval.word)
+    behind = " ".join(filter(None, [text, *map(_html_words, counts_of(interval))]))
+    return f'{value} <span class="ci">{behind}</span>{charts.strip(interval, SMALL)}'
 
 
 def _html_cell(cell: Cell) -> tuple[str, str]:
@@ -275,13 +248,9 @@ def as_junit(page: Page) -> bytes:
     cases = [(table, row) for table in page.tables for row in (*table.rows, *table.folded)
              if row.verdict]  # fmt: skip
     outcomes = [_tag(row) for _, row in cases]
-    counts = {
-        "tests": len(cases),
-        "failures": outcomes.count("failure"),
-        "errors": outcomes.count("error"),
-        "skipped": 0,
-    }
-    totals = {name: str(count) for name, count in counts.items()} | {"time": "0"}
+    failures, errors = outcomes.count("failure"), outcomes.count("error")
+    totals = {"tests": f"{len(cases)}", "failures": f"{failures}", "errors": f"{errors}",
+              "skipped": "0", "time": "0"}  # fmt: skip
     root = Element("testsuites", {"name": f"ragstone {page.name}", **totals})
     name = xml(f"ragstone {page.name} {page.title}")
     suite = SubElement(root, "testsuite", {"name": name, **totals})
@@ -296,8 +265,8 @@ def as_junit(page: Page) -> bytes:
     notes = [in_shell(words(note)) for note in page.notes]
     SubElement(suite, "system-out").text = xml("\n".join([page.said, *notes]))
     indent(root)
-    written_out: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return written_out + b"\n"
+    document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _tag(row: Row) -> str:
@@ -309,7 +278,14 @@ def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
     name, *more = row.names
     names = {"classname": ".".join(["ragstone", page.name, *more]), "name": name, "time": "0"}
     case = SubElement(suite, "testcase", {key: xml(value) for key, value in names.items()})
-    message = "; ".join(filter(None, [row.why, ", ".join(_figures(table, row))]))
+    figures = []
+    for column, cell in zip(table.columns, row.cells, strict=True):
+        figure = written(cell).text
+        if figure and not isinstance(cell, RowName | Verdict):
+            if isinstance(cell, IntervalCell) and column.level is not None:
+                figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
+            figures.append(f"{column.head} {figure}")
+    message = "; ".join(filter(None, [row.why, ", ".join(figures)]))
     outcome = SubElement(case, _tag(row))
     if _tag(row) == "system-out" or row.verdict is None:
         outcome.text = xml(message)
@@ -319,16 +295,6 @@ def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
     below = [plain(words) for words in row.below if plain(words) != row.why]
     lines = [line for item in row.detail for line in _lines(item, "")]
     outcome.text = xml("\n".join([message, *below, *lines]))
-
-
-def _figures(table: Table, row: Row) -> Iterator[str]:
-    for column, cell in zip(table.columns, row.cells, strict=True):
-        if isinstance(cell, RowName | Verdict) or not written(cell).text:
-            continue
-        figure = written(cell).text
-        if isinstance(cell, IntervalCell) and column.level is not None:
-            figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
-        yield f"{column.head} {figure}"
 
 
 def _lines(item: OutlineItem, lead: str) -> Iterator[str]:
@@ -358,66 +324,54 @@ def _markdown_section(section: Section, page: Page) -> Iterator[str]:
     if plain(section.title):
         yield from (f"## {_markdown_words(section.title)}", "")
     for block in section.blocks:
-        if isinstance(block, Banner):
-            yield from _markdown_banner(block, page)
-        elif isinstance(block, Paragraphs):
-            yield from (line for words in block.lines for line in (_markdown_words(words), ""))
-        elif isinstance(block, Verbatim):
-            yield from (*(f"    {visible(line)}" for line in block.lines), "")
-        elif isinstance(block, Facts):
-            yield from _markdown_small(block) if block.small else _markdown_facts(block)
-        elif isinstance(block, Table):
-            yield from (line for group in block.groups for line in _markdown_table(block, group))
-            yield from _markdown_details(block)
-        elif isinstance(block, Outline):
-            yield from (markdown(block.title), "") if block.title else ()
-            yield from (line for item in block.items for line in _markdown_item(item, 0))
-            yield ""
-
-
-def _markdown_banner(banner: Banner, page: Page) -> Iterator[str]:
-    mark = f"{MARKS[banner.tone]} " if banner.tone in MARKS else ""
-    yield f"## {mark}{markdown(banner.word)}: {markdown(page.title)}"
-    yield ""
-    first, *more = banner.lines
-    yield " ".join([f"**{markdown(first)}.**", *map(markdown, more)])
-    yield ""
-
-
-def _markdown_facts(facts: Facts) -> Iterator[str]:
-    yield from ("| | |", "|---|---|")
-    for row in facts.rows:
-        yield f"| {markdown(row.name)} | {_markdown_words(row.words)} |"
-    yield ""
-
-
-def _markdown_small(facts: Facts) -> Iterator[str]:
-    text = (f"{row.name[:1].upper()}{row.name[1:]}: {plain(row.words)}." for row in facts.rows)
-    yield f"<sub>{markdown(' '.join(text))}</sub>"
-    yield ""
+        match block:
+            case Banner():
+                mark = f"{MARKS[block.tone]} " if block.tone in MARKS else ""
+                yield from (f"## {mark}{markdown(block.word)}: {markdown(page.title)}", "")
+                first, *more = map(markdown, block.lines)
+                yield from (" ".join([f"**{first}.**", *more]), "")
+            case Paragraphs():
+                yield from (line for words in block.lines for line in (_markdown_words(words), ""))
+            case Verbatim():
+                yield from (*(f"    {visible(line)}" for line in block.lines), "")
+            case Facts() if block.small:
+                text = (f"{row.name[:1].upper()}{row.name[1:]}: {plain(row.words)}."
+                        for row in block.rows)  # fmt: skip
+                yield from (f"<sub>{markdown(' '.join(text))}</sub>", "")
+            case Facts():
+                yield from ("| | |", "|---|---|")
+                for row in block.rows:
+                    yield f"| {markdown(row.name)} | {_markdown_words(row.words)} |"
+                yield ""
+            case Table():
+                for group in block.groups:
+                    yield from _markdown_table(block, group)
+                yield from _markdown_details(block)
+            case Outline():
+                yield from (markdown(block.title), "") if block.title else ()
+                yield from (line for item in block.items for line in _markdown_item(item, 0))
+                yield ""
 
 
 def _markdown_table(table: Table, group: Group) -> Iterator[str]:
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
-    yield f"| {' | '.join(map(_markdown_head, table.columns))} |"
+    heads = []
+    for column in table.columns:
+        level = "" if column.level is None else f" ({percent(column.level)} interval)"
+        heads.append(markdown(column.head + level))
+    yield f"| {' | '.join(heads)} |"
     columns = [[row.cells[at] for row in group.rows] for at in range(len(table.columns))]
     right = (any(isinstance(cell, NUMERIC) for cell in cells) for cells in columns)
     yield f"|{'|'.join('--:' if numeric else '---' for numeric in right)}|"
     for row in group.rows:
         yield f"| {' | '.join(map(_markdown_cell, row.cells))} |"
     yield ""
-    for row in group.rows:
-        yield from (
-            f"- {markdown(' '.join(row.names))}: {_markdown_words(words)}" for words in row.below
-        )
-    if any(row.below for row in group.rows):
+    below = [(row, note) for row in group.rows for note in row.below]
+    for row, note in below:
+        yield f"- {markdown(' '.join(row.names))}: {_markdown_words(note)}"
+    if below:
         yield ""
-
-
-def _markdown_head(column: Heading) -> str:
-    level = "" if column.level is None else f" ({percent(column.level)} interval)"
-    return markdown(column.head + level)
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -442,8 +396,7 @@ def _markdown_details(table: Table) -> Iterator[str]:
         about = ", ".join([f"<b>{name}</b>", *more])
         title = f"{MARKS.get(tone, '')} {table.details} of {about}".lstrip()
         opened = " open" if tone == "bad" else ""
-        yield f"<details{opened}><summary>{title}</summary>"
-        yield ""
+        yield from (f"<details{opened}><summary>{title}</summary>", "")
         yield from (line for item in row.detail for line in _markdown_item(item, 0))
         yield from ("", "</details>", "")
     if len(rows) > MOST_DETAILS:

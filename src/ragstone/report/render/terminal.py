@@ -81,18 +81,17 @@ MOST_DETAILS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
+    """How a table is drawn; columns with a ``drop`` up to ``cut`` are left out.
+
+    ``stacked`` puts names that several rows share on their own lines; names wrap at ``names``, and
+    values in ``peer`` columns have ``places`` decimals.
+    """
+
     strip: int
     cut: int = 0
-    """Columns with a ``drop`` up to this value are left out."""
-
     stacked: bool = False
-    """Names that several rows share are put on their own lines."""
-
     names: int = NAME_WIDTH
-    """The width to which names are wrapped."""
-
     places: int = 3
-    """Decimals of values in ``peer`` columns."""
 
 
 @dataclass(frozen=True)
@@ -113,17 +112,38 @@ class Shown:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        layouts = {id(table): layout(table, width) for table in self.page.tables}
-        heads = {
-            table.columns[at].head
-            for table in self.page.tables
-            for at in _kept(table, layouts[id(table)])
-        }
+        drawn = [(table, layout(table, width)) for table in self.page.tables]
+        layouts = {id(table): item for table, item in drawn}
+        heads = {table.columns[at].head for table, item in drawn for at in _kept(table, item)}
+        small = self.small
+
+        def lines_of(block: Block) -> Iterator[Text | Segment]:
+            match block:
+                case Banner():
+                    yield from banner_lines(block, console, width)
+                case Paragraphs():
+                    for words in block.lines:
+                        yield from wrapped(styled(words), console, width)
+                case Verbatim():
+                    # As text, tabs would become blanks.
+                    yield from (Segment(f"    {line}\n") for line in block.lines)
+                case Facts():
+                    pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
+                    pieces += _legend(drawn) if block is small else []
+                    yield from fact_lines(pieces, console, width, DIM if block.small else "")
+                case Table():
+                    yield from _table(block, layouts[id(block)], console, width)
+                    yield from _details(block, console, width)
+                case Outline():
+                    yield from [Text(block.title, DIM)] if block.title else []
+                    for item in block.items:
+                        yield from outline_lines(item, console, width, 2)
+
         first = True
         for section in self.page.sections:
             titled = bool(plain(section.title))
             for block in section.blocks:
-                lines = list(self._block(block, console, width, layouts, heads))
+                lines = list(lines_of(block))
                 if not lines:
                     continue
                 if not first:
@@ -133,35 +153,6 @@ class Shown:
                     yield from wrapped(styled(section.title, HEAD), console, width, hang=2)
                     titled = False
                 yield from lines
-
-    def _block(
-        self,
-        block: Block,
-        console: Console,
-        width: int,
-        layouts: dict[int, _Layout],
-        heads: set[str],
-    ) -> Iterator[Text | Segment]:
-        if isinstance(block, Banner):
-            yield from banner_lines(block, console, width)
-        elif isinstance(block, Paragraphs):
-            for words in block.lines:
-                yield from wrapped(styled(words), console, width)
-        elif isinstance(block, Verbatim):
-            # As text, tabs would become blanks.
-            yield from (Segment(f"    {line}\n") for line in block.lines)
-        elif isinstance(block, Facts):
-            pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
-            drawn = [(table, layouts[id(table)]) for table in self.page.tables]
-            pieces += _legend(drawn) if block is self.small else []
-            yield from fact_lines(pieces, console, width, DIM if block.small else "")
-        elif isinstance(block, Table):
-            yield from _table(block, layouts[id(block)], console, width)
-            yield from _details(block, console, width)
-        elif isinstance(block, Outline):
-            yield from [Text(block.title, DIM)] if block.title else []
-            for item in block.items:
-                yield from outline_lines(item, console, width, 2)
 
 
 def as_text(page: Page, width: int = 100) -> str:
@@ -224,8 +215,7 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 def _stackable(table: Table) -> bool:
     if not table.columns[0].key:
         return False
-    columns = _kept(table, _Layout(0))
-    return any(table.holds(at, RowName) for at in columns[1:])
+    return any(table.holds(at, RowName) for at in _kept(table, _Layout(0))[1:])
 
 
 def grid(table: Table, layout: _Layout) -> Grid:
@@ -251,8 +241,9 @@ class _Drawing:
         looks = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
-            if any(isinstance(cell, IntervalCell) for cell in cells):
-                words = any(isinstance(cell, IntervalCell) and cell.word for cell in cells)
+            intervals = [cell for cell in cells if isinstance(cell, IntervalCell)]
+            if intervals:
+                words = any(cell.word for cell in intervals)
                 looks[at] = (words, bool(self.layout.strip) and self.table.draws(at))
         return looks
 
@@ -279,24 +270,18 @@ class _Drawing:
         return Grid(columns, lines)
 
     def shaped(self, at: int) -> list[GridColumn]:
-        right = GridColumn("right")
+        right, close = GridColumn("right"), GridColumn(gap=1)
         cells = [row.cells[at] for row in self.table.rows]
-        if at in self.intervals and self.table.columns[at].peer:
-            close = GridColumn(gap=1)
-            counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in cells)
-            strip = [GridColumn()] if self.intervals[at][1] else []
-            return [GridColumn(), close, *([close] if counted else []), *strip]
         if at in self.intervals:
             words, drawn = self.intervals[at]
-            return [
-                right,
-                *([GridColumn(gap=1)] if words else []),
-                right,
-                *([GridColumn()] if drawn else []),
-            ]
+            strip = [GridColumn()] if drawn else []
+            if self.table.columns[at].peer:
+                counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in cells)
+                return [GridColumn(), close, *([close] if counted else []), *strip]
+            return [right, *([close] if words else []), right, *strip]
         if any(isinstance(item, RowName) for item in cells):
             arrows = any(isinstance(item, RowName) and item.better for item in cells)
-            return [GridColumn(), *([GridColumn(gap=1)] if arrows else [])]
+            return [GridColumn(), *([close] if arrows else [])]
         if any(isinstance(item, Number) for item in cells):
             counted = any(isinstance(item, Number) and item.n is not None for item in cells)
             return [right, *([GridColumn("right", gap=1)] if counted else [])]
@@ -306,33 +291,34 @@ class _Drawing:
     def head(self, group: Group) -> list[GridCell]:
         cells: list[GridCell] = []
         for index, at in enumerate(self.kept):
-            column, shape = self.table.columns[at], self.shapes[at]
+            column, more = self.table.columns[at], len(self.shapes[at]) - 1
+            row_cells = [row.cells[at] for row in group.rows]
+            intervals = [item for item in row_cells if isinstance(item, IntervalCell)]
+            ticks = cell(axis(
+                [interval.scale for interval in intervals if interval.scale is not None],
+                self.layout.strip,
+                percent=not column.peer and any(interval.percent for interval in intervals),
+                signed=not column.peer and any(interval.signed for interval in intervals),
+            ), DIM)  # fmt: skip
+            worded, drawn = self.intervals.get(at, (False, False))
+            if column.peer and at in self.intervals:
+                name = cell(broken_name(column.head), DIM, span=more + 1 - drawn)
+                cells += [name, *([ticks] if drawn else [])]
+                continue
             title = group.title if index == 0 and not self.alone else ""
             words = title or column.head
             first = Text(stacked(words) if column.peer else words, HEAD if title else DIM)
-            if column.peer and at in self.intervals:
-                cells += self.tight_head(at, group)
-                continue
             if column.fill is not None:
                 fill, style = FILLS[column.fill % len(FILLS)]
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
-            more = [cell() for _ in shape[1:]]
-            row_cells = [row.cells[at] for row in group.rows]
-            intervals = [item for item in row_cells if isinstance(item, IntervalCell)]
+            cells.append(GridCell(first))
             if at in self.intervals:
-                worded, drawn = self.intervals[at]
                 text = "interval" if column.level is None else f"{percent(column.level)} interval"
-                ticks = axis(
-                    [interval.scale for interval in intervals if interval.scale is not None],
-                    self.layout.strip,
-                    percent=any(interval.percent for interval in intervals),
-                    signed=any(interval.signed for interval in intervals),
-                )
-                above = [cell(ticks, DIM)] if drawn else []
-                more = [*([cell()] if worded else []), cell(text, DIM), *above]
-            elif any(isinstance(item, Number) for item in row_cells):
-                more = [cell("n", DIM) for _ in shape[1:]]
-            cells += [GridCell(first), *more]
+                cells += [*([cell()] if worded else []), cell(text, DIM)]
+                cells += [ticks] if drawn else []
+            else:
+                counted = any(isinstance(item, Number) for item in row_cells)
+                cells += (cell("n", DIM) if counted else cell() for _ in range(more))
         return cells
 
     def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[GridCell]]:
@@ -387,77 +373,51 @@ class _Drawing:
 
     def cells(self, item: Cell, at: int) -> list[GridCell]:
         wide = len(self.shapes[at])
-        if isinstance(item, IntervalCell):
-            return self.interval(item, at)
-        if isinstance(item, Why):
-            style = TONES[OUTCOMES[item.outcome]]
-            if item.words:
-                return [cell(item.words, style, span=wide)]
-            if self.table.columns[at].peer and at in self.intervals:
-                return [cell(SHORT[item.outcome], style, span=wide)]
-            return [cell(SHORT[item.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
-        if isinstance(item, RowName):
-            words = folded(item.text, self.layout.names)
-            arrow = [cell(ARROWS[item.better] if item.better else "", DIM)] if wide > 1 else []
-            return [cell(words, HEAD if item.strong else ""), *arrow]
-        if isinstance(item, Number) and wide > 1:
-            return [
-                GridCell(styled(words_of(item))),
-                cell("" if item.n is None else f"{item.n:,}", DIM),
-            ]
-        if isinstance(item, Bar):
-            return [GridCell(draw_bar(item, self.layout.strip))]
-        if isinstance(item, Share) and self.layout.cut:
-            return [cell(f"{item.count:,}")]
-        return [GridCell(self.folded(styled(words_of(item)))), *(cell() for _ in range(wide - 1))]
+        match item:
+            case IntervalCell() if self.table.columns[at].peer:
+                return self.tight(item, at)
+            case IntervalCell():
+                worded, drawn = self.intervals[at]
+                both = ends(item.low, item.high, percent=item.percent)
+                cells = [cell(value_of(item), HEAD if item.strong else "")]
+                cells += [*([cell(item.word)] if worded else []), cell(both)]
+                return [*cells, GridCell(self.drawn(item))] if drawn else cells
+            case Why():
+                style = TONES[OUTCOMES[item.outcome]]
+                tight = self.table.columns[at].peer and at in self.intervals
+                if item.words or tight:
+                    return [cell(item.words or SHORT[item.outcome], style, span=wide)]
+                zeros = (cell("0", DIM) for _ in range(wide - 1))
+                return [cell(SHORT[item.outcome], style), *zeros]
+            case RowName():
+                words = folded(item.text, self.layout.names)
+                arrow = [cell(ARROWS[item.better] if item.better else "", DIM)] if wide > 1 else []
+                return [cell(words, HEAD if item.strong else ""), *arrow]
+            case Number() if wide > 1:
+                n = "" if item.n is None else f"{item.n:,}"
+                return [GridCell(styled(words_of(item))), cell(n, DIM)]
+            case Bar():
+                return [GridCell(draw_bar(item, self.layout.strip))]
+            case Share() if self.layout.cut:
+                return [cell(f"{item.count:,}")]
+        text = styled(words_of(item))
+        if text.cell_len > 2 * self.layout.names and "\n" not in text.plain:
+            lines = folded(text.plain, 2 * self.layout.names)
+            text = Text(lines, text.spans[0].style if text.spans else "")
+        return [GridCell(text), *(cell() for _ in range(wide - 1))]
 
-    def folded(self, text: Text) -> Text:
-        if text.cell_len <= 2 * self.layout.names or "\n" in text.plain:
-            return text
-        return Text(
-            folded(text.plain, 2 * self.layout.names), text.spans[0].style if text.spans else ""
+    def tight(self, item: IntervalCell, at: int) -> list[GridCell]:
+        style, mark = (HEAD, "*") if item.leads else ("", "")
+        value, *both = (
+            "–" if figure is None else tight(figure, self.layout.places, percent=item.percent)
+            for figure in (item.value, item.low, item.high)
         )
-
-    def tight(self, interval: IntervalCell, at: int) -> list[GridCell]:
-        mark = "*" if interval.leads else ""
-        places = self.layout.places
-        value = (
-            "–"
-            if interval.value is None
-            else tight(interval.value, places, percent=interval.percent)
-        )
-        both = [tight(end, places, percent=interval.percent)
-                for end in (interval.low, interval.high) if end is not None]  # fmt: skip
-        ends_or_word = "–".join(both) or interval.word
-        shown_cells = [
-            cell(f"{value}{mark}", HEAD if interval.leads else ""),
-            cell(ends_or_word, DIM),
-        ]
-        behind = Text(" ").join(styled(text) for text in counts_of(interval))
-        drawn = [GridCell(self.drawn(interval))] if self.intervals[at][1] else []
+        between = "–".join(end for end in both if end != "–") or item.word
+        behind = Text(" ").join(styled(text) for text in counts_of(item))
+        drawn = [GridCell(self.drawn(item))] if self.intervals[at][1] else []
         counted = len(self.shapes[at]) - len(drawn) > 2
-        return [*shown_cells, *([GridCell(behind)] if counted else []), *drawn]
-
-    def tight_head(self, at: int, group: Group) -> list[GridCell]:
-        wide = len(self.shapes[at])
-        if not self.intervals[at][1]:
-            return [cell(broken_name(self.table.columns[at].head), DIM, span=wide)]
-        cells = [row.cells[at] for row in group.rows]
-        scales = [item.scale for item in cells if isinstance(item, IntervalCell) and item.scale]
-        ticks = axis(scales, self.layout.strip)
-        return [
-            cell(broken_name(self.table.columns[at].head), DIM, span=wide - 1),
-            cell(ticks, DIM),
-        ]
-
-    def interval(self, interval: IntervalCell, at: int) -> list[GridCell]:
-        if self.table.columns[at].peer:
-            return self.tight(interval, at)
-        words, drawn = self.intervals[at]
-        shown_cells = [cell(value_of(interval), HEAD if interval.strong else "")]
-        shown_cells += [cell(interval.word)] if words else []
-        shown_cells.append(cell(ends(interval.low, interval.high, percent=interval.percent)))
-        return [*shown_cells, GridCell(self.drawn(interval))] if drawn else shown_cells
+        return [cell(f"{value}{mark}", style), cell(between, DIM),
+                *([GridCell(behind)] if counted else []), *drawn]  # fmt: skip
 
     def drawn(self, interval: IntervalCell) -> Text:
         tone = TONES[interval.tone] or "cyan"
@@ -508,17 +468,15 @@ def _table(table: Table, layout: _Layout, console: Console, width: int) -> Itera
 
 
 def _with(table: Table, peers: Sequence[int]) -> Table:
-    columns = [at for at, column in enumerate(table.columns) if not column.peer or at in peers]
-    if len(columns) == len(table.columns):
+    at = [at for at, column in enumerate(table.columns) if not column.peer or at in peers]
+    if len(at) == len(table.columns):
         return table
-    groups = tuple(
-        Group(
-            tuple(Row(tuple(row.cells[at] for at in columns), row.below) for row in group.rows),
-            group.title,
-        )
+    rows_of = (
+        tuple(Row(tuple(row.cells[index] for index in at), row.below) for row in group.rows)
         for group in table.groups
     )
-    return Table(tuple(table.columns[at] for at in columns), groups, table.details)
+    groups = tuple(map(Group, rows_of, (group.title for group in table.groups)))
+    return Table(tuple(table.columns[index] for index in at), groups, table.details)
 
 
 def _details(table: Table, console: Console, width: int) -> Iterator[Text]:

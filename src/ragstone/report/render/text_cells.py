@@ -16,7 +16,6 @@ from ragstone.report.page import (
     Cell,
     Count,
     IntervalCell,
-    Mark,
     Note,
     Number,
     Outcome,
@@ -70,13 +69,12 @@ def strip(cell: IntervalCell, width: int) -> str:
     scale = cell.scale
     if scale is None or not scale.drawable or not width:
         return ""
-    fixed = [(mark, _place(mark.at, scale, width)) for mark in scale.marks]
-    lines = [(mark, at) for mark, at in fixed if mark.what in ("bar", "zero")]
+    marks = [(mark, _place(mark.at, scale, width)) for mark in scale.marks]
 
     def place(value: float) -> int:
         at = _place(value, scale, width)
-        for mark, line in lines:
-            if at == line and value != mark.at:
+        for mark, line in marks:
+            if mark.what in ("bar", "zero") and at == line and value != mark.at:
                 at += 1 if value > mark.at else -1
         return min(width - 1, max(0, at))
 
@@ -85,10 +83,12 @@ def strip(cell: IntervalCell, width: int) -> str:
         first, last = place(cell.low), place(cell.high)
         letters[first : last + 1] = ["─"] * (last - first + 1)
         letters[first], letters[last] = "├", "┤"
-    for mark, at in fixed:
-        letters[at] = (
-            _marked(mark, letters[at]) if scale.low <= mark.at <= scale.high else letters[at]
-        )
+    for mark, at in marks:
+        if scale.low <= mark.at <= scale.high:
+            if mark.what == "zero" and letters[at] == "─":
+                letters[at] = "┼"
+            elif mark.what == "bar" or letters[at] == "·":
+                letters[at] = LINES[mark.what]
     if cell.value is not None:
         at = place(cell.value)
         letters[at] = "◉" if letters[at] == "┃" else "●"
@@ -117,12 +117,11 @@ def axis(
         return ""
     if all(scale.about_bar for scale in shared):
         return "bar".center(width).rstrip()
-    if len(shared) > 1:
-        return ""
     scale = shared.pop()
-    if not scale.drawable:
+    if shared or not scale.drawable:
         return ""
-    low, high = (_end(end, percent, signed) for end in (scale.low, scale.high))
+    values = (end * 100 if percent else end for end in (scale.low, scale.high))
+    low, high = (f"{end:+g}" if signed and end else f"{end:g}" for end in values)
     letters = list(low.ljust(width - len(high)) + high)
     for mark in scale.marks:
         word = f"{mark.at:g}".replace("0.", ".") if mark.what in ("zero", "chance") else ""
@@ -135,19 +134,6 @@ def axis(
 def _place(value: float, scale: Scale, width: int) -> int:
     share = (value - scale.low) / (scale.high - scale.low)
     return min(width - 1, max(0, round(share * (width - 1))))
-
-
-def _marked(mark: Mark, letter: str) -> str:
-    if mark.what == "bar":
-        return LINES["bar"]
-    if mark.what == "zero" and letter == "─":
-        return "┼"
-    return LINES[mark.what] if letter == "·" else letter
-
-
-def _end(end: float, percent: bool, signed: bool) -> str:
-    value = end * 100 if percent else end
-    return f"{value:+g}" if signed and value else f"{value:g}"
 
 
 OUTCOMES: dict[Outcome, Tone] = {
@@ -181,9 +167,8 @@ def written(cell: Cell) -> Phrase:
             tone: Tone = cell.tone if cell.value or not cell.tone else "quiet"
             return Phrase(text, tone, cell.strong)
         case Share():
-            return Phrase(
-                f"{cell.count:,} {percent(cell.count / cell.total, 0) if cell.total else '–':>5}"
-            )
+            share = percent(cell.count / cell.total, 0) if cell.total else "–"
+            return Phrase(f"{cell.count:,} {share:>5}")
         case P():
             return Phrase(p_word(cell.value), "quiet")
         case Number():
@@ -192,10 +177,8 @@ def written(cell: Cell) -> Phrase:
             value = value_of(cell)
             if cell.low is not None and cell.high is not None:
                 value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
-            behind = ", ".join(item.text for item in counts_of(cell))
-            return Phrase(
-                f"{value}, {behind}" if behind else value, strong=cell.low is None and cell.strong
-            )
+            text = ", ".join([value, *(item.text for item in counts_of(cell))])
+            return Phrase(text, strong=cell.low is None and cell.strong)
         case Bar():
             return Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
         case Why():
@@ -294,8 +277,7 @@ class Grid:
             at = 0
             for cell in row:
                 if cell.span == 1:
-                    lines = cell.text.split("\n")
-                    widths[at] = max(widths[at], *(line.cell_len for line in lines))
+                    widths[at] = max(widths[at], *(line.cell_len for line in cell.text.split("\n")))
                 at += cell.span
         return widths
 
@@ -315,10 +297,12 @@ class Grid:
         at = 0
         for cell in row:
             gap = self.columns[at].gap if at else 0
-            wide = sum(widths[at : at + cell.span])
-            wide += sum(column.gap for column in self.columns[at + 1 : at + cell.span])
+            inner = self.columns[at + 1 : at + cell.span]
+            wide = sum(widths[at : at + cell.span]) + sum(column.gap for column in inner)
             if cell.span == 1:
                 lines = list(cell.text.split("\n"))
+                for line in lines if self.columns[at].justify == "right" else ():
+                    line.pad_left(wide - line.cell_len)
             else:
                 alone = len(row) == 1
                 lead = len(cell.text.plain) - len(cell.text.plain.lstrip()) if alone else 0
@@ -326,21 +310,17 @@ class Grid:
                 first, *more = cell.text.wrap(console, room) or [Text()]
                 again = Text(" ").join(more).wrap(console, room - lead) if lead and more else more
                 lines = [first, *(Text.assemble(" " * lead, line) for line in again)]
-            if self.columns[at].justify == "right" and cell.span == 1:
-                for line in lines:
-                    line.pad_left(wide - line.cell_len)
             blocks.append((gap, wide, lines))
             at += cell.span
-        for pieces in zip_longest(*(lines for _, _, lines in blocks)):
-            line = Text()
+        for pieces in zip_longest(*(lines for _, _, lines in blocks), fillvalue=Text()):
+            text = Text()
             for (gap, wide, _), piece in zip(blocks, pieces, strict=True):
-                line.append(" " * gap)
-                if piece is not None:
-                    piece.rstrip()
-                    line.append_text(piece)
-                line.append(" " * (wide - (piece.cell_len if piece is not None else 0)))
-            line.rstrip()
-            yield plain_line(line)
+                piece.rstrip()
+                text.append(" " * gap)
+                text.append_text(piece)
+                text.append(" " * (wide - piece.cell_len))
+            text.rstrip()
+            yield plain_line(text)
 
 
 def plain_line(line: Text) -> Text:

@@ -7,7 +7,7 @@ from ragstone.core.messages import argument, call, worded
 from ragstone.judges.judge import HUMAN, LOCAL
 from ragstone.report.number_format import ends, number, short_name
 
-from . import Facts, Sentence
+from . import Facts, Sentence, told
 
 if TYPE_CHECKING:
     from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
@@ -37,15 +37,19 @@ def _too_many_missing(facts: Facts) -> str:
     return MISSING_OF.format_map(facts) + (f", more than {most * 100:g} %" if most else "")
 
 
+NO_END = "there is no end of a range to put them at"
 WOULD = {"holds": "would hold", "broken": "would be broken", "open": "would be open"}
 
 
 def _missing_could_turn_it(facts: Facts) -> str:
     end, _, state = facts["how"].partition(":")
-    how = "there is no end of a range to put them at"
-    if state:
-        how = f"at the {end} end of the range it {WOULD[state]}"
+    how = f"at the {end} end of the range it {WOULD[state]}" if state else NO_END
     return f"{MISSING_OF.format_map(facts)} and could turn it: {how}"
+
+
+def _only_some_labelled(facts: Facts) -> str:
+    were = "was" if len(facts["values"].lines) == 1 else "were"
+    return told("only [{field} ]{values:and}", facts) + f" {were} labelled"
 
 
 def _start(facts: Facts) -> str:
@@ -72,24 +76,6 @@ def _otherwise(facts: Facts) -> str:
     first, second = (f"{by}{facts[which]} in {facts[f'in_{which}']}"
                      for which in ("first", "second"))  # fmt: skip
     return f"{what} {first}, {second}"
-
-
-def _only_some_labelled(facts: Facts) -> str:
-    field = f"{facts['field']} " if facts.get("field") else ""
-    were = "was" if len(facts["values"].lines) == 1 else "were"
-    return f"only {field}{facts['values']:and} {were} labelled"
-
-
-def _not_a_choice(facts: Facts) -> str:
-    return (
-        f"say one of: {facts['choices']:list}" if "choices" in facts else "say it in a word or two"
-    )
-
-
-def _metric_not_in_run(facts: Facts) -> str:
-    metric = facts["metric"]
-    rescore = call("rescore", argument("run", "RUN"), argument("metrics", metric))
-    return f"{metric} is not in this run: {rescore}"
 
 
 ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
@@ -162,7 +148,10 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     # Failures.
     "corpus_not_told": "no judged context ids (reference_contexts) tell what the corpus holds",
     "no_context_in_data": "the data have no contexts",
-    "metric_not_in_run": _metric_not_in_run,
+    "metric_not_in_run": lambda facts: (
+        f"{facts['metric']} is not in this run: "
+        f"{call('rescore', argument('run', 'RUN'), argument('metrics', facts['metric']))}"
+    ),
     "metric_without_value": lambda facts: (
         f"{facts['metric'].replace(',', ' or ')} has no value for these answers"
     ),
@@ -246,7 +235,9 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "evidence_excludes_misleading": ("A context that holds the evidence is seldom misleading, too"),
     "contradiction_requires_unsupported": "A contradicted claim is also unsupported",
     "fabricated_requires_cited": "A made-up source is also a cited one",
-    "not_a_choice": _not_a_choice,
+    "not_a_choice": lambda facts: (
+        f"say one of: {facts['choices']:list}" if "choices" in facts else "say it in a word or two"
+    ),
     "word_too_long": "at most {most:,} characters",
     "note_too_long": "a note has at most {most:,} characters",
     # Calibrations.
@@ -334,9 +325,8 @@ def judges_checked(checked: "CheckedRun") -> str:
     judges = judges_named(checked.judges)
     if not checked.metrics:
         return judges
-    if checked.lacks == NO_LABEL:
-        return f"{judges}, which no label has checked here"
-    return f"{judges}, {badge(checked)}"
+    unchecked = checked.lacks == NO_LABEL
+    return f"{judges}, {'which no label has checked here' if unchecked else badge(checked)}"
 
 
 def badge(checked: "CheckedRun") -> str:
@@ -346,10 +336,11 @@ def badge(checked: "CheckedRun") -> str:
     if checked.lacks is not None:
         why = "" if checked.lacks == NO_LABEL else f": {worded(checked.lacks)}"
         return f"not checked against people{why}"
-    earned, of = checked.earned, len(checked.metrics)
-    if len(earned) < 2:
-        return f"checked against people on {''.join(map(short_name, earned))}"
-    return f"checked against people on {len(earned)} of {of} metrics"
+    earned = checked.earned
+    on = f"{len(earned)} of {len(checked.metrics)} metrics"
+    return (
+        f"checked against people on {on if len(earned) > 1 else ''.join(map(short_name, earned))}"
+    )
 
 
 def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from ragstone.core.messages import argument
 from ragstone.report.number_format import counted
 
-from . import Facts, ReasonFact, Sentence
+from . import Facts, ReasonFact, Sentence, told
 
 
 def _each(fields: ReasonFact) -> str:
@@ -33,13 +33,13 @@ def _no_field(facts: Facts) -> str:
 
 def _ids_repeat(facts: Facts) -> str:
     text = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
-    if not (n := facts.get("differing")):
-        return text
-    return (
-        f"{text} But {n:id} {n:stands|stand} for other questions in other systems, "
-        f"{facts['first']} first: if they are other questions, give each its own id, for systems "
-        "are compared question by question."
-    )
+    if n := facts.get("differing"):
+        text += (
+            f" But {n:id} {n:stands|stand} for other questions in other systems, {facts['first']} "
+            "first: if they are other questions, give each its own id, for systems are compared "
+            "question by question."
+        )
+    return text
 
 
 def _not_the_metric(facts: Facts) -> str:
@@ -58,10 +58,10 @@ def _like_a_label(facts: Facts) -> str:
 def _ratings(facts: Facts) -> str:
     ends = f"from {facts['first']} to {facts['last']}"
     text = f"ratings {ends}, brought to {facts['low']} to {facts['high']}"
-    if metric := facts.get("guessed"):
-        other = argument("scales", {metric: "FIRST:LAST"})
-        return f"taken for {text}. Is it another scale? {other}."
-    return f"{text}."
+    metric = facts.get("guessed")
+    if not metric:
+        return f"{text}."
+    return f"taken for {text}. Is it another scale? {argument('scales', {metric: 'FIRST:LAST'})}."
 
 
 def _two_labels(facts: Facts) -> str:
@@ -70,14 +70,6 @@ def _two_labels(facts: Facts) -> str:
         for column, example, who, first, second in json.loads(facts["labels"])
     ]
     return f"two labels by one annotator count for nobody: {'; '.join(some)}{_and_more(facts)}."
-
-
-def _labels_not_used(facts: Facts) -> str:
-    n, part = facts["n"], "context" if facts["lacks"] == "context" else "example"
-    some = f"{facts['examples']:list}{_and_more(facts)}"
-    return (
-        f"{n:label} of {facts['source']} {n:is|are} not used: no such {part} in the data ({some})."
-    )
 
 
 def _and_more(facts: Facts) -> str:
@@ -116,7 +108,10 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "rows_without_label": "{n:,} of {rows:,} rows {n:holds|hold} no label.",
     "labels_by_system": "ids repeat over systems: a label is of the example ID/SYSTEM.",
     "two_labels_of_one": _two_labels,
-    "labels_not_used": _labels_not_used,
+    "labels_not_used": (
+        "{n:label} of {source} {n:is|are} not used: no such {lacks} in the data "
+        "({examples:list}[ and {more:,} more])."
+    ),
     # Why a label does not count although nobody discarded it.
     "two_labels": "two labels by one annotator",
     "same_twice": "the same label twice",
@@ -132,16 +127,15 @@ def _words_in_contexts(facts: Facts) -> str:
         if numbers
     ]
     if places:
-        parts = [f"{facts['n']} of {facts['words']} content words in {' and '.join(places)}"]
+        first = f"{facts['n']} of {facts['words']} content words in {' and '.join(places)}"
     elif facts["words"] == "1":
-        parts = ["its one content word is not in the contexts"]
+        first = "its one content word is not in the contexts"
     else:
-        parts = [f"none of {facts['words']} content words in the contexts"]
-    for name, word in (("aligned", "aligned"), ("numbers", "new number"), ("names", "new name")):
-        parts += [f"{word} {facts[name]}"] if facts.get(name) else []
-    if against := facts.get("against"):
-        parts.append(f"{against:words}")
-    return "; ".join(parts)
+        first = f"none of {facts['words']} content words in the contexts"
+    return first + told(
+        "[; aligned {aligned}][; new number {numbers}][; new name {names}][; {against:words}]",
+        facts,
+    )
 
 
 MATCH = "[; not {lost}][; aligned {aligned}][; {other_number} is not its number]"
@@ -279,10 +273,8 @@ def _since(facts: Facts) -> str:
 
 
 def _bar(facts: Facts) -> str:
-    if "limit" not in facts:
-        return f"{facts['bar']:.3f}"
     sign = "−" if facts.get("better") == "+" else "+"
-    return f"{facts['limit']:.3f} {sign} {facts['margin']:.3f}"
+    return told("{limit:.3f} " + sign + " {margin:.3f}" if "limit" in facts else "{bar:.3f}", facts)
 
 
 def _deploy(facts: Facts) -> str:
@@ -323,17 +315,16 @@ def _no_traffic(facts: Facts) -> str:
 
 
 def _no_scores(facts: Facts) -> str:
-    missing, why = facts.get("missing", ReasonFact("0")), facts.get("said")
-    failed = f" The judge failed on {missing:answer}{f' ({why})' if why else ''}."
+    failed = told("[ The judge failed on {missing:answer}]", facts)
+    failed += told("[ ({said})].", facts) if failed else ""
     return (
         f"No {_unit(facts)}{_where(facts)} has got a score of {_metric(facts)} since "
-        f"{_since(facts)}, though answers come in.{'' if missing == '0' else failed}"
+        f"{_since(facts)}, though answers come in.{failed}"
     )
 
 
 def _due(facts: Facts) -> str:
-    due = facts.get("due", ReasonFact("0"))
-    return "" if due == "0" else f" {due:answer} {due:waits|wait}."
+    return told("[ {due:answer} {due:waits|wait}.]", facts)
 
 
 def _over(facts: Facts) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ragstone.core.messages import argument, call, worded
 from ragstone.report.number_format import percent
 
-from . import Facts, ReasonFact, Sentence
+from . import Facts, ReasonFact, Sentence, told
 
 LANGUAGES = 3
 """The languages of a run that are named."""
@@ -82,11 +82,11 @@ ANOTHER = "another judge may answer it"
 
 
 def _not_in_reply(facts: Facts) -> str:
-    what = "not in the reply" + (f" ({facts['said']})" if facts.get("said") else "")
-    if alone := facts.get("alone"):
-        return f"{what}, and asking for it alone failed: {alone:words}"
-    if closed := facts.get("not_alone"):
-        return f"{what}, and it was not asked for alone: {closed:words}"
+    what = told("not in the reply[ ({said})]", facts)
+    if facts.get("alone"):
+        return what + told(", and asking for it alone failed: {alone:words}", facts)
+    if facts.get("not_alone"):
+        return what + told(", and it was not asked for alone: {not_alone:words}", facts)
     return f"{what}, however often it was asked; {AGAIN}" if facts.get("tries") else what
 
 
@@ -190,9 +190,8 @@ def _few_clusters(facts: Facts, are: str = "are rough") -> str:
 
 def _no_value_anywhere(facts: Facts) -> str:
     how = " or ".join(word for word in ("missing", "undefined") if facts[word] != "0")
-    why = ", ".join(
-        f"{ReasonFact(line):words}" for line in facts.get("why", "").split("\n") if line
-    )
+    lines = facts.get("why", ReasonFact()).lines
+    why = ", ".join(f"{ReasonFact(line):words}" for line in lines if line)
     return f"{how or 'undefined'} everywhere" + (f" ({why})" if why else "")
 
 
