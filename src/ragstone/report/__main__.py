@@ -33,23 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="Python file or module that defines judgement kinds to add",
     )
     values = parser.parse_args(arguments)
+    file: Path = values.file
     try:
-        _write(values.run, values.file, values.width, values.kinds)
+        if file.suffix not in ENDINGS:
+            raise InputError(
+                f"{file}: a page is written as {', '.join(ENDINGS)}; `ragstone report RUN` writes "
+                "HTML."
+            )
+        for name in values.kinds:
+            load_kinds(name)
+        page = page_of(Run.open(values.run))
+        markdown = file.suffix == ".md"
+        write_result(file, as_markdown(page) if markdown else picture(page, width=values.width))
     except RagstoneError as error:
         parser.exit(BAD_INPUT, f"{visible(in_shell(error.text))}\n")
     except OSError as error:
-        parser.exit(BAD_INPUT, visible(f"{error.filename or values.file}: {error.strerror}\n"))
-
-
-def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:
-    if file.suffix not in ENDINGS:
-        raise InputError(
-            f"{file}: a page is written as {', '.join(ENDINGS)}; `ragstone report RUN` writes HTML."
-        )
-    for name in kinds:
-        load_kinds(name)
-    page = page_of(Run.open(folder))
-    write_result(file, as_markdown(page) if file.suffix == ".md" else picture(page, width=width))
+        parser.exit(BAD_INPUT, visible(f"{error.filename or file}: {error.strerror}\n"))
 
 
 if __name__ == "__main__":

@@ -29,24 +29,19 @@ def short_judge(name: str) -> str:
 def legend(names: Iterable[str]) -> list[Note]:
     """For each panel among the judges, what its short name stands for."""
     notes = []
-    for name in dict.fromkeys(names):
-        members = name.split(",")
-        if len(members) > 1:
-            pairs = zip(_short(members), members, strict=True)
-            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in pairs)))
+    for members in (name.split(",") for name in dict.fromkeys(names) if "," in name):
+        pairs = zip(_short(members), members, strict=True)
+        notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in pairs)))
     return notes
 
 
 def _short(members: Sequence[str]) -> list[str]:
-    names = [_without_provider(member) for member in members]
+    names = []
+    for member in members:
+        before, hash_sign, model = member.strip().partition("#")
+        model = model if hash_sign else before.partition(":")[2]
+        names.append(model.rpartition("/")[2] or member)
     return names if len(set(names)) == len(names) else list(ascii_lowercase[: len(names)])
-
-
-def _without_provider(member: str) -> str:
-    before, hash_sign, model = member.strip().partition("#")
-    if not hash_sign:
-        _, _, model = before.partition(":")
-    return model.rpartition("/")[2] or member
 
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
@@ -87,8 +82,8 @@ def against(row: JudgementRow) -> tuple[Tone, str]:
 
 def speaking(kind: type[Kind]) -> Column | None:
     """The verdict column whose values count for or against a unit; None if the kind has none."""
-    return next((kind.columns[item] for item in kind.having("verdict") if kind.columns[item].tones),
-                None)  # fmt: skip
+    columns = (kind.columns[name] for name in kind.having("verdict"))
+    return next((column for column in columns if column.tones), None)
 
 
 def says(kind: type[Kind], ask: Ask | None = None) -> str:
@@ -99,10 +94,9 @@ def says(kind: type[Kind], ask: Ask | None = None) -> str:
 
 def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
     """The phrases of each column that has any: first the unit, then the verdicts, then the rest."""
-    columns = [
-        column for name, column in row.kind.columns.items() if name not in ("judge", "reason")
-    ]
-    for column in sorted(columns, key=lambda item: FIRST.get(item.role, len(FIRST))):
+    columns = row.kind.columns
+    shown_columns = (column for name, column in columns.items() if name not in ("judge", "reason"))
+    for column in sorted(shown_columns, key=lambda item: FIRST.get(item.role, len(FIRST))):
         if phrase := _phrase(row.kind, column, row.values.get(column.name)):
             yield column, phrase
 

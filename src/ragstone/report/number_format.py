@@ -36,42 +36,32 @@ ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 METHODS = {
     "wilson": ("Wilson", "a rate, one row per question"),
     "clopper_pearson": ("exact", "a rate, one row per question: Clopper-Pearson"),
-    "cluster_clopper_pearson": (
-        "cl. exact",
-        "a rate, clustered by question: Clopper-Pearson on the effective number of rows",
-    ),
-    "cluster_wilson": (
-        "cl. Wilson",
-        "a rate, clustered by question: Wilson on the effective number of rows",
-    ),
+    "cluster_clopper_pearson": ("cl. exact", "a rate, clustered by question: Clopper-Pearson on "
+                                "the effective number of rows"),
+    "cluster_wilson": ("cl. Wilson", "a rate, clustered by question: Wilson on the effective "
+                       "number of rows"),
     "t": ("t", "a mean of an unbounded metric, one row per question"),
     "cluster_t": ("cluster t", "a mean of an unbounded metric, clustered by question"),
-    "bounded_wilson": (
-        "b. Wilson",
-        "a mean of a bounded metric: Wilson on the effective number of rows",
-    ),
+    "bounded_wilson": ("b. Wilson", "a mean of a bounded metric: Wilson on the effective number of "
+                       "rows"),
     "cluster_bootstrap": ("bootstrap", "a function of means, resampling whole questions"),
     "multinomial_bootstrap": ("bootstrap", "a mean, resampling how often each value occurs"),
     "ratio_delta": ("ratio", "a ratio of two sums, by the delta method"),
     "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
     "square_and_add": ("square and add", "a difference of two means of different answers"),
-    "poststratified_wilson": (
-        "ps. Wilson",
-        "corrected: Wilson, post-stratified by the judge's verdict",
-    ),
+    "poststratified_wilson": ("ps. Wilson", "corrected: Wilson, post-stratified by the judge's "
+                              "verdict"),
     "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by the judge's sensitivity and specificity"),
     "betting_sequence": ("betting", "valid however often you look while labels come in"),
-    "asymptotic_sequence": (
-        "sequence",
-        "valid, for many labels, however often you look while they come in",
-    ),
+    "asymptotic_sequence": ("sequence", "valid, for many labels, however often you look while they "
+                            "come in"),
     "item_bootstrap": ("bootstrap", "agreement, resampling items"),
     "linearised_wilson": ("lin. Wilson", "κ: Wilson on the effective number of rows"),
     "basic_bootstrap": ("basic", "bootstrap, reflected about the estimate"),
     "delong": ("DeLong", "AUROC: Wilson on the effective number of pairs, from DeLong's variance"),
     "bradley_terry": ("B.–Terry", "strength estimated from wins, clustered by question"),
-}
+}  # fmt: skip
 """Interval methods: the word in the table, and what it is."""
 
 
@@ -150,9 +140,7 @@ def p_word(p: float | None) -> str:
     >>> p_word(0.0031), p_word(1e-9), p_word(1.0), p_word(None)
     ('0.003', '<0.001', '1.000', '')
     """
-    if p is None:
-        return ""
-    return "<0.001" if p < 0.001 else number(p)
+    return "" if p is None else "<0.001" if p < 0.001 else number(p)
 
 
 def counted(count: int, noun: str) -> str:
@@ -193,8 +181,8 @@ def short_name(metric: str) -> str:
         case RubricScore():
             return f"{_called(built.criterion, built.definition)} rated"
         case AspectVerdict():
-            aspect = _called(built.aspect, built.definition)
-            return aspect if built.votes is None else f"{aspect}, {built.votes} votes"
+            votes = "" if built.votes is None else f", {built.votes} votes"
+            return f"{_called(built.aspect, built.definition)}{votes}"
     return metric
 
 
@@ -215,21 +203,19 @@ def _called(topic: str, definition: str) -> str:
 
 def method_word(method: str | None) -> str:
     """The short word of an interval method."""
-    if method is None:
-        return ""
-    return METHODS[method][0] if method in METHODS else method
+    return METHODS.get(method or "", (method or "",))[0]
 
 
 def band(estimate: Estimate, suites: Sequence[str]) -> str:
     """The word that a suite has for the value, or that it is beyond a limit of the suite's."""
     if estimate.value is None:
         return ""
+    value, metric = estimate.value, estimate.metric
     for suite in known_suites(suites):
-        for bands in (band for band in suite.bands if band.metric == estimate.metric):
-            value = round(estimate.value, 4)
-            return next((word for least, word in bands.words if value >= least), "")
-        for limit in (limit for limit in suite.limits if limit.metric == estimate.metric):
-            return f"{limit.side} limit" if limit.exceeded(estimate.value) else ""
+        for words in (band.words for band in suite.bands if band.metric == metric):
+            return next((word for least, word in words if round(value, 4) >= least), "")
+        for limit in (limit for limit in suite.limits if limit.metric == metric):
+            return f"{limit.side} limit" if limit.exceeded(value) else ""
     return ""
 
 
@@ -335,15 +321,13 @@ FAR = 2
 """Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 
 
-def difference_cell(comparison: "Comparison", reach: float) -> IntervalCell:
+def difference_cell(pair: "Comparison", reach: float) -> IntervalCell:
     """The difference with its interval, and inside it the one that equivalence is read from."""
-    low, high = comparison.equivalence_low, comparison.equivalence_high
+    low, high = pair.equivalence_low, pair.equivalence_high
     core = None if low is None or high is None else (low, high)
-    scale = difference_scale(reach, comparison.margin) if reach and _is_drawn(comparison) else None
-    tone = VERDICTS[comparison.verdict][1]
-    return IntervalCell(
-        comparison.difference, comparison.low, comparison.high, scale, core, signed=True, tone=tone
-    )
+    scale = difference_scale(reach, pair.margin) if reach and _is_drawn(pair) else None
+    tone = VERDICTS[pair.verdict][1]
+    return IntervalCell(pair.difference, pair.low, pair.high, scale, core, signed=True, tone=tone)
 
 
 def difference_scale(reach: float, margin: float | None) -> Scale:
@@ -446,17 +430,13 @@ def same_mean(first: Estimate, estimate: Estimate) -> bool:
 
 def as_one(ones: Sequence[Estimate]) -> Estimate | None:
     """All systems in one where none has a value, for the same reasons; otherwise None."""
-    if len(ones) < 2 or any(estimate.value is not None for estimate in ones):
-        return None
-    if len({tuple(sorted(estimate.reasons)) for estimate in ones}) > 1:
+    valued = any(estimate.value is not None for estimate in ones)
+    if len(ones) < 2 or valued or len({frozenset(item.reasons) for item in ones}) > 1:
         return None
     systems = [estimate for estimate in ones if SYSTEM in estimate.group] or ones
     reasons = Counter[str]()
     for system in systems:
         reasons.update(system.reasons)
-    return replace(
-        ones[0],
-        reasons=dict(reasons),
-        n_undefined=sum(system.n_undefined for system in systems),
-        n_missing=sum(system.n_missing for system in systems),
-    )
+    undefined = sum(system.n_undefined for system in systems)
+    missing = sum(system.n_missing for system in systems)
+    return replace(ones[0], reasons=dict(reasons), n_undefined=undefined, n_missing=missing)

@@ -72,6 +72,12 @@ def _two_labels(facts: Facts) -> str:
     return f"two labels by one annotator count for nobody: {'; '.join(some)}{_and_more(facts)}."
 
 
+def _labels_not_used(facts: Facts) -> str:
+    part = "context" if facts["lacks"] == "context" else "example"
+    unused = told("{n:label} of {source} {n:is|are} not used", facts)
+    return f"{unused}: no such {part} in the data ({facts['examples']:list}{_and_more(facts)})."
+
+
 def _and_more(facts: Facts) -> str:
     more = facts.get("more", ReasonFact("0"))
     return "" if more == "0" else f" and {more:,} more"
@@ -108,10 +114,7 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "rows_without_label": "{n:,} of {rows:,} rows {n:holds|hold} no label.",
     "labels_by_system": "ids repeat over systems: a label is of the example ID/SYSTEM.",
     "two_labels_of_one": _two_labels,
-    "labels_not_used": (
-        "{n:label} of {source} {n:is|are} not used: no such {lacks} in the data "
-        "({examples:list}[ and {more:,} more])."
-    ),
+    "labels_not_used": _labels_not_used,
     # Why a label does not count although nobody discarded it.
     "two_labels": "two labels by one annotator",
     "same_twice": "the same label twice",
