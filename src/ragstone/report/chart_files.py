@@ -17,26 +17,9 @@ from ragstone.core.files import write_result
 from ragstone.run import Estimate, Run
 from ragstone.run.folder.run_list import runs_in
 
+from . import page as ui
 from .charts import chart
 from .number_format import ARROWS, Groups, percent, scale_for, short_name
-from .page import (
-    Bar,
-    Bars,
-    Chart,
-    Forest,
-    Group,
-    IntervalCell,
-    Page,
-    Reliability,
-    Row,
-    RowName,
-    Scale,
-    Series,
-    Table,
-    Waterfall,
-    parts,
-    plain,
-)
 from .pages.comparison_page import comparison_page
 from .pages.failures_page import failures_page
 from .pages.full_run_page import full_page
@@ -50,7 +33,7 @@ FAMILY = "Inter, system-ui, 'Segoe UI', 'Noto Sans', 'Liberation Sans', sans-ser
 TOP = re.compile(r'<svg class="(?P<looks>[^"]*)"(?: width="[^"]*" height="(?P<height>[\d.]+)")?')
 
 
-def alone(figure: Chart) -> str:
+def alone(figure: ui.Chart) -> str:
     """The chart as an SVG file: light, and dark where the reader's system is.
 
     Its colours are written out, for what shows pictures seldom knows variables.
@@ -144,7 +127,12 @@ LONGEST_FILE = 80
 MOST_RUNS = 20
 """The newest, of those with the same data."""
 
-KINDS = {Waterfall: "waterfall", Bars: "shares", Reliability: "reliability", Series: "series"}
+KINDS = {
+    ui.Waterfall: "waterfall",
+    ui.Bars: "shares",
+    ui.Reliability: "reliability",
+    ui.Series: "series",
+}
 """Begins the name of a file, where the chart itself says what it is."""
 
 
@@ -201,30 +189,32 @@ def write_charts(
     return tuple(files)
 
 
-def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
+def drawings(page: ui.Page) -> Iterator[tuple[str, ui.Chart]]:
     """Every figure of a page with what tells it from the others: charts, and drawn columns."""
     for part in page.sections:
-        strong = [phrase.text for phrase in parts(part.title) if phrase.strong]
-        about = single_line(" against ".join(strong) or plain(part.title))
+        strong = [phrase.text for phrase in ui.parts(part.title) if phrase.strong]
+        about = single_line(" against ".join(strong) or ui.plain(part.title))
         for block in part.blocks:
             match block:
-                case Reliability() | Waterfall() | Series() | Forest() | Bars():
+                case ui.Reliability() | ui.Waterfall() | ui.Series() | ui.Forest() | ui.Bars():
                     yield about or block.title, block
-                case Table():
+                case ui.Table():
                     for group in block.groups:
                         yield from _of_group(block, group, about)
 
 
-def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Chart]]:
+def _of_group(table: ui.Table, group: ui.Group, about: str) -> Iterator[tuple[str, ui.Chart]]:
     for at, column in enumerate(table.columns):
         cells = [(row, row.cells[at]) for row in group.rows]
         stacked = tuple(
-            (_drawn_name(row), cell) for row, cell in cells if isinstance(cell, Bar) and cell.whole
+            (_drawn_name(row), cell)
+            for row, cell in cells
+            if isinstance(cell, ui.Bar) and cell.whole
         )
         if stacked:
             title = about or group.title
-            yield title, Bars(stacked, title)
-        intervals = [(row, cell) for row, cell in cells if isinstance(cell, IntervalCell)]
+            yield title, ui.Bars(stacked, title)
+        intervals = [(row, cell) for row, cell in cells if isinstance(cell, ui.IntervalCell)]
         if column.peer:
             continue
         level = "" if column.level is None else f", {percent(column.level)} intervals"
@@ -232,17 +222,17 @@ def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Cha
         for name, rows in _together(intervals, by_first=by_first).items():
             drawn = tuple((_drawn_name(row), cell) for row, cell in rows)
             title = ", ".join(filter(None, [about, name or group.title]))
-            first = next((cell for cell in rows[0][0].cells if isinstance(cell, RowName)), None)
+            first = next((cell for cell in rows[0][0].cells if isinstance(cell, ui.RowName)), None)
             arrow = f" {ARROWS[first.better]}" if name and first and first.better else ""
-            yield title, Forest(drawn, f"{title}{arrow}{level}")
+            yield title, ui.Forest(drawn, f"{title}{arrow}{level}")
 
 
-Intervals = Sequence[tuple[Row, IntervalCell]]
+Intervals = Sequence[tuple[ui.Row, ui.IntervalCell]]
 
 
 def _together(intervals: Intervals, *, by_first: bool) -> Mapping[str, Intervals]:
     drawn = [(row, cell) for row, cell in intervals if cell.scale and cell.scale.drawable]
-    by_scale: dict[tuple[str, Scale | None], list[tuple[Row, IntervalCell]]] = {}
+    by_scale: dict[tuple[str, ui.Scale | None], list[tuple[ui.Row, ui.IntervalCell]]] = {}
     for row, cell in drawn:
         name = row.names[0] if by_first else ""
         by_scale.setdefault((name, cell.scale), []).append((row, cell))
@@ -252,7 +242,7 @@ def _together(intervals: Intervals, *, by_first: bool) -> Mapping[str, Intervals
     }
 
 
-def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
+def over_runs(run: Run) -> Iterator[tuple[str, ui.Chart]]:
     """Each metric over the runs beside this one that have the same data, the oldest first."""
     source = run.form.data.source
     beside = [
@@ -268,16 +258,16 @@ def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
         if len(estimates) > 1:
             first, scale = estimates[0][1], scale_for(metric)
             rows = tuple(
-                (_cut(name), IntervalCell(item.value, item.low, item.high, scale))
+                (_cut(name), ui.IntervalCell(item.value, item.low, item.high, scale))
                 for name, item in estimates
             )
             title = f"{short_name(metric)} {ARROWS[first.better]} of all answers"
             level = f"{percent(first.level)} intervals, the oldest run first"
-            yield metric, Forest(rows, f"{title}, {level}")
+            yield metric, ui.Forest(rows, f"{title}, {level}")
 
 
-def _drawn_name(row: Row) -> str:
-    names = [cell for cell in row.cells if isinstance(cell, RowName) and cell.text]
+def _drawn_name(row: ui.Row) -> str:
+    names = [cell for cell in row.cells if isinstance(cell, ui.RowName) and cell.text]
     name = _cut(names[-1].text) if names else ""
     return f"{name} {ARROWS[names[-1].better]}" if names and names[-1].better else name
 

@@ -10,20 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from ragstone.core.escape import html
 
+from . import page as ui
 from .number_format import ends, number, signed
-from .page import (
-    Bar,
-    Bars,
-    Chart,
-    Forest,
-    IntervalCell,
-    Reliability,
-    Scale,
-    Series,
-    SeriesPoint,
-    Tone,
-    Waterfall,
-)
 
 LINE = 18
 """The height of an interval."""
@@ -37,22 +25,22 @@ SQUARE, PAD = 300, 34
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def chart(figure: Chart) -> str:
+def chart(figure: ui.Chart) -> str:
     """The SVG of a chart that is a block of its own."""
     match figure:
-        case Reliability():
+        case ui.Reliability():
             return reliability(figure)
-        case Waterfall():
+        case ui.Waterfall():
             return waterfall(figure)
-        case Series():
+        case ui.Series():
             return series(figure)
-        case Forest():
+        case ui.Forest():
             return forest(figure)
-        case Bars():
+        case ui.Bars():
             return bars(figure)
 
 
-def strip(cell: IntervalCell, height: int = LINE) -> str:
+def strip(cell: ui.IntervalCell, height: int = LINE) -> str:
     """A value and its interval on a shared scale; empty if the scale does not have two ends.
 
     The thin line is the cell, the thick line the one used to decide equivalence, and the grey
@@ -64,7 +52,7 @@ def strip(cell: IntervalCell, height: int = LINE) -> str:
 
 
 def axis(
-    scale: Scale, *, percent: bool = False, signed: bool = False, quarters: bool = False
+    scale: ui.Scale, *, percent: bool = False, signed: bool = False, quarters: bool = False
 ) -> str:
     """The ends and marks of a scale, for the head of a column; a threshold is shown as a word.
 
@@ -86,14 +74,14 @@ def axis(
     return _svg(body, 16, "axis")
 
 
-def bar(stack: Bar, height: int = 14) -> str:
+def bar(stack: ui.Bar, height: int = 14) -> str:
     """The parts of a bar side by side, with a thin gap between them; the title has their sizes."""
     if stack.whole <= 0:
         return ""
     return _svg(_stacked(stack, height, 0), height, "stack", _parts_in_words(stack))
 
 
-def bars(figure: Bars, height: int = 14) -> str:
+def bars(figure: ui.Bars, height: int = 14) -> str:
     """Bars one below the other, each under its name and its parts in words."""
     body = ""
     for index, (name, each) in enumerate(figure.rows):
@@ -105,7 +93,7 @@ def bars(figure: Bars, height: int = 14) -> str:
     return _svg(body, len(figure.rows) * STEP, "stack", f"{figure.title}: {text}")
 
 
-def _stacked(stack: Bar, height: int, top: int) -> str:
+def _stacked(stack: ui.Bar, height: int, top: int) -> str:
     at, body = 0.0, ""
     for part in stack.parts:
         wide = part.size / stack.whole * 100
@@ -118,11 +106,11 @@ def _stacked(stack: Bar, height: int, top: int) -> str:
     return body
 
 
-def _parts_in_words(stack: Bar) -> str:
+def _parts_in_words(stack: ui.Bar) -> str:
     return ", ".join(f"{part.word} {part.size:,g}".strip() for part in stack.parts)
 
 
-def forest(figure: Forest) -> str:
+def forest(figure: ui.Forest) -> str:
     """Intervals one below the other on a shared scale, each under its name."""
     body = ""
     for index, (name, cell) in enumerate(figure.rows):
@@ -146,7 +134,7 @@ def forest(figure: Forest) -> str:
     return _svg(body, height, "forest", f"{figure.title}: {text}")
 
 
-def reliability(figure: Reliability) -> str:
+def reliability(figure: ui.Reliability) -> str:
     """The judge's probability against the share of yes from people, with that share's interval."""
     side = SQUARE - PAD - 10
 
@@ -178,10 +166,10 @@ def reliability(figure: Reliability) -> str:
     )
 
 
-def waterfall(figure: Waterfall, step: int = STEP) -> str:
+def waterfall(figure: ui.Waterfall, step: int = STEP) -> str:
     """Bars from the whole downwards, each under its name and starting where the last one ended."""
     left, body = figure.whole, ""
-    scale = Scale(0, figure.whole or 1)
+    scale = ui.Scale(0, figure.whole or 1)
     for index, used in enumerate(figure.steps):
         top = index * step
         start, end = _share(left - used.size, scale), _share(left, scale)
@@ -198,14 +186,14 @@ def waterfall(figure: Waterfall, step: int = STEP) -> str:
     return _svg(body, len(figure.steps) * step, "waterfall", sentence)
 
 
-def series(figure: Series, height: int = 150) -> str:
+def series(figure: ui.Series, height: int = 150) -> str:
     """Values over time with a band of intervals, a reference value, a bar, and events."""
     if not figure.points:
         return ""
     first, last = figure.points[0], figure.points[-1]
     moments = [point.at for point in figure.points]
-    time = figure.time or Scale(min(moments), max(moments))
-    time = time if time.drawable else Scale(time.low - 0.5, time.low + 0.5)
+    time = figure.time or ui.Scale(min(moments), max(moments))
+    time = time if time.drawable else ui.Scale(time.low - 0.5, time.low + 0.5)
     top = LINE if figure.levels and figure.events else 0
     whole = top + height
 
@@ -258,8 +246,8 @@ def series(figure: Series, height: int = 150) -> str:
     return _svg(body, tall, looks, f"{text} ({ends(last.low, last.high)})")
 
 
-def _pieces(figure: Series) -> list[list[SeriesPoint]]:
-    pieces: list[list[SeriesPoint]] = []
+def _pieces(figure: ui.Series) -> list[list[ui.SeriesPoint]]:
+    pieces: list[list[ui.SeriesPoint]] = []
     for point in figure.points:
         if not pieces or (figure.gap is not None and point.at - pieces[-1][-1].at > figure.gap):
             pieces.append([])
@@ -271,7 +259,7 @@ CROWDED = 7.0
 """Percent of the width within which only one of two events is named."""
 
 
-def _events(figure: Series, time: Scale, top: int, height: int) -> str:
+def _events(figure: ui.Series, time: ui.Scale, top: int, height: int) -> str:
     body, last = "", -CROWDED
     for at, word in figure.events:
         index = _share(at, time)
@@ -303,7 +291,9 @@ def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
     )
 
 
-def ticks(values: Sequence[tuple[float, bool]], scale: Scale, title: str, height: int = 22) -> str:
+def ticks(
+    values: Sequence[tuple[float, bool]], scale: ui.Scale, title: str, height: int = 22
+) -> str:
     """Many values on one line, a tick each; those that lead are emphasised."""
     body = _line(0, 100, height / 2, height / 2, "base")
     for value, leads in sorted(values, key=lambda item: item[1]):
@@ -312,7 +302,7 @@ def ticks(values: Sequence[tuple[float, bool]], scale: Scale, title: str, height
     return _svg(body, height, "ticks", title)
 
 
-def barcode(tones: Sequence[Tone], title: str, most: int = 24) -> str:
+def barcode(tones: Sequence[ui.Tone], title: str, most: int = 24) -> str:
     """A block for each verdict, in order: tall if good, full height if bad, else low and hollow."""
     body, at, height = "", 0.0, 12
     for tone in tones[:most]:
@@ -328,7 +318,7 @@ def barcode(tones: Sequence[Tone], title: str, most: int = 24) -> str:
     return _svg(body, height, "barcode", title, str(int(at) + 1))
 
 
-def together(cells: Sequence[IntervalCell], title: str, height: int = LINE * 2) -> str:
+def together(cells: Sequence[ui.IntervalCell], title: str, height: int = LINE * 2) -> str:
     """Several intervals one over the other on one scale, each in its tone."""
     step = height / max(1, len(cells))
     body = "".join(
@@ -339,7 +329,7 @@ def together(cells: Sequence[IntervalCell], title: str, height: int = LINE * 2) 
     return _svg(body, height, "together", title)
 
 
-def change(before: float, after: float, scale: Scale, tone: Tone, title: str) -> str:
+def change(before: float, after: float, scale: ui.Scale, tone: ui.Tone, title: str) -> str:
     """A value before (hollow) and after (filled), joined."""
     start, end = (4 + _share(value, scale) * 1.12 for value in (before, after))
     body = _straight(4, 116, 9, 9, "rail") + _straight(start, end, 9, 9, "arm")
@@ -358,9 +348,9 @@ def wins(better: int, same: int, worse: int, height: int = LINE) -> str:
     return _svg(body, height, "wins", f"{better:,} better, {same:,} the same, {worse:,} worse")
 
 
-def stage(start: float, size: float, whole: float, tone: Tone) -> str:
+def stage(start: float, size: float, whole: float, tone: ui.Tone) -> str:
     """One stage of a waterfall in a table: it starts where the stage before it ended."""
-    scale = Scale(0, whole or 1)
+    scale = ui.Scale(0, whole or 1)
     left, wide = _share(start, scale), max(_share(size, scale), 0.4 if size else 0.0)
     shape = f'x="{_figure(left)}%" width="{_figure(wide)}%" y="2" height="8"'
     body = _line(0, min(100.0, left + wide), 11.5, 11.5, "rail")
@@ -371,7 +361,7 @@ def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
     """Values in a row as a small line, the last one marked."""
     if not values:
         return ""
-    scale = Scale(min(values), max(values))
+    scale = ui.Scale(min(values), max(values))
     step = (wide - 6) / max(1, len(values) - 1)
     places = [
         (3 + at * step, 14 - (_share(value, scale) if scale.drawable else 50) / 10)
@@ -383,7 +373,7 @@ def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
     return _svg(body, LINE, "spark", title, str(wide))
 
 
-def _drawn(cell: IntervalCell, scale: Scale, height: int, top: float) -> str:
+def _drawn(cell: ui.IntervalCell, scale: ui.Scale, height: int, top: float) -> str:
     middle = top + height / 2
     body = ""
     margin = sorted(mark.at for mark in scale.marks if mark.what == "margin")
@@ -406,18 +396,18 @@ def _drawn(cell: IntervalCell, scale: Scale, height: int, top: float) -> str:
     return body
 
 
-def _in_words(cell: IntervalCell) -> str:
+def _in_words(cell: ui.IntervalCell) -> str:
     if cell.value is None:
         return "no value"
     between = _between(cell)
     return f"{_value(cell)}, interval {between}" if between else f"{_value(cell)}, no interval"
 
 
-def _value(cell: IntervalCell) -> str:
+def _value(cell: ui.IntervalCell) -> str:
     return "–" if cell.value is None else number(cell.value, percent=cell.percent)
 
 
-def _between(cell: IntervalCell) -> str:
+def _between(cell: ui.IntervalCell) -> str:
     if cell.low is None or cell.high is None:
         return ""
     return ends(cell.low, cell.high, percent=cell.percent)
@@ -456,7 +446,7 @@ def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> 
     return f'<text class="{look}" {index}>{html(word)}</text>'
 
 
-def _share(value: float, scale: Scale) -> float:
+def _share(value: float, scale: ui.Scale) -> float:
     """The position of a value on a scale, in percent; values beyond an end are put at that end."""
     return min(100.0, max(0.0, (value - scale.low) / (scale.high - scale.low) * 100))
 

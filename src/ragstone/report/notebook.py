@@ -17,18 +17,8 @@ from ragstone.guard import Assessment, Improvement
 from ragstone.guard.confidence_gate.confidence_gate import GateCalibration, GateCheck
 from ragstone.run import Run
 
+from . import page as ui
 from .number_format import counted
-from .page import (
-    Block,
-    IntervalCell,
-    Page,
-    Paragraphs,
-    Row,
-    Section,
-    Table,
-    quiet,
-    section,
-)
 from .pages.agreement_page import agreement_page
 from .pages.calibration_page import calibration_page
 from .pages.comparison_page import comparison_page, weights_page
@@ -48,7 +38,7 @@ LEAST_ROWS = 3
 """Of a table, unless it has fewer: tables that have no room for them are left out."""
 
 
-def brief(page: Page, rows: int = MOST_ROWS) -> Page:
+def brief(page: ui.Page, rows: int = MOST_ROWS) -> ui.Page:
     """The page with at most this many rows of tables, and with the details of a few rows.
 
     Tables share the room; those with few rows leave theirs to the others. Of a table with
@@ -66,9 +56,9 @@ def brief(page: Page, rows: int = MOST_ROWS) -> Page:
         )
         <= MOST_DRAWN
     )
-    sections, left_out, last = list[Section](), 0, 0
+    sections, left_out, last = list[ui.Section](), 0, 0
     for item in page.sections:
-        own_tables = [block for block in item.blocks if isinstance(block, Table)]
+        own_tables = [block for block in item.blocks if isinstance(block, ui.Table)]
         without = [id(table) for table in own_tables if table.rows and not sizes[id(table)]]
         left_out += len(without)
         if not without or len(without) < len(own_tables):
@@ -78,11 +68,11 @@ def brief(page: Page, rows: int = MOST_ROWS) -> Page:
             last = len(sections) if own_tables else last
     if left_out:
         more = f"and {counted(left_out, 'more table')}"
-        sections.insert(last, section(Paragraphs((quiet(more),))))
+        sections.insert(last, ui.section(ui.Paragraphs((ui.quiet(more),))))
     return replace(page, sections=tuple(sections))
 
 
-def _listed(tables: Sequence[Table], rows: int) -> set[int]:
+def _listed(tables: Sequence[ui.Table], rows: int) -> set[int]:
     listed = set[int]()
     for item in sorted(tables, key=lambda item: min(map(_rank, item.rows), default=0)):
         least = min(LEAST_ROWS, len(item.rows))
@@ -106,18 +96,18 @@ def _rooms(sizes: list[int], rows: int) -> list[int]:
     return rooms
 
 
-def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Block]:
-    if not isinstance(block, Table):
+def _cut(block: ui.Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[ui.Block]:
+    if not isinstance(block, ui.Table):
         yield block
         return
     rows, most = block.rows, sizes[id(block)]
     chosen = {id(row) for row in sorted(rows, key=_rank)[:most]}
     with_detail = {id(row) for row in [row for row in rows if row.detail][:MOST_DETAILS]}
 
-    def short(row: Row) -> Row:
+    def short(row: ui.Row) -> ui.Row:
         detail = row.detail if id(row) in with_detail else ()
         cells = tuple(
-            replace(cell, scale=None) if isinstance(cell, IntervalCell) and not drawn else cell
+            replace(cell, scale=None) if isinstance(cell, ui.IntervalCell) and not drawn else cell
             for cell in row.cells
         )
         return replace(row, detail=detail, cells=cells)
@@ -128,10 +118,10 @@ def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Blo
     )
     yield replace(block, groups=tuple(group for group in groups if group.rows))
     if left := len(rows) - most:
-        yield Paragraphs((quiet(f"and {counted(left, 'more row')}"),))
+        yield ui.Paragraphs((ui.quiet(f"and {counted(left, 'more row')}"),))
 
 
-def _rank(row: Row) -> int:
+def _rank(row: ui.Row) -> int:
     return int(row.verdict is not None and row.verdict.tone == "quiet")
 
 
@@ -149,7 +139,7 @@ def printed(result: object) -> str:
     return as_text(brief(page_of(result)), get_terminal_size((WIDTH, 0)).columns).rstrip("\n")
 
 
-PAGES: Mapping[type, Callable[[Any], Page]] = {
+PAGES: Mapping[type, Callable[[Any], ui.Page]] = {
     Run: lambda run: run_page(run, summarise(run), tuple(run_notes(run))),
     GateResult: lambda result: gate_page(result.run, result, failing(result.run, result)),
     LabelAgreement: agreement_page,
@@ -166,7 +156,7 @@ PAGES: Mapping[type, Callable[[Any], Page]] = {
 """What makes the page of each result that has one of its own."""
 
 
-def page_of(result: object) -> Page:
+def page_of(result: object) -> ui.Page:
     """Return the page of a result.
 
     Raises:

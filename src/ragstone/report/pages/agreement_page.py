@@ -3,34 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragstone.annotation.annotator_agreement import ColumnAgreement, Disagreement, LabelAgreement
+from ragstone.report import page as ui
 from ragstone.report.number_format import counted, interval_cell, percent
-from ragstone.report.page import (
-    Block,
-    Cell,
-    Count,
-    Facts,
-    Heading,
-    IntervalCell,
-    Mark,
-    Note,
-    Number,
-    Outline,
-    OutlineItem,
-    Page,
-    Paragraphs,
-    Phrase,
-    RowName,
-    Scale,
-    Section,
-    Table,
-    Why,
-    Words,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
-)
 from ragstone.stats.agreement.coefficients import CoefficientName
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
@@ -86,45 +60,48 @@ REASONS = {
 }
 
 
-def agreement_page(result: LabelAgreement) -> Page:
+def agreement_page(result: LabelAgreement) -> ui.Page:
     """Return the page: who labelled what, an overview, each label, faults in the labels."""
     labels, columns = result.labels, result.columns
     compared = [column for column in columns if column.n_shared]
     measured = compared or columns
     people = list(dict.fromkeys(who.name for item in measured for who in item.annotators))
     n = sum(who.n_labels for item in measured for who in item.annotators)
-    sections = [section(Facts(tuple(label_facts(labels, people, n, result.broken))))]
+    sections = [ui.section(ui.Facts(tuple(label_facts(labels, people, n, result.broken))))]
     if len(compared) > 1:
-        sections.append(section(_overview(compared)))
-    sections += [Section(tuple(_blocks(item)), _title(item)) for item in compared]
+        sections.append(ui.section(_overview(compared)))
+    sections += [ui.Section(tuple(_blocks(item)), _title(item)) for item in compared]
     if alone := ", ".join(column.name for column in columns if not column.n_shared):
-        why = quiet("labelled by one annotator only, so there is nothing to compare  ")
-        sections.append(section(Paragraphs(((why, alone),))))
+        why = ui.quiet("labelled by one annotator only, so there is nothing to compare  ")
+        sections.append(ui.section(ui.Paragraphs(((why, alone),))))
     if not columns:
-        sections.append(section(Paragraphs(("No label counts, so there is nothing to compare.",))))
+        sections.append(
+            ui.section(ui.Paragraphs(("No label counts, so there is nothing to compare.",)))
+        )
     if compared:
-        sections += [small_print(_legend(compared)), small_print(_small_print(compared))]
-    return Page(
+        sections += [ui.small_print(_legend(compared)), ui.small_print(_small_print(compared))]
+    return ui.Page(
         "agreement", labels.source, tuple(sections), notes=labels.notes, record=result.to_dict
     )
 
 
-def _overview(compared: Sequence[ColumnAgreement]) -> Table:
+def _overview(compared: Sequence[ColumnAgreement]) -> ui.Table:
     scale = _scale([column.coefficients["krippendorff_alpha"] for column in compared])
     columns = (
-        Heading("overview", key=True), "items", "people", "percent", Heading("κ Fleiss", drop=2),
-        Heading("AC1", drop=1), Heading("α", level=compared[0].level),
+        ui.Heading("overview", key=True), "items", "people", "percent",
+        ui.Heading("κ Fleiss", drop=2), ui.Heading("AC1", drop=1),
+        ui.Heading("α", level=compared[0].level),
     )  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [
-        (RowName(column.name), Count(column.n_shared), Count(column.n_annotators),
-         *(Number(column.coefficients[name].value) for name in BESIDE),
+    rows: list[tuple[ui.Cell, ...]] = [
+        (ui.RowName(column.name), ui.Count(column.n_shared), ui.Count(column.n_annotators),
+         *(ui.Number(column.coefficients[name].value) for name in BESIDE),
          _drawn(column.coefficients["krippendorff_alpha"], scale))
         for column in compared
     ]  # fmt: skip
-    return table(columns, rows)
+    return ui.table(columns, rows)
 
 
-def _title(column: ColumnAgreement) -> Words:
+def _title(column: ColumnAgreement) -> ui.Words:
     shared = "all" if column.n_shared == column.n_items else f"{column.n_shared:,}"
     parts = [
         f"{column.scale} · {counted(column.n_items, 'item')}, {shared} labelled by two or more"
@@ -132,22 +109,22 @@ def _title(column: ColumnAgreement) -> Words:
     parts += [counted(column.n_clusters, "cluster")] if column.n_clusters < column.n_shared else []
     parts += [f"{column.n_divided:,} divided"]
     parts += [counted(len(column.ties), "tie")] if column.ties else []
-    return (strong(column.name), "  ", quiet(" · ".join(parts)))
+    return (ui.strong(column.name), "  ", ui.quiet(" · ".join(parts)))
 
 
-def _blocks(column: ColumnAgreement) -> Iterator[Block]:
+def _blocks(column: ColumnAgreement) -> Iterator[ui.Block]:
     coefficients = _shown(column)
     scale = _scale(coefficients.values())
-    values: list[tuple[Cell, ...]] = [
-        (RowName(COEFFICIENTS[name][0]),
-         Why("undefined", REASONS.get(value.reason or "", value.reason or ""))
+    values: list[tuple[ui.Cell, ...]] = [
+        (ui.RowName(COEFFICIENTS[name][0]),
+         ui.Why("undefined", REASONS.get(value.reason or "", value.reason or ""))
          if value.value is None else _drawn(value, scale))
         for name, value in coefficients.items()
     ]  # fmt: skip
-    yield table(("agreement", Heading("value", level=column.level)), values)
+    yield ui.table(("agreement", ui.Heading("value", level=column.level)), values)
     if column.n_clusters < FEW:
         n = counted(column.n_clusters, "cluster" if column.n_clusters < column.n_shared else "item")
-        yield Paragraphs((Phrase(f"Only {n}, so the intervals are rough.", "caution"),))
+        yield ui.Paragraphs((ui.Phrase(f"Only {n}, so the intervals are rough.", "caution"),))
     if column.n_annotators > 1:
         yield _annotators(column)
     if column.uses:
@@ -156,14 +133,16 @@ def _blocks(column: ColumnAgreement) -> Iterator[Block]:
             again = None if use.agreement is None else use.agreement * 100
             instead = list(use.instead.items())[:SHOWN_INSTEAD]
             others = " · ".join(f"{value} {percent(share, 0)}" for value, share in instead)
-            figure = Number(again, 0, unit=" %", strong=True)
-            uses.append((RowName(use.value), Count(use.n), figure, others or "–"))
-        yield table(("label", "given", "again", "others said instead"), uses)
+            figure = ui.Number(again, 0, unit=" %", strong=True)
+            uses.append((ui.RowName(use.value), ui.Count(use.n), figure, others or "–"))
+        yield ui.table(("label", "given", "again", "others said instead"), uses)
     if column.dividing:
         items = [_dividing(item) for item in column.dividing]
         left = column.n_divided - len(column.dividing)
-        items += [OutlineItem(quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
-        yield Outline(tuple(items), "most disagreement")
+        items += (
+            [ui.OutlineItem(ui.quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
+        )
+        yield ui.Outline(tuple(items), "most disagreement")
 
 
 def _shown(column: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
@@ -171,25 +150,25 @@ def _shown(column: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficien
     return {name: value for name, value in values if value.reason != "nominal_scale"}
 
 
-def _annotators(column: ColumnAgreement) -> Table:
+def _annotators(column: ColumnAgreement) -> ui.Table:
     differing = any(annotator.difference is not None for annotator in column.annotators)
-    columns: list[Heading | str] = [
+    columns: list[ui.Heading | str] = [
         "annotator",
         "labels",
         "compared",
-        Heading("like the others", level=column.level),
+        ui.Heading("like the others", level=column.level),
     ]
     columns += ["difference"] if differing else []
-    rows: list[tuple[Cell, ...]] = [
-        (RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n),
-         interval_cell(who.agreement, who.interval, Scale(0, 1)),
-         *([Number(who.difference, 2, sign="+")] if differing else []))
+    rows: list[tuple[ui.Cell, ...]] = [
+        (ui.RowName(annotator_name(who.name)), ui.Count(who.n_labels), ui.Count(who.n),
+         interval_cell(who.agreement, who.interval, ui.Scale(0, 1)),
+         *([ui.Number(who.difference, 2, sign="+")] if differing else []))
         for who in column.annotators
     ]  # fmt: skip
-    return table(columns, rows)
+    return ui.table(columns, rows)
 
 
-def _dividing(item: Disagreement) -> OutlineItem:
+def _dividing(item: Disagreement) -> ui.OutlineItem:
     unit = ""
     if item.unit is not None:
         unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
@@ -199,15 +178,15 @@ def _dividing(item: Disagreement) -> OutlineItem:
     ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
     votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
     notes = tuple(
-        OutlineItem(quiet(f"{annotator_name(annotator)}: {note}"))
+        ui.OutlineItem(ui.quiet(f"{annotator_name(annotator)}: {note}"))
         for annotator, note in item.notes.items()
     )
-    decided = () if item.decided is None else (quiet("  decided: "), strong(item.decided))
-    text = (f"{item.example_id}{unit}", "  ", Phrase(votes, "name"), *decided)
-    return OutlineItem(text, notes)
+    decided = () if item.decided is None else (ui.quiet("  decided: "), ui.strong(item.decided))
+    text = (f"{item.example_id}{unit}", "  ", ui.Phrase(votes, "name"), *decided)
+    return ui.OutlineItem(text, notes)
 
 
-def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
+def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[ui.Note]:
     several = any(column.n_annotators > 1 for column in columns)
     uses = any(column.uses for column in columns)
     people = [who for column in columns for who in column.annotators]
@@ -217,25 +196,29 @@ def _legend(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
         "difference": any(who.difference is not None for who in people),
         **dict.fromkeys(("given", "again"), uses),
     }
-    yield from (Note(word, LEGEND[word]) for word, explains in explained.items() if explains)
+    yield from (ui.Note(word, LEGEND[word]) for word, explains in explained.items() if explains)
 
 
-def _small_print(columns: Sequence[ColumnAgreement]) -> Iterator[Note]:
+def _small_print(columns: Sequence[ColumnAgreement]) -> Iterator[ui.Note]:
     listed = {name for column in columns for name in _shown(column)}
-    yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in listed)
+    yield from (
+        ui.Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in listed
+    )
     item = columns[0]
-    yield Note(
+    yield ui.Note(
         "intervals",
         f"{item.resamples:,} bootstrap samples of items, or of whole questions and examples "
         f"(seed {item.seed}); Wilson for single annotators and where all agree",
     )
 
 
-def _drawn(coefficient: AgreementCoefficient, scale: Scale) -> IntervalCell:
+def _drawn(coefficient: AgreementCoefficient, scale: ui.Scale) -> ui.IntervalCell:
     return interval_cell(coefficient.value, coefficient.interval, scale)
 
 
-def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
+def _scale(ones: Collection[AgreementCoefficient]) -> ui.Scale:
     least = [coefficient.value for coefficient in ones if coefficient.value is not None]
     least += [coefficient.interval.low for coefficient in ones if coefficient.interval is not None]
-    return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)
+    return (
+        ui.Scale(-1, 1, (ui.Mark(0, "chance"),)) if min(least, default=0.0) < 0 else ui.Scale(0, 1)
+    )

@@ -16,28 +16,9 @@ from ragstone.annotation.label_table import Completeness
 from ragstone.annotation.queue.form import QueueEvent, QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork
 from ragstone.core.messages import plain
+from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.number_format import counted, percent
-from ragstone.report.page import (
-    Bar,
-    BarPart,
-    Block,
-    Count,
-    Facts,
-    Heading,
-    Note,
-    Number,
-    Page,
-    Paragraphs,
-    Phrase,
-    RowName,
-    Table,
-    Words,
-    quiet,
-    section,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import (
     EVENTS,
@@ -50,21 +31,24 @@ from ragstone.report.sentences.judge_words import (
 SHOWN_EVENTS = 10
 
 
-def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
+def queues_page(store: str, queues: Sequence[QueueWork]) -> ui.Page:
     """Every queue of a store, with what it asks and how far it is."""
-    columns = (Heading("queue", key=True), "asks", "source", "labelled", "of", "people")
+    columns = (ui.Heading("queue", key=True), "asks", "source", "labelled", "of", "people")
     rows = [
-        (RowName(queue.form.name), _asks(queue.form), queue.form.source, Count(queue.labelled),
-         Count(queue.items), Count(len(queue.people)))
+        (ui.RowName(queue.form.name), _asks(queue.form), queue.form.source,
+         ui.Count(queue.labelled), ui.Count(queue.items), ui.Count(len(queue.people)))
         for queue in queues
     ]  # fmt: skip
-    none = quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one.")
+    none = ui.quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one.")
     sections = (
-        (section(Paragraphs((tuple(queues_sentence(queues)),))), section(table(columns, rows)))
+        (
+            ui.section(ui.Paragraphs((tuple(queues_sentence(queues)),))),
+            ui.section(ui.table(columns, rows)),
+        )
         if rows
-        else (section(Paragraphs((none,))),)
+        else (ui.section(ui.Paragraphs((none,))),)
     )
-    return Page(
+    return ui.Page(
         "annotate", store, sections,
         record=lambda: {
             "store": store,
@@ -75,39 +59,39 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
 
 def progress_page(
     work: QueueWork, events: Sequence[QueueEvent], links: Mapping[str, str] | None = None
-) -> Page:
+) -> ui.Page:
     """Return the page: how far a queue is, who did what, the last changes, new links by person."""
     form = work.form
-    summary: list[Words] = [tuple(queue_sentence(work))]
+    summary: list[ui.Words] = [tuple(queue_sentence(work))]
     summary += [lacking] if (lacking := lacking_sentence(work)) else []
-    facts = (Note("asks", (_asks(form),)), Note("of", (form.source,)),
-             Note("routing", (order_in_words(form),)))  # fmt: skip
-    sections = [section(Paragraphs(tuple(summary))), section(Facts(facts))]
+    facts = (ui.Note("asks", (_asks(form),)), ui.Note("of", (form.source,)),
+             ui.Note("routing", (order_in_words(form),)))  # fmt: skip
+    sections = [ui.section(ui.Paragraphs(tuple(summary))), ui.section(ui.Facts(facts))]
     if links:
-        new = Facts(tuple(Note(who, (f"/a/{token}",)) for who, token in links.items()))
+        new = ui.Facts(tuple(ui.Note(who, (f"/a/{token}",)) for who, token in links.items()))
         begins = f"Links begin with the address that `{command('annotate', form.name)}` prints."
-        sections.append(section(new, Paragraphs((quiet(begins),)), title="New links"))
+        sections.append(ui.section(new, ui.Paragraphs((ui.quiet(begins),)), title="New links"))
     if work.people:
-        columns = (Heading("person", key=True), "labelled", "discarded", "skipped", "left",
+        columns = (ui.Heading("person", key=True), "labelled", "discarded", "skipped", "left",
                    "an hour", "")  # fmt: skip
         rows = [
-            (RowName(person.name), Count(person.saved), Count(person.discarded),
-             Count(person.skipped), Count(person.left), Number(person.pace, places=0),
-             quiet(_about(person.role, person.revoked)))
+            (ui.RowName(person.name), ui.Count(person.saved), ui.Count(person.discarded),
+             ui.Count(person.skipped), ui.Count(person.left), ui.Number(person.pace, places=0),
+             ui.quiet(_about(person.role, person.revoked)))
             for person in work.people
         ]  # fmt: skip
-        sections.append(section(table(columns, rows)))
+        sections.append(ui.section(ui.table(columns, rows)))
     changes = [
-        (RowName(event.at[:19].replace("T", " ")), event.person or "–",
+        (ui.RowName(event.at[:19].replace("T", " ")), event.person or "–",
          EVENTS.get(event.what, event.what), event.about)
         for event in events[-SHOWN_EVENTS:]
     ]  # fmt: skip
-    log = (Heading("when (UTC)", key=True), "who", "what", "about")
-    sections.append(section(table(log, changes), title="Last changes"))
+    log = (ui.Heading("when (UTC)", key=True), "who", "what", "about")
+    sections.append(ui.section(ui.table(log, changes), title="Last changes"))
     people = {"person": "name", "role": "role", "labelled": "saved", "discarded": "discarded",
               "skipped": "skipped", "left": "left", "an_hour": "pace",
               "revoked": "revoked"}  # fmt: skip
-    return Page(
+    return ui.Page(
         "annotate", form.name, tuple(sections),
         record=lambda: _record(work) | {
             "people": [
@@ -156,25 +140,27 @@ GIVEN, OPEN = 0, 5
 """The levels of bar parts: labels that are given, and those that are not."""
 
 
-def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
+def labels_page(labels: LabelTable, out: Path | None = None) -> ui.Page:
     """Return the page: what the files hold, what each annotator filled in, where it was written."""
     broken = labels.broken_rules()
     n = labels.by_annotators.height
     facts = list(label_facts(labels, labels.annotators, n, broken))
-    facts += [] if out is None else [Note("written to", strong(str(out)))]
-    sections = [section(Facts(tuple(facts)))]
+    facts += [] if out is None else [ui.Note("written to", ui.strong(str(out)))]
+    sections = [ui.section(ui.Facts(tuple(facts)))]
     if labels.completeness:
-        sections.append(section(_by_annotator(labels.completeness)))
+        sections.append(ui.section(_by_annotator(labels.completeness)))
     if gaps := [item for item in labels.completeness if item.given < item.asked]:
         rows = [
-            (RowName(item.label), annotator_name(item.annotator),
-             Count(item.asked - item.given, strong=True), Count(item.asked))
+            (ui.RowName(item.label), annotator_name(item.annotator),
+             ui.Count(item.asked - item.given, strong=True), ui.Count(item.asked))
             for item in sorted(gaps[:SHOWN_GAPS], key=lambda item: item.given - item.asked)
         ]  # fmt: skip
-        listed = table((Heading("still to fill in", key=True), "annotator", "open", "of"), rows)
+        listed = ui.table(
+            (ui.Heading("still to fill in", key=True), "annotator", "open", "of"), rows
+        )
         more = len(gaps) - SHOWN_GAPS
-        left = [Paragraphs((quiet(f"and {more:,} more (--json)"),))] if more > 0 else []
-        sections.append(section(listed, *left))
+        left = [ui.Paragraphs((ui.quiet(f"and {more:,} more (--json)"),))] if more > 0 else []
+        sections.append(ui.section(listed, *left))
 
     def record() -> dict[str, Any]:
         return {
@@ -191,32 +177,32 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
             "out": out,
         }
 
-    return Page("labels", labels.source, tuple(sections), notes=labels.notes, record=record)
+    return ui.Page("labels", labels.source, tuple(sections), notes=labels.notes, record=record)
 
 
 def label_facts(
     labels: LabelTable, annotators: Sequence[str], n: int, broken: Sequence[BrokenRule]
-) -> Iterator[Note]:
+) -> Iterator[ui.Note]:
     """Yield where labels come from, how many count, who gave them, and what does not count."""
     names = list(map(annotator_name, annotators))
     more = len(names) - SHOWN_ANNOTATORS
     listed = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
     counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
-    yield Note("labels", strong(labels.source))
-    yield Note("", f"{counts}: {', '.join(listed)}" if names else counts)
+    yield ui.Note("labels", ui.strong(labels.source))
+    yield ui.Note("", f"{counts}: {', '.join(listed)}" if names else counts)
     if labels.adjudicators:
         adjudication = labels.adjudication
         times = f"{adjudication.as_majority:,} of {adjudication.compared:,} times"
         same = f"; as the majority {times}" if adjudication.compared else ""
         who = ", ".join(map(annotator_name, labels.adjudicators))
-        yield Note("adjudicated", f"{counted(adjudication.n, 'label')} by {who}{same}")
+        yield ui.Note("adjudicated", f"{counted(adjudication.n, 'label')} by {who}{same}")
     for word, left, why in (
         ("discarded", labels.n_discarded, labels.discarded),
         ("set aside", labels.n_set_aside, labels.set_aside),
     ):
         if left:
             reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
-            yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
+            yield ui.Note(word, ui.Phrase(f"{left:,}, not used: {reasons}", "caution"))
     by_rule = attrgetter("rule")
     for rule, several in groupby(sorted(broken, key=by_rule), by_rule):
         ones = list(several)
@@ -225,7 +211,7 @@ def label_facts(
         )
         rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
         text = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
-        yield Note(rule.replace("_", " "), Phrase(text, "caution"))
+        yield ui.Note(rule.replace("_", " "), ui.Phrase(text, "caution"))
 
 
 def annotator_name(name: str) -> str:
@@ -233,7 +219,7 @@ def annotator_name(name: str) -> str:
     return name or "(no name)"
 
 
-def _by_annotator(gaps: Sequence[Completeness]) -> Table:
+def _by_annotator(gaps: Sequence[Completeness]) -> ui.Table:
     sums: dict[str, list[int]] = {}
     for gap in gaps:
         sums.setdefault(gap.annotator, [0, 0])
@@ -242,13 +228,13 @@ def _by_annotator(gaps: Sequence[Completeness]) -> Table:
     most = max(total for _, total in sums.values())
     rows = [
         (
-            RowName(annotator_name(annotator)), Count(filled, strong=True), Count(total),
+            ui.RowName(annotator_name(annotator)), ui.Count(filled, strong=True), ui.Count(total),
             percent(filled * 100 // total / 100, 0),  # 100 % is nothing open
-            Bar((BarPart(filled, GIVEN), BarPart(total - filled, OPEN)), most),
+            ui.Bar((ui.BarPart(filled, GIVEN), ui.BarPart(total - filled, OPEN)), most),
         )
         for annotator, (filled, total) in sums.items()
     ]  # fmt: skip
-    return table((Heading("annotator", key=True), "given", "of", "complete", ""), rows)
+    return ui.table((ui.Heading("annotator", key=True), "given", "of", "complete", ""), rows)
 
 
 SHOWN_STRATA = 30
@@ -257,62 +243,66 @@ DRAWN, LEFT = 0, 5
 """The levels of bar parts: drawn, and left."""
 
 
-def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
+def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> ui.Page:
     """Return the page: what was drawn and how, who labels what, where the label sheet is."""
-    blocks: list[Block] = [Facts(tuple(_facts(sample, sheet, out)))]
+    blocks: list[ui.Block] = [ui.Facts(tuple(_facts(sample, sheet, out)))]
     if sample.strata:
         most = max(item.there for item in sample.strata)
         strata = [
             (
-                RowName(item.name), Count(item.there), Count(item.drawn, strong=True),
-                Number(item.probability),
-                Bar((BarPart(item.drawn, DRAWN), BarPart(item.there - item.drawn, LEFT)), most),
+                ui.RowName(item.name), ui.Count(item.there), ui.Count(item.drawn, strong=True),
+                ui.Number(item.probability),
+                ui.Bar(
+                    (ui.BarPart(item.drawn, DRAWN), ui.BarPart(item.there - item.drawn, LEFT)), most
+                ),
             )
             for item in sample.strata[:SHOWN_STRATA]
         ]  # fmt: skip
-        blocks.append(table(("stratum", "size", "drawn", "probability", ""), strata))
+        blocks.append(ui.table(("stratum", "size", "drawn", "probability", ""), strata))
         if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
-            blocks.append(Paragraphs((quiet(f"and {hidden:,} more: see --json"),)))
+            blocks.append(ui.Paragraphs((ui.quiet(f"and {hidden:,} more: see --json"),)))
     if sample.widths:
         used = sample.widths[0]
         widths = [
-            (RowName(way.by), Number(way.width, strong=True),
-             "drawn" if way is used else quiet(f"{way.width / used.width:.2f} ×"))
+            (ui.RowName(way.by), ui.Number(way.width, strong=True),
+             "drawn" if way is used else ui.quiet(f"{way.width / used.width:.2f} ×"))
             for way in sample.widths
         ]  # fmt: skip
         heads = (f"of {sample.rows.height:,} labels", "expected width", "")
-        blocks.append(table(heads, widths))
+        blocks.append(ui.table(heads, widths))
     if sample.settings.annotators:
         blocks.append(_annotators(sample, sheet))
-    blocks.append(Paragraphs(tuple(map(quiet, _notes(sample, sheet, out)))))
-    return Page(
-        "sample", sample.settings.run, (section(*blocks),),
+    blocks.append(ui.Paragraphs(tuple(map(ui.quiet, _notes(sample, sheet, out)))))
+    return ui.Page(
+        "sample", sample.settings.run, (ui.section(*blocks),),
         record=lambda: {**sample.to_dict(), "labels": sheet.labels, "out": out},
     )  # fmt: skip
 
 
-def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note]:
+def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[ui.Note]:
     settings = sample.settings
     whole = ""
     if sample.questions is not None:
         unit = _one(sample.unit) if sample.questions == 1 else sample.unit
         whole = f", {sample.questions:,} {'whole ' * (sample.unit == 'questions')}{unit}"
-    yield Note("drawn", (strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), whole))
-    yield Note("from", settings.run)
-    yield Note("by", f"{_way(sample)}; seed {settings.seed}")
+    yield ui.Note(
+        "drawn", (ui.strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), whole)
+    )
+    yield ui.Note("from", settings.run)
+    yield ui.Note("by", f"{_way(sample)}; seed {settings.seed}")
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
-    yield Note("probability", f"{chance}, kept with each row as inclusion_probability")
+    yield ui.Note("probability", f"{chance}, kept with each row as inclusion_probability")
     units: dict[str, list[str]] = {}
     for item in sheet.asked:
         units.setdefault(item.label, []).append(item.unit)
     of_units = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
-    yield Note("labels", ", ".join(of_units))
+    yield ui.Note("labels", ", ".join(of_units))
     if out is not None:
-        yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
+        yield ui.Note("sheet", (ui.strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:
-            guideline = strong(str(guideline_file(out)))
-            yield Note("guideline", (guideline, "  questions and hard cases for annotators"))
+            guideline = ui.strong(str(guideline_file(out)))
+            yield ui.Note("guideline", (guideline, "  questions and hard cases for annotators"))
 
 
 def _way(sample: Sample) -> str:
@@ -331,15 +321,15 @@ def _way(sample: Sample) -> str:
     return by
 
 
-def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
+def _annotators(sample: Sample, sheet: LabelSheet) -> ui.Table:
     names = sample.settings.annotators
     annotators_of = list(sample.rows["annotators"])
     counts = Counter(name for of_row in annotators_of for name in of_row)
     shared = sum(len(of_row) == len(names) > 1 for of_row in annotators_of)
     to_fill = Counter(sheet.frame["annotator"].to_list())
-    rows = [(RowName(name), Count(counts[name]), Count(shared), Count(to_fill[name]))
+    rows = [(ui.RowName(name), ui.Count(counts[name]), ui.Count(shared), ui.Count(to_fill[name]))
             for name in names]  # fmt: skip
-    return table(("annotator", "examples", "shared by all", "rows"), rows)
+    return ui.table(("annotator", "examples", "shared by all", "rows"), rows)
 
 
 def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]:

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Protocol
 
 from ragstone.core.messages import argument, call
+from ragstone.report import page as ui
 from ragstone.report.number_format import (
     counted,
     ends,
@@ -13,34 +14,6 @@ from ragstone.report.number_format import (
     method_word,
     number,
     scale_for,
-)
-from ragstone.report.page import (
-    Bin,
-    Cell,
-    Count,
-    Facts,
-    Heading,
-    IntervalCell,
-    Mark,
-    Note,
-    Number,
-    Page,
-    Paragraphs,
-    Phrase,
-    Reliability,
-    Row,
-    RowName,
-    Scale,
-    Section,
-    Table,
-    Tone,
-    Why,
-    Words,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
 )
 from ragstone.report.reason_words import words
 from ragstone.stats import Interval as Ends
@@ -74,7 +47,7 @@ class Found(Protocol):
     def interval(self) -> Ends | None: ...
 
 
-KAPPA = Scale(-1, 1, (Mark(0, "chance"),))
+KAPPA = ui.Scale(-1, 1, (ui.Mark(0, "chance"),))
 
 FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
     "agree": lambda check: None if check.words is None else check.words.accuracy,
@@ -88,28 +61,28 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
 """The measures of a judge against people, in the order of the page."""
 
 
-def calibration_page(calibration: "Calibration") -> Page:
+def calibration_page(calibration: "Calibration") -> ui.Page:
     """Return the page: who is compared, three estimates of each metric, their agreement."""
     passport, checks, level = calibration.passport, calibration.checks, calibration.level
     judges = ", ".join(passport.judge.judges) or "nobody"
     header = (
-        Note("run", strong(calibration.run)),
-        Note("judge", (strong(judges), quiet(f"  {passport.id}"))),
-        Note("people", _people(calibration)),
+        ui.Note("run", ui.strong(calibration.run)),
+        ui.Note("judge", (ui.strong(judges), ui.quiet(f"  {passport.id}"))),
+        ui.Note("people", _people(calibration)),
     )
-    columns = (Heading("corrected by people", key=True), "", Heading("value", level=level),
-               "labels", "worth", Heading("method", drop=1))  # fmt: skip
+    columns = (ui.Heading("corrected by people", key=True), "", ui.Heading("value", level=level),
+               "labels", "worth", ui.Heading("method", drop=1))  # fmt: skip
     rows = [row for estimate in calibration.estimates for row in _ways(estimate)]
     sections = [
         *_not_random(calibration),
-        section(Facts(header)),
-        *([section(table(columns, rows))] if rows else []),
-        *([section(_agreement(calibration))] if checks else []),
+        ui.section(ui.Facts(header)),
+        *([ui.section(ui.table(columns, rows))] if rows else []),
+        *([ui.section(_agreement(calibration))] if checks else []),
         *_reliability(checks),
-        section(Paragraphs(tuple(line for check in checks for line in _biases(check)))),
-        small_print(_small_print(calibration)),
+        ui.section(ui.Paragraphs(tuple(line for check in checks for line in _biases(check)))),
+        ui.small_print(_small_print(calibration)),
     ]
-    return Page("calibrate", calibration.run, tuple(sections), record=calibration.to_dict)
+    return ui.Page("calibrate", calibration.run, tuple(sections), record=calibration.to_dict)
 
 
 def _people(calibration: "Calibration") -> str:
@@ -118,14 +91,14 @@ def _people(calibration: "Calibration") -> str:
     return f"{counted(passport.n_examples, 'example')}, {people}"
 
 
-def interval_of(measure: Found | None) -> IntervalCell:
+def interval_of(measure: Found | None) -> ui.IntervalCell:
     """A measure with its interval, as numbers without a drawing."""
     if measure is None:
-        return IntervalCell(None, None, None, strong=False)
+        return ui.IntervalCell(None, None, None, strong=False)
     return interval_cell(measure.value, measure.interval, stands_out=False)
 
 
-def _not_random(calibration: "Calibration") -> Iterator[Section]:
+def _not_random(calibration: "Calibration") -> Iterator[ui.Section]:
     if not calibration.not_random:
         return
     same: dict[str, dict[str, None]] = {}
@@ -139,60 +112,61 @@ def _not_random(calibration: "Calibration") -> Iterator[Section]:
         else f"So these are not corrected. {call('draw_sample')} draws a random sample to label; "
         f"{argument('assume_random', True)} corrects anyway."
     )
-    first = (strong("The labels are not a random sample: ", "bad"), text)
-    yield section(Paragraphs((first, follows)))
+    first = (ui.strong("The labels are not a random sample: ", "bad"), text)
+    yield ui.section(ui.Paragraphs((first, follows)))
 
 
-def _ways(estimate: "CorrectedEstimate") -> Iterator[Row]:
-    name = RowName(", ".join([estimate.metric, *estimate.group.values()]), strong=True)
+def _ways(estimate: "CorrectedEstimate") -> Iterator[ui.Row]:
+    name = ui.RowName(", ".join([estimate.metric, *estimate.group.values()]), strong=True)
     scale, mean = scale_for(estimate.metric), estimate.judge
     judge = interval_cell(mean.value, mean.interval, scale, tone="quiet", stands_out=False)
-    known: Cell = Why("unknown", "no score") if mean.value is None else judge
-    yield Row((name, RowName("judge"), known, "", "", ""))
+    known: ui.Cell = ui.Why("unknown", "no score") if mean.value is None else judge
+    yield ui.Row((name, ui.RowName("judge"), known, "", "", ""))
     for word, part in (("labels", estimate.labels), ("corrected", estimate.corrected)):
         last = word == "corrected"
         why = (part.reason or "no score").replace("_", " ")
-        tone: Tone = "" if last else "quiet"
+        tone: ui.Tone = "" if last else "quiet"
         drawn = interval_cell(part.value, part.interval, scale, tone=tone, stands_out=last)
         method = method_word(None if part.interval is None else part.interval.method)
-        yield Row(
+        yield ui.Row(
             (
-                name, RowName(word, strong=last),
-                Why("unknown", why) if part.value is None else drawn,
-                Count(part.n_labels), _worth(part, strong=last), quiet(method),
+                name, ui.RowName(word, strong=last),
+                ui.Why("unknown", why) if part.value is None else drawn,
+                ui.Count(part.n_labels), _worth(part, strong=last), ui.quiet(method),
             ),
-            (Phrase(why, "caution"),) if part.interval is None and part.value is not None else (),
+            (ui.Phrase(why, "caution"),)
+            if part.interval is None and part.value is not None else (),
         )  # fmt: skip
 
 
-def _worth(part: "Corrected", *, strong: bool = False) -> Number:
+def _worth(part: "Corrected", *, strong: bool = False) -> ui.Number:
     worth = part.effective_labels
-    return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
+    return ui.Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
 
 
-def _agreement(calibration: "Calibration") -> Table:
+def _agreement(calibration: "Calibration") -> ui.Table:
     measures = {word: [of(check) for check in calibration.checks] for word, of in FIGURES.items()}
     listed = {
         word: values for word, values in measures.items()
         if any(measure is not None and measure.value is not None for measure in values)
     }  # fmt: skip
-    heads = (Heading(word, level=calibration.level if word == "κ" else None) for word in listed)
+    heads = (ui.Heading(word, level=calibration.level if word == "κ" else None) for word in listed)
     rows = []
     for at, check in enumerate(calibration.checks):
-        figures: list[Cell] = [
+        figures: list[ui.Cell] = [
             interval_cell(check.kappa.value, check.kappa.interval, KAPPA, stands_out=False)
             if word == "κ"
-            else Number(getattr(values[at], "value", None))
+            else ui.Number(getattr(values[at], "value", None))
             for word, values in listed.items()
         ]
-        below: list[Words] = []
+        below: list[ui.Words] = []
         if check.threshold is not None:
-            below.append(quiet(f"threshold {_threshold(check.threshold)}"))
+            below.append(ui.quiet(f"threshold {_threshold(check.threshold)}"))
         if check.kappa.reason:
-            below.append(Phrase(check.kappa.reason.replace("_", " "), "caution"))
-        label = RowName(f"{check.kind}.{check.column}")
-        rows.append(Row((label, Count(check.n), *figures), tuple(below)))
-    return table((Heading("judge against people", key=True), "n", *heads), rows)
+            below.append(ui.Phrase(check.kappa.reason.replace("_", " "), "caution"))
+        label = ui.RowName(f"{check.kind}.{check.column}")
+        rows.append(ui.Row((label, ui.Count(check.n), *figures), tuple(below)))
+    return ui.table((ui.Heading("judge against people", key=True), "n", *heads), rows)
 
 
 def _threshold(threshold: Threshold) -> str:
@@ -203,14 +177,14 @@ def _threshold(threshold: Threshold) -> str:
     return f"≥ {number(threshold.value)} ({threshold.criterion} {worth})"
 
 
-def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
+def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[ui.Section]:
     for check in checks:
         if drawn := reliability_of(check):
             title = f"Reliability of {check.kind}.{check.column}"
-            yield Section((Reliability(drawn, title),), title)
+            yield ui.Section((ui.Reliability(drawn, title),), title)
 
 
-def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
+def reliability_of(check: "JudgeCheck") -> tuple[ui.Bin, ...]:
     """The bins of a reliability diagram; none if the judge gave no probabilities."""
     drawn = []
     for bin in () if check.error is None else check.error.bins:
@@ -218,11 +192,11 @@ def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
         if seen is not None:
             interval = bin.positives.interval
             low, high = (seen, seen) if interval is None else (interval.low, interval.high)
-            drawn.append(Bin(bin.mean_probability, seen, low, high, bin.positives.n))
+            drawn.append(ui.Bin(bin.mean_probability, seen, low, high, bin.positives.n))
     return tuple(drawn)
 
 
-def _biases(check: "JudgeCheck") -> Iterator[Words]:
+def _biases(check: "JudgeCheck") -> Iterator[ui.Words]:
     for bias in check.bias:
         difference, interval = bias.of, bias.of.interval
         if interval is None or interval.low <= 0 <= interval.high:
@@ -232,29 +206,29 @@ def _biases(check: "JudgeCheck") -> Iterator[Words]:
         text = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
         low, high = sorted((abs(interval.low), abs(interval.high)))
         yield (
-            strong(f"{check.kind}.{check.column}"),
+            ui.strong(f"{check.kind}.{check.column}"),
             f" where {bias.by} is {text}: the judge says so {way}, by ",
-            Phrase(number(abs(difference.value)), "bad"),
-            quiet(f" [{ends(low, high)}], n {difference.n:,}"),
+            ui.Phrase(number(abs(difference.value)), "bad"),
+            ui.quiet(f" [{ends(low, high)}], n {difference.n:,}"),
         )
 
 
-def _small_print(calibration: "Calibration") -> Iterator[Note]:
+def _small_print(calibration: "Calibration") -> Iterator[ui.Note]:
     passport = calibration.passport
     for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
         text = "; ".join(f"{rate.what} {_known(rate)}" for rate in rates)
-        yield Note(word, f"share of verdicts that changed: {text}" if rates else "not measured")
+        yield ui.Note(word, f"share of verdicts that changed: {text}" if rates else "not measured")
     order = passport.order
     text = "not measured" if order is None else f"decided {_known(order)} of the pairs"
-    yield Note("order", text)
+    yield ui.Note("order", text)
     parts = [part for item in calibration.estimates for part in (item.labels, item.corrected)]
     yield from method_notes(part.interval.method for part in parts if part.interval)
     for flag, about in _flagged(calibration.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
-        yield Note("caution", Phrase(warned, "caution"))
+        yield ui.Note("caution", ui.Phrase(warned, "caution"))
     worth = "worth: independent labels that would give as narrow an interval without a judge"
-    yield Note("reading", worth)
-    yield from (Note("reading", line) for line in _reading(calibration.checks))
+    yield ui.Note("reading", worth)
+    yield from (ui.Note("reading", line) for line in _reading(calibration.checks))
 
 
 def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
@@ -292,7 +266,7 @@ def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
     return where
 
 
-def passport_page(calibration: "Calibration") -> Page:
+def passport_page(calibration: "Calibration") -> ui.Page:
     """The passport of a judge: what was measured about it, to keep with the numbers."""
     passport, level, checks = calibration.passport, calibration.level, calibration.checks
     judge = passport.judge
@@ -301,47 +275,48 @@ def passport_page(calibration: "Calibration") -> Page:
         "changes: check with ragstone calibrate RUN --passport judge_passport.json."
     )
     facts = (
-        Note("data", f"{passport.source} {passport.data[:12]}"),
-        Note("labels", f"{_people(calibration)}, {passport.labels[:12]}"),
-        *(Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge.models.items()),
-        *(Note("prompt", f"{name} {version}") for name, version in judge.prompts.items()),
-        *([Note("plan", judge.plan)] if judge.plan else []),
-        *(Note("local", part) for part in judge.local),
+        ui.Note("data", f"{passport.source} {passport.data[:12]}"),
+        ui.Note("labels", f"{_people(calibration)}, {passport.labels[:12]}"),
+        *(ui.Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge.models.items()),
+        *(ui.Note("prompt", f"{name} {version}") for name, version in judge.prompts.items()),
+        *([ui.Note("plan", judge.plan)] if judge.plan else []),
+        *(ui.Note("local", part) for part in judge.local),
     )
-    sections = [section(Paragraphs((void,)), Facts(facts))]
+    sections = [ui.section(ui.Paragraphs((void,)), ui.Facts(facts))]
     if whole := [estimate for estimate in calibration.estimates if not estimate.group]:
-        ways = (Heading(word, level=level) for word in ("judge", "labels alone", "corrected"))
+        ways = (ui.Heading(word, level=level) for word in ("judge", "labels alone", "corrected"))
         rows = [
-            (RowName(item.metric), interval_of(item.judge), interval_of(item.labels),
-             interval_of(item.corrected), Count(item.corrected.n_labels), _worth(item.corrected))
+            (ui.RowName(item.metric), interval_of(item.judge), interval_of(item.labels),
+             interval_of(item.corrected), ui.Count(item.corrected.n_labels), _worth(item.corrected))
             for item in whole
         ]  # fmt: skip
-        corrected = table(("metric", *ways, "labels", "worth"), rows)
-        sections.append(section(corrected, title="Corrected by people"))
+        corrected = ui.table(("metric", *ways, "labels", "worth"), rows)
+        sections.append(ui.section(corrected, title="Corrected by people"))
     if checks:
-        heads = (Heading(word, level=level) for word in FIGURES)
-        units: list[tuple[Cell, ...]] = [
-            (RowName(f"{check.kind}.{check.column}"), Count(check.n), Number(check.effective, 0),
+        heads = (ui.Heading(word, level=level) for word in FIGURES)
+        units: list[tuple[ui.Cell, ...]] = [
+            (ui.RowName(f"{check.kind}.{check.column}"), ui.Count(check.n),
+             ui.Number(check.effective, 0),
              *(interval_of(of(check)) for of in FIGURES.values()))
             for check in checks
         ]  # fmt: skip
-        by_unit = table(("label", "n", "worth", *heads), units)
+        by_unit = ui.table(("label", "n", "worth", *heads), units)
         worth = (
             "Worth: the equivalent number of labels drawn at random. Labels drawn with unequal "
             "probabilities are weighted by the inverse."
         )
-        sections.append(section(by_unit, title="Against people, unit by unit"))
-        sections.append(section(Paragraphs((worth,))))
+        sections.append(ui.section(by_unit, title="Against people, unit by unit"))
+        sections.append(ui.section(ui.Paragraphs((worth,))))
     changed = (
-        Note("asked again", _rates(passport.flips)),
-        Note("order of two answers", _rates((passport.order,) if passport.order else ())),
-        Note("injected instructions", _rates(passport.injection)),
+        ui.Note("asked again", _rates(passport.flips)),
+        ui.Note("order of two answers", _rates((passport.order,) if passport.order else ())),
+        ui.Note("injected instructions", _rates(passport.injection)),
     )
     title = "Stability: share of verdicts that changed"
-    sections.append(section(Facts(changed), title=title))
+    sections.append(ui.section(ui.Facts(changed), title=title))
     name = ", ".join(judge.judges) or "(nobody)"
-    return Page("passport", f"Passport of the judge {name}", tuple(sections),
-                record=passport.to_dict)  # fmt: skip
+    return ui.Page("passport", f"Passport of the judge {name}", tuple(sections),
+                   record=passport.to_dict)  # fmt: skip
 
 
 def _rates(rates: "Sequence[FlipRate]") -> str:

@@ -19,23 +19,8 @@ from ragstone.metrics import (
     own_metrics,
     parse_metric,
 )
+from ragstone.report import page as ui
 from ragstone.report.number_format import FAMILIES, bands_of
-from ragstone.report.page import (
-    Facts,
-    Group,
-    Heading,
-    Note,
-    Outline,
-    OutlineItem,
-    Page,
-    Paragraphs,
-    Row,
-    RowName,
-    Table,
-    quiet,
-    section,
-    strong,
-)
 from ragstone.report.reason_words import FIRST, who_can, words
 
 
@@ -142,49 +127,49 @@ def named_suite(name: str) -> Suite:
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
-def catalogue_page() -> Page:
+def catalogue_page() -> ui.Page:
     """All metrics by family: the better direction, the range, the judgements, who gives them."""
     entries = catalogue()
-    families: dict[str, list[Row]] = {}
+    families: dict[str, list[ui.Row]] = {}
     for entry in entries:
         families.setdefault(entry.family, []).append(_row(entry))
     groups = tuple(
-        Group(tuple(rows), FAMILIES.get(family, family.capitalize()))
+        ui.Group(tuple(rows), FAMILIES.get(family, family.capitalize()))
         for family, rows in families.items()
     )
-    columns = (*map(Heading, ("metric", "range", "judgements")), Heading("filled by", drop=1))
+    columns = (*map(ui.Heading, ("metric", "range", "judgements")), ui.Heading("filled by", drop=1))
     more = "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
-    return Page(
-        "metrics", "", (section(Table(columns, groups), Paragraphs((quiet(more),))),),
+    return ui.Page(
+        "metrics", "", (ui.section(ui.Table(columns, groups), ui.Paragraphs((ui.quiet(more),))),),
         record=lambda: [entry.to_dict() for entry in entries],
     )  # fmt: skip
 
 
-def metric_page(entry: MetricEntry) -> Page:
+def metric_page(entry: MetricEntry) -> ui.Page:
     """One metric in full."""
     facts = [
-        Note("metric", (strong(entry.name), f"  {entry.family}")),
-        Note("range", f"{_range(entry)}, {BETTER[entry.better]}"),
-        Note("judgements", ", ".join(entry.judgements) or "none"),
-        *(Note("filled by", who_can(by)) for by in entry.filled_by),
-        *([Note("requires", ", ".join(entry.requires))] if entry.requires else []),
-        *(Note("parameters", f"{name} = {value!r}") for name, value in entry.parameters.items()),
-        *(Note("aliases", words(alias_note(alias) or alias)) for alias in entry.aliases),
+        ui.Note("metric", (ui.strong(entry.name), f"  {entry.family}")),
+        ui.Note("range", f"{_range(entry)}, {BETTER[entry.better]}"),
+        ui.Note("judgements", ", ".join(entry.judgements) or "none"),
+        *(ui.Note("filled by", who_can(by)) for by in entry.filled_by),
+        *([ui.Note("requires", ", ".join(entry.requires))] if entry.requires else []),
+        *(ui.Note("parameters", f"{name} = {value!r}") for name, value in entry.parameters.items()),
+        *(ui.Note("aliases", words(alias_note(alias) or alias)) for alias in entry.aliases),
     ]
-    lines = tuple(OutlineItem(line) for line in entry.docstring.split("\n"))
-    sections = (section(Facts(tuple(facts)), Outline(lines)),)
-    return Page("metrics", entry.name, sections, record=entry.to_dict)
+    lines = tuple(ui.OutlineItem(line) for line in entry.docstring.split("\n"))
+    sections = (ui.section(ui.Facts(tuple(facts)), ui.Outline(lines)),)
+    return ui.Page("metrics", entry.name, sections, record=entry.to_dict)
 
 
-def suite_page(listed: Sequence[Suite]) -> Page:
+def suite_page(listed: Sequence[Suite]) -> ui.Page:
     """Return the page of suites with their metrics and conventions."""
     sections, records = [], []
     for suite in listed:
-        facts = [Note("", suite.about), Note("metrics", ", ".join(suite.names))]
-        facts += [Note("by", ", ".join(suite.by))] if suite.by else []
-        facts += [Note("conventions", suite.conventions)] if suite.conventions else []
-        facts += [Note("reading", line) for line in bands_of(suite)]
-        sections.append(section(Facts(tuple(facts)), title=strong(suite.name)))
+        facts = [ui.Note("", suite.about), ui.Note("metrics", ", ".join(suite.names))]
+        facts += [ui.Note("by", ", ".join(suite.by))] if suite.by else []
+        facts += [ui.Note("conventions", suite.conventions)] if suite.conventions else []
+        facts += [ui.Note("reading", line) for line in bands_of(suite)]
+        sections.append(ui.section(ui.Facts(tuple(facts)), title=ui.strong(suite.name)))
         bands = [
             asdict(band) | {"words": [{"from": least, "word": word} for least, word in band.words]}
             for band in suite.bands
@@ -194,15 +179,15 @@ def suite_page(listed: Sequence[Suite]) -> Page:
             "percent": suite.percent, "bands": bands, "limits": list(map(asdict, suite.limits)),
             "conventions": suite.conventions,
         })  # fmt: skip
-    return Page("metrics", "", tuple(sections), record=lambda: records)
+    return ui.Page("metrics", "", tuple(sections), record=lambda: records)
 
 
-def _row(entry: MetricEntry) -> Row:
+def _row(entry: MetricEntry) -> ui.Row:
     first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in entry.filled_by)
-    filled_by = quiet(" and ".join(first) or "the data")
-    name = RowName(entry.name, entry.better)
+    filled_by = ui.quiet(" and ".join(first) or "the data")
+    name = ui.RowName(entry.name, entry.better)
     cells = (name, _range(entry), ", ".join(entry.judgements) or "–", filled_by)
-    return Row(cells, (quiet(entry.about),))
+    return ui.Row(cells, (ui.quiet(entry.about),))
 
 
 def _range(entry: MetricEntry) -> str:

@@ -8,6 +8,7 @@ from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, C
 from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights
 from ragstone.analysis.composite_weights.preferences import Sort
 from ragstone.core.messages import argument, call
+from ragstone.report import page as ui
 from ragstone.report.number_format import (
     NEEDED,
     VERDICTS,
@@ -19,34 +20,6 @@ from ragstone.report.number_format import (
     percent,
     reach_of,
     row_name,
-)
-from ragstone.report.page import (
-    Bar,
-    BarPart,
-    Block,
-    Cell,
-    Count,
-    Facts,
-    Heading,
-    IntervalCell,
-    Mark,
-    Note,
-    Number,
-    P,
-    Page,
-    Paragraphs,
-    Phrase,
-    RowName,
-    Scale,
-    Section,
-    Table,
-    Tone,
-    Verdict,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
 )
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import whose_numbers, with_interval
@@ -76,46 +49,46 @@ NARROW_HEAD = 11
 """The width to which the heads of counts are wrapped."""
 
 
-def comparison_page(comparisons: Comparisons) -> Page:
+def comparison_page(comparisons: Comparisons) -> ui.Page:
     """The header, a table for each pair of systems, the ranking, and the small print."""
-    sections = [section(_comparison_header(comparisons))]
+    sections = [ui.section(_comparison_header(comparisons))]
     for (a, b), pairs in comparisons.between().items():
         tested = [pair for pair in pairs if pair.verdict != "same"]
         lines = (_same(pairs), not_paired(pairs), *corrected_lines(pairs, comparisons))
         below = tuple(filter(None, lines))
-        blocks: list[Block] = [_pair_table(tested, comparisons)] if tested else []
-        blocks += [Paragraphs(below)] if below else []
-        sections.append(Section(tuple(blocks), _title(a, b, pairs)))
+        blocks: list[ui.Block] = [_pair_table(tested, comparisons)] if tested else []
+        blocks += [ui.Paragraphs(below)] if below else []
+        sections.append(ui.Section(tuple(blocks), _title(a, b, pairs)))
     by_name: dict[str, list[Ranked]] = {}
     for rank in comparisons.ranking:
         by_name.setdefault(rank.metric, []).append(rank)
     ranked = [ranks for ranks in by_name.values() if any(rank.win_share != 0.5 for rank in ranks)]
     if ranked:
         about = "Bradley-Terry: probability of winning against a system of average strength"
-        title = (strong("Ranking"), quiet(f"  {about}"))
-        sections.append(section(_ranking(ranked, comparisons), title=title))
-    sections.append(small_print(_comparison_small_print(comparisons)))
-    return Page(
+        title = (ui.strong("Ranking"), ui.quiet(f"  {about}"))
+        sections.append(ui.section(_ranking(ranked, comparisons), title=title))
+    sections.append(ui.small_print(_comparison_small_print(comparisons)))
+    return ui.Page(
         "compare", " against ".join(comparisons.runs), tuple(sections), notes=comparisons.notes,
         record=comparisons.to_dict,
     )  # fmt: skip
 
 
-def _comparison_header(comparisons: Comparisons) -> Facts:
+def _comparison_header(comparisons: Comparisons) -> ui.Facts:
     pairs = counted(len(comparisons.between()), "pair")
     metrics = counted(len({pair.metric for pair in comparisons.comparisons}), "metric")
     cluster = "" if comparisons.cluster == "question_id" else f"; clusters by {comparisons.cluster}"
     margin = (
-        quiet(f"none given, so nothing can be called equivalent: {argument('margin', 'X')}")
+        ui.quiet(f"none given, so nothing can be called equivalent: {argument('margin', 'X')}")
         if comparisons.margin is None
         else f"±{comparisons.margin:g}, in the unit of each metric"
     )
-    what = (strong(" against ".join(comparisons.runs)), f"  {pairs} of systems · {metrics}")
-    return Facts((
-        Note("compared", what),
-        Note("numbers", whose_numbers(comparisons.checked)),
-        Note("paired", f"question by question{cluster}"),
-        Note("margin", margin),
+    what = (ui.strong(" against ".join(comparisons.runs)), f"  {pairs} of systems · {metrics}")
+    return ui.Facts((
+        ui.Note("compared", what),
+        ui.Note("numbers", whose_numbers(comparisons.checked)),
+        ui.Note("paired", f"question by question{cluster}"),
+        ui.Note("margin", margin),
     ))  # fmt: skip
 
 
@@ -128,13 +101,16 @@ def corrected_lines(ones: Iterable[Comparison], comparisons: Comparisons) -> Ite
             yield f"{name} corrected by people, over all answers: {', '.join(listed)}"
 
 
-def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
+def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | ui.Phrase]:
     counts = Counter[str](pair.verdict for pair in ones)
-    parts: list[str | Phrase] = []
+    parts: list[str | ui.Phrase] = []
     for verdict, (word, tone) in VERDICTS.items():
         if counts[verdict]:
-            parts += [quiet(" · " if parts else "  "), Phrase(f"{counts[verdict]} {word}", tone)]
-    return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *parts]
+            parts += [
+                ui.quiet(" · " if parts else "  "),
+                ui.Phrase(f"{counts[verdict]} {word}", tone),
+            ]
+    return [ui.quiet("a "), ui.strong(a), ui.quiet("  against  b "), ui.strong(b), *parts]
 
 
 def _same(ones: Sequence[Comparison]) -> str:
@@ -148,97 +124,97 @@ def _same(ones: Sequence[Comparison]) -> str:
     return f"{same}, {counted(len(names), 'row')}: {', '.join(names)}" if names else ""
 
 
-def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> Table:
+def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> ui.Table:
     sliced = any(pair.slice for pair in ones)
     needed = needed_kinds(ones)
-    columns: tuple[Heading | str, ...] = (
-        Heading("metric", key=True), *(["slice"] if sliced else []), Heading("a", drop=3),
-        Heading("b", drop=3), Heading("a - b", level=comparisons.level), Heading("rel.", drop=1),
-        Heading("win", drop=1), Heading("d", drop=1), f"p {ADJUSTED[comparisons.adjust][0]}",
-        Heading("w/t/l", drop=2), "verdict",
+    columns: tuple[ui.Heading | str, ...] = (
+        ui.Heading("metric", key=True), *(["slice"] if sliced else []), ui.Heading("a", drop=3),
+        ui.Heading("b", drop=3), ui.Heading("a - b", level=comparisons.level),
+        ui.Heading("rel.", drop=1), ui.Heading("win", drop=1), ui.Heading("d", drop=1),
+        f"p {ADJUSTED[comparisons.adjust][0]}", ui.Heading("w/t/l", drop=2), "verdict",
         *(fill(NEEDED[kind][0], NARROW_HEAD) for kind in needed),
     )  # fmt: skip
     reach = reach_of(ones)
     by_metric = list(dict.fromkeys(pair.metric for pair in ones))
     ordered = sorted(ones, key=lambda pair: by_metric.index(pair.metric))
-    return table(columns, (_cells(item, reach, needed, sliced=sliced) for item in ordered))
+    return ui.table(columns, (_cells(item, reach, needed, sliced=sliced) for item in ordered))
 
 
 def _cells(
     pair: Comparison, reach: float, needed: Sequence[str], *, sliced: bool
-) -> Iterator[Cell]:
+) -> Iterator[ui.Cell]:
     word, tone = VERDICTS[pair.verdict]
-    yield RowName(row_name(pair.metric, pair.relevance_by), pair.better)
+    yield ui.RowName(row_name(pair.metric, pair.relevance_by), pair.better)
     if sliced:
         values = None if pair.slice is None else ", ".join(pair.slice.values())
-        yield RowName("all", strong=True) if values is None else RowName(values)
-    yield Number(pair.value_a)
-    yield Number(pair.value_b)
+        yield ui.RowName("all", strong=True) if values is None else ui.RowName(values)
+    yield ui.Number(pair.value_a)
+    yield ui.Number(pair.value_b)
     yield difference_cell(pair, reach)
-    yield Number(pair.relative_change, 1, sign="+", unit=" %")
-    yield Number(None if pair.win_rate is None else pair.win_rate.value * 100, 0, unit=" %")
-    yield Number(pair.effect_size, 2, sign="+")
-    yield P(pair.p_adjusted)
+    yield ui.Number(pair.relative_change, 1, sign="+", unit=" %")
+    yield ui.Number(None if pair.win_rate is None else pair.win_rate.value * 100, 0, unit=" %")
+    yield ui.Number(pair.effect_size, 2, sign="+")
+    yield ui.P(pair.p_adjusted)
     yield f"{pair.wins}/{pair.ties}/{pair.losses}"
     few = f"{counted(pair.n_pairs, 'pair')} only" if pair.caution else ""
-    yield Verdict(pair.verdict, word, tone, few)
+    yield ui.Verdict(pair.verdict, word, tone, few)
     for kind in needed:
-        yield (Count(pair.n_needed) if pair.n_needed and pair.needed_for == kind else "")
+        yield (ui.Count(pair.n_needed) if pair.n_needed and pair.needed_for == kind else "")
 
 
-def _ranking(ranked: Sequence[Sequence[Ranked]], comparisons: Comparisons) -> Table:
+def _ranking(ranked: Sequence[Sequence[Ranked]], comparisons: Comparisons) -> ui.Table:
     systems = list(dict.fromkeys(rank.system for ranks in ranked for rank in ranks))
     by = {pair.metric: pair.relevance_by for pair in comparisons.comparisons}
     rows = []
     for ranks in ranked:
-        cells: dict[str, Cell] = {
+        cells: dict[str, ui.Cell] = {
             rank.system: f"won {percent(rank.win_share, 0)}" if rank.win_probability is None
-            else IntervalCell(rank.win_probability, rank.win_low, rank.win_high, strong=False)
+            else ui.IntervalCell(rank.win_probability, rank.win_low, rank.win_high, strong=False)
             for rank in ranks
         }  # fmt: skip
-        name = RowName(row_name(ranks[0].metric, by.get(ranks[0].metric, "")))
+        name = ui.RowName(row_name(ranks[0].metric, by.get(ranks[0].metric, "")))
         rows.append((name, *(cells[system] for system in systems)))
-    heads = (Heading(name, level=comparisons.level, peer=True) for name in systems)
-    return table(("metric", *heads), rows)
+    heads = (ui.Heading(name, level=comparisons.level, peer=True) for name in systems)
+    return ui.table(("metric", *heads), rows)
 
 
-def _comparison_small_print(comparisons: Comparisons) -> Iterator[Note]:
+def _comparison_small_print(comparisons: Comparisons) -> Iterator[ui.Note]:
     alpha = percent(1 - comparisons.level)
     yield from method_notes((pair.method for pair in comparisons.comparisons), OF_DIFFERENCES)
     for test in dict.fromkeys(pair.test for pair in comparisons.comparisons if pair.test):
         word, about = TESTS[test]
         text = about.format(flips=comparisons.resamples, seed=comparisons.seed)
-        yield Note("tests", (strong(word), f"  {text}"))
+        yield ui.Note("tests", (ui.strong(word), f"  {text}"))
     word, about = ADJUSTED[comparisons.adjust]
     text = f"  {about.format(alpha=alpha)}; over {counted(comparisons.family, 'comparison')}"
-    yield Note("adjusted", (strong(word), text))
+    yield ui.Note("adjusted", (ui.strong(word), text))
     yield from _reading(comparisons, alpha)
     for reason, metrics in _reasons(comparisons.comparisons).items():
-        yield Note("note", f"{reason}: {', '.join(metrics)}")
+        yield ui.Note("note", f"{reason}: {', '.join(metrics)}")
 
 
-def _reading(comparisons: Comparisons, alpha: str) -> Iterator[Note]:
+def _reading(comparisons: Comparisons, alpha: str) -> Iterator[ui.Note]:
     ones = comparisons.comparisons
-    yield Note("reading", "↑ more is better, ↓ less is better, · neither")
-    yield Note("reading", "a and b are means over their pairs", needs="a")
+    yield ui.Note("reading", "↑ more is better, ↓ less is better, · neither")
+    yield ui.Note("reading", "a and b are means over their pairs", needs="a")
     wins = "w/t/l: pairs on which a wins, both tie, a loses"
-    yield Note("reading", wins, needs="w/t/l")
+    yield ui.Note("reading", wins, needs="w/t/l")
     sizes = (
         "rel.: a - b in percent of b; win: share of pairs on which a wins, ties counting half; "
         "d: the mean difference divided by the standard deviation of the differences (Cohen's d_z)"
     )
-    yield Note("reading", sizes, needs="rel.")
+    yield ui.Note("reading", sizes, needs="rel.")
     if comparisons.margin is not None:
-        yield Note(
+        yield ui.Note(
             "reading",
             f"equivalent: inside the margin by two one-sided tests, p ≤ {alpha} after the same "
             "adjustment, of differences and equivalence together",
         )
     if any(pair.caution for pair in ones):
-        yield Note("reading", "N pairs only: so few pairs make a rough verdict")
-    yield from (Note("reading", line) for line in needed_notes(ones))
+        yield ui.Note("reading", "N pairs only: so few pairs make a rough verdict")
+    yield from (ui.Note("reading", line) for line in needed_notes(ones))
     if any(pair.n_needed_reason == NARROW for pair in ones):
-        yield Note(
+        yield ui.Note(
             "reading",
             "cannot tell without a number: half the interval is narrower than the margin already, "
             "but the difference is too close to 0 or to the margin",
@@ -265,79 +241,83 @@ SHORT = 16
 """The longest name of starting weights that can be the head of a column."""
 
 
-def weights_page(weights: FittedWeights) -> Page:
+def weights_page(weights: FittedWeights) -> ui.Page:
     """Return the page: the weights, how well they predict people, and which to keep."""
     people = counted(weights.n_annotators, "annotator")
     ties = f"; {counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
     on = f" on {counted(weights.n_questions, 'question')}, by {people}{ties}"
     header = (
-        Note("people", (strong(counted(weights.n, _noun(weights))), on)),
-        Note("from", weights.source),
-        Note("scores", weights.run),
+        ui.Note("people", (ui.strong(counted(weights.n, _noun(weights))), on)),
+        ui.Note("from", weights.source),
+        ui.Note("scores", weights.run),
     )
     fitted = weights.kept == "fitted"
-    keep = strong("the fitted weights", "good") if fitted else (
-        strong("the starting weights", "caution")
+    keep = ui.strong("the fitted weights", "good") if fitted else (
+        ui.strong("the starting weights", "caution")
     )  # fmt: skip
     options = (argument("run", weights.run), argument("metrics", weights.composite))
-    settled = (Note("keep", (keep, f": {words(weights.why)}.")),
-               Note("use", call("rescore", *options)))  # fmt: skip
+    settled = (ui.Note("keep", (keep, f": {words(weights.why)}.")),
+               ui.Note("use", call("rescore", *options)))  # fmt: skip
     sections = (
-        section(Facts(header)),
-        section(_weights(weights)),
-        section(_fits(weights)),
-        section(Facts(settled)),
-        small_print(_weights_small_print(weights)),
+        ui.section(ui.Facts(header)),
+        ui.section(_weights(weights)),
+        ui.section(_fits(weights)),
+        ui.section(ui.Facts(settled)),
+        ui.small_print(_weights_small_print(weights)),
     )
-    return Page("weights", weights.run, sections, record=weights.to_dict)
+    return ui.Page("weights", weights.run, sections, record=weights.to_dict)
 
 
-def _weights(weights: FittedWeights) -> Table:
+def _weights(weights: FittedWeights) -> ui.Table:
     fitted = weights.fitted.composite is not None
     start = weights.start_name if len(weights.start_name) < SHORT else "start"
     rows = []
     for item in weights.weights:
-        tone: Tone = "" if item.fitted > 0 else "quiet"
-        weight = Number(item.fitted if fitted else None, 2, tone=tone, strong=item.fitted > 0)
-        folds = quiet(f"{item.least:.2f} – {item.most:.2f}" if fitted else "–")
+        tone: ui.Tone = "" if item.fitted > 0 else "quiet"
+        weight = ui.Number(item.fitted if fitted else None, 2, tone=tone, strong=item.fitted > 0)
+        folds = ui.quiet(f"{item.least:.2f} – {item.most:.2f}" if fitted else "–")
         sure, beyond = min(item.fitted, item.least), max(item.most - item.fitted, 0.0)
-        parts = (BarPart(sure, SURE), BarPart(item.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
-        before = Number(item.start, 2, tone="quiet")
-        rows.append((RowName(item.metric), before, weight, folds, Bar(parts, 1.0)))
-    return table(("metric", start, "fitted", "across folds", ""), rows)
+        parts = (
+            ui.BarPart(sure, SURE),
+            ui.BarPart(item.fitted - sure, UNSURE),
+            ui.BarPart(beyond, BEYOND),
+        )
+        before = ui.Number(item.start, 2, tone="quiet")
+        rows.append((ui.RowName(item.metric), before, weight, folds, ui.Bar(parts, 1.0)))
+    return ui.table(("metric", start, "fitted", "across folds", ""), rows)
 
 
-def _fits(weights: FittedWeights) -> Table:
+def _fits(weights: FittedWeights) -> ui.Table:
     ends = [end for fit in (weights.start, weights.fitted) for end in (fit.concordance, fit.low)]
     above = all(end >= 0.5 for end in ends if end is not None)
-    scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))
+    scale = ui.Scale(0.5, 1) if above else ui.Scale(0, 1, (ui.Mark(0.5, "chance"),))
     start = "equal weights" if weights.start_name == EQUAL else "starting weights"
-    gain = IntervalCell(weights.gain, weights.gain_low, weights.gain_high)
+    gain = ui.IntervalCell(weights.gain, weights.gain_low, weights.gain_high)
     rows = (
         _fit(start, weights.start, scale),
         _fit("fitted weights", weights.fitted, scale),
-        (RowName("gain", strong=True), gain, ""),
+        (ui.RowName("gain", strong=True), gain, ""),
     )
     loss = "log loss" if weights.sort == Sort.PREFERENCE else "squared error"
-    heads = (Heading(head, level=weights.level) for head in (loss, "concordance"))
-    return table(("on held-out\nquestions", *heads), rows)
+    heads = (ui.Heading(head, level=weights.level) for head in (loss, "concordance"))
+    return ui.table(("on held-out\nquestions", *heads), rows)
 
 
-def _fit(name: str, fit: Fit, scale: Scale) -> tuple[Cell, ...]:
-    order = IntervalCell(fit.concordance, fit.low, fit.high, scale, strong=False)
-    return RowName(name), IntervalCell(fit.loss, None, None, strong=False), order
+def _fit(name: str, fit: Fit, scale: ui.Scale) -> tuple[ui.Cell, ...]:
+    order = ui.IntervalCell(fit.concordance, fit.low, fit.high, scale, strong=False)
+    return ui.RowName(name), ui.IntervalCell(fit.loss, None, None, strong=False), order
 
 
-def _weights_small_print(weights: FittedWeights) -> Iterator[Note]:
+def _weights_small_print(weights: FittedWeights) -> Iterator[ui.Note]:
     if weights.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in weights.left_out.items())
         text = f"{counted(weights.n_left_out, _noun(weights))} without a score: {lacking}"
-        yield Note("left out", text)
+        yield ui.Note("left out", text)
     yield from (
-        Note("excluded", f"{name}: {words(reason)}") for name, reason in weights.excluded.items()
+        ui.Note("excluded", f"{name}: {words(reason)}") for name, reason in weights.excluded.items()
     )
-    yield Note("concordance", "share of pairs that the composite orders as people do")
-    yield Note("folds", f"{weights.folds} of whole questions, seed {weights.seed}")
+    yield ui.Note("concordance", "share of pairs that the composite orders as people do")
+    yield ui.Note("folds", f"{weights.folds} of whole questions, seed {weights.seed}")
 
 
 def _noun(weights: FittedWeights) -> str:

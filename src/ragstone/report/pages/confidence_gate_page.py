@@ -19,31 +19,8 @@ from ragstone.guard.confidence_gate.gate_thresholds import (
     ShownRisk,
     surplus_words,
 )
+from ragstone.report import page as ui
 from ragstone.report.number_format import counted, percent
-from ragstone.report.page import (
-    Banner,
-    Bar,
-    BarPart,
-    Cell,
-    Facts,
-    Heading,
-    IntervalCell,
-    Note,
-    Number,
-    Page,
-    RowName,
-    Section,
-    Table,
-    Tone,
-    Verdict,
-    Why,
-    Words,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 from ragstone.stats.risk_control import RiskCoverage
 
@@ -52,7 +29,7 @@ LEVELS = {"pass": 0, "ask": 5, "block": 3}
 
 COVERED = (0.1, 0.25, 0.5, 0.75, 1.0)
 
-STATES: dict[PromiseState, tuple[str, str, Tone]] = {
+STATES: dict[PromiseState, tuple[str, str, ui.Tone]] = {
     "holds": ("HOLDS", "holds", "good"),
     "broken": ("BROKEN", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
@@ -63,80 +40,80 @@ WRONG = {"max_false_pass": ("unfaithful", "passes"), "max_false_block": ("faithf
 
 def gate_calibration_page(
     calibration: GateCalibration, title: str = "", out: Path | None = None
-) -> Page:
+) -> ui.Page:
     """Return the page: thresholds, promises, where the answers go, other promises."""
     gate = calibration.gate
-    body: list[Section] = [
-        section(Facts(tuple(_thresholds(calibration, out)))),
-        section(_shares(gate.shares), title=strong("Where the labelled answers go")),
-        section(_others(calibration.others, gate), title=strong("Other promises")),
+    body: list[ui.Section] = [
+        ui.section(ui.Facts(tuple(_thresholds(calibration, out)))),
+        ui.section(_shares(gate.shares), title=ui.strong("Where the labelled answers go")),
+        ui.section(_others(calibration.others, gate), title=ui.strong("Other promises")),
     ]
     if calibration.risk_coverage.area is not None:
         covered = _covered(calibration.risk_coverage)
-        body.append(section(covered, title=strong("If only the surest answers passed")))
-    body.append(small_print(_small_print(calibration)))
-    return Page("guard calibrate", title, tuple(body), record=calibration.to_dict)
+        body.append(ui.section(covered, title=ui.strong("If only the surest answers passed")))
+    body.append(ui.small_print(_small_print(calibration)))
+    return ui.Page("guard calibrate", title, tuple(body), record=calibration.to_dict)
 
 
-def gate_refusal_page(error: PromiseRefused, title: str) -> Page:
+def gate_refusal_page(error: PromiseRefused, title: str) -> ui.Page:
     """Why the labels cannot carry the promise, the tightest they can, and what is needed."""
     first, *lines = error.text.splitlines()
-    facts = [Note(name, text.strip()) for name, _, text in
+    facts = [ui.Note(name, text.strip()) for name, _, text in
              (line.strip().partition("  ") for line in lines)]  # fmt: skip
-    banner = Banner("NO PROMISE", "caution", (first,))
+    banner = ui.Banner("NO PROMISE", "caution", (first,))
     names = ("promise", "bound", "confidence", "why", "answers", "clusters", "tightest",
              "tightest_if_independent", "needed", "more")  # fmt: skip
-    return Page(
-        "guard calibrate", title, (section(banner, Facts(tuple(facts))),),
+    return ui.Page(
+        "guard calibrate", title, (ui.section(banner, ui.Facts(tuple(facts))),),
         record=lambda: {"gate": None} | {name: getattr(error, name) for name in names},
     )  # fmt: skip
 
 
-def gate_check_page(check: GateCheck, title: str = "") -> Page:
+def gate_check_page(check: GateCheck, title: str = "") -> ui.Page:
     """Return the page: do new labels bear the promises out, and where do their answers go."""
     word, _, tone = STATES[check.state]
     lines = tuple(_told(promise, check.gate.confidence) for promise in check.promises)
     n = sum(share.answers for share in check.shares if share.of == "all")
     same = "distributed as those of the gate's labels were, as far as these show"
     facts = (
-        Note("labels", _labels(n, None, check.unscored, check)),
+        ui.Note("labels", _labels(n, None, check.unscored, check)),
         *_left_open(check),
-        Note("scores", "; ".join(map(words, check.standing.void)) or same),
+        ui.Note("scores", "; ".join(map(words, check.standing.void)) or same),
     )
     sections = (
-        section(Banner(word, tone, lines), Facts(facts)),
-        section(_checked(check), title=strong("Promises")),
-        section(_shares(check.shares), title=strong("Where the new answers go")),
+        ui.section(ui.Banner(word, tone, lines), ui.Facts(facts)),
+        ui.section(_checked(check), title=ui.strong("Promises")),
+        ui.section(_shares(check.shares), title=ui.strong("Where the new answers go")),
     )
     text = f"{word}: {' '.join(lines)}"
-    return Page("guard check", title, sections, text, record=check.to_dict)
+    return ui.Page("guard check", title, sections, text, record=check.to_dict)
 
 
-def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[Note]:
+def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[ui.Note]:
     gate = calibration.gate
-    yield Note("pass", (strong(f"from {_score(gate.pass_at)} on", "good"),))
+    yield ui.Note("pass", (ui.strong(f"from {_score(gate.pass_at)} on", "good"),))
     if gate.block_below is not None:
-        yield Note("block", (strong(f"below {_score(gate.block_below)}", "bad"),))
-    yield Note("ask", "otherwise, and where an answer has no score")
-    yield Note("promise", _promise("max_false_pass", gate.false_pass, gate))
+        yield ui.Note("block", (ui.strong(f"below {_score(gate.block_below)}", "bad"),))
+    yield ui.Note("ask", "otherwise, and where an answer has no score")
+    yield ui.Note("promise", _promise("max_false_pass", gate.false_pass, gate))
     if gate.false_block is not None:
-        yield Note("promise", _promise("max_false_block", gate.false_block, gate))
-    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, calibration))
+        yield ui.Note("promise", _promise("max_false_block", gate.false_block, gate))
+    yield ui.Note("labels", _labels(gate.n, gate.clusters, gate.unscored, calibration))
     yield from _left_open(calibration)
     if gate.judge.name:
-        yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
+        yield ui.Note("judge", (gate.judge.name, ui.quiet(f"  {gate.judge.fingerprint}")))
     else:
         unnamed = f"not named ({argument('judge', 'NAME')}): a guard takes it for another"
-        yield Note("judge", unnamed)
+        yield ui.Note("judge", unnamed)
     if out is not None:
-        yield Note("gate", str(out))
+        yield ui.Note("gate", str(out))
 
 
-def _promise(promise: str, risk: ShownRisk, gate: Gate) -> Words:
+def _promise(promise: str, risk: ShownRisk, gate: Gate) -> ui.Words:
     of, goes = WRONG[promise]
     most = f"at most {percent(risk.high, 1)} at {percent(gate.confidence)} confidence"
     share = f"at most {percent(risk.promised)} have one that {goes}"
-    here = quiet(f"  {risk.hits:,} of {risk.clusters:,} here, {most}")
+    here = ui.quiet(f"  {risk.hits:,} of {risk.clusters:,} here, {most}")
     return (f"of questions with {_an(of)} answer, {share}", here)
 
 
@@ -155,7 +132,7 @@ def _labels(
     return text
 
 
-def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[Note]:
+def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[ui.Note]:
     ends = [
         f"of {WORDS[item.promise].of} answers {percent(item.worst)} {WORDS[item.promise].goes} if "
         f"all of these are as bad as possible, {percent(item.best)} if all are as good as possible"
@@ -164,52 +141,52 @@ def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[Note]:
     if ends:
         left = f"people left {counted(calibration.unlabelled, 'answer')} open"
         trust = "Trust a promise only if it was chance which stayed open"
-        yield Note("caution", f"{left}. {'; '.join(ends).capitalize()}. {trust}")
+        yield ui.Note("caution", f"{left}. {'; '.join(ends).capitalize()}. {trust}")
 
 
-def _shares(shares: Sequence[GateShare]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _shares(shares: Sequence[GateShare]) -> ui.Table:
+    rows: list[tuple[ui.Cell, ...]] = []
     for of in ("unfaithful", "faithful", "all"):
         by_way = {share.way: share for share in shares if share.of == of}
         whole = by_way["pass"].total
-        parts = tuple(BarPart(by_way[way].answers, LEVELS[way], way) for way in WAYS_OUT)
+        parts = tuple(ui.BarPart(by_way[way].answers, LEVELS[way], way) for way in WAYS_OUT)
         cells = (
-            Why("undefined") if item.share is None
-            else IntervalCell(item.share, item.low, item.high, percent=True)
+            ui.Why("undefined") if item.share is None
+            else ui.IntervalCell(item.share, item.low, item.high, percent=True)
             for item in (by_way[way] for way in WAYS_OUT)
         )  # fmt: skip
-        rows.append((RowName(of), Bar(parts, whole), *cells, f"{whole:,}"))
-    ways = (Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS_OUT)
-    return table(("answers", Heading(drop=2), *ways, Heading("n", drop=1)), rows)
+        rows.append((ui.RowName(of), ui.Bar(parts, whole), *cells, f"{whole:,}"))
+    ways = (ui.Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS_OUT)
+    return ui.table(("answers", ui.Heading(drop=2), *ways, ui.Heading("n", drop=1)), rows)
 
 
-def _others(others: Sequence[OtherPromise], gate: Gate) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _others(others: Sequence[OtherPromise], gate: Gate) -> ui.Table:
+    rows: list[tuple[ui.Cell, ...]] = []
     for other in others:
         mine = other.max_false_pass == gate.max_false_pass
-        name = RowName(f"at most {percent(other.max_false_pass)}", strong=mine)
+        name = ui.RowName(f"at most {percent(other.max_false_pass)}", strong=mine)
         if other.pass_at is None:
-            rows.append((name, Why("unknown", "the labels cannot carry it"), None, None))
+            rows.append((name, ui.Why("unknown", "the labels cannot carry it"), None, None))
         else:
-            rows.append((name, Number(other.pass_at), Number(other.faithful, percent=True),
-                         Number(other.answers, percent=True)))  # fmt: skip
+            rows.append((name, ui.Number(other.pass_at), ui.Number(other.faithful, percent=True),
+                         ui.Number(other.answers, percent=True)))  # fmt: skip
     heads = ("false passes", "pass from", "faithful that pass, %", "all that pass, %")
-    return table(heads, rows)
+    return ui.table(heads, rows)
 
 
-def _covered(curve: RiskCoverage) -> Table:
+def _covered(curve: RiskCoverage) -> ui.Table:
     # The first threshold by which at least a share is covered: scores have ties.
     firsts = [int((curve.coverage >= share - 1e-12).argmax()) for share in COVERED]
     rows = [
-        (RowName(percent(float(curve.coverage[at]), 0)), Number(float(curve.thresholds[at])),
-         Number(float(curve.risk[at]), percent=True))
+        (ui.RowName(percent(float(curve.coverage[at]), 0)), ui.Number(float(curve.thresholds[at])),
+         ui.Number(float(curve.risk[at]), percent=True))
         for at in firsts
     ]  # fmt: skip
-    return table(("surest", "pass from", "unfaithful among them, %"), rows)
+    return ui.table(("surest", "pass from", "unfaithful among them, %"), rows)
 
 
-def _checked(check: GateCheck) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _checked(check: GateCheck) -> ui.Table:
+    rows: list[tuple[ui.Cell, ...]] = []
     # Both ends of the interval are one-sided bounds.
     level = 2 * check.gate.confidence - 1
     for promise in check.promises:
@@ -217,15 +194,15 @@ def _checked(check: GateCheck) -> Table:
         _, word, tone = STATES[promise.state]
         risk = promise.risk
         share = (
-            Why("undefined", f"no {of} answer with a score") if risk.rate is None
-            else IntervalCell(risk.rate, risk.low, risk.high, percent=True)
+            ui.Why("undefined", f"no {of} answer with a score") if risk.rate is None
+            else ui.IntervalCell(risk.rate, risk.low, risk.high, percent=True)
         )  # fmt: skip
-        rows.append((RowName(f"{of} that {goes}"), Number(risk.promised, percent=True), share,
+        rows.append((ui.RowName(f"{of} that {goes}"), ui.Number(risk.promised, percent=True), share,
                      f"{risk.hits:,} of {risk.clusters:,}",
-                     Verdict(promise.state, word, tone)))  # fmt: skip
-    heads = ("questions with an answer", "at most, %", Heading("seen, %", level=level),
-             Heading("counted", drop=1), "")  # fmt: skip
-    return table(heads, rows)
+                     ui.Verdict(promise.state, word, tone)))  # fmt: skip
+    heads = ("questions with an answer", "at most, %", ui.Heading("seen, %", level=level),
+             ui.Heading("counted", drop=1), "")  # fmt: skip
+    return ui.table(heads, rows)
 
 
 def _told(promise: CheckedPromise, confidence: float) -> str:
@@ -243,23 +220,23 @@ def _told(promise: CheckedPromise, confidence: float) -> str:
     return f"{seen}; {state[promise.state]}; {percent(risk.promised)} was promised."
 
 
-def _small_print(calibration: GateCalibration) -> Iterator[Note]:
+def _small_print(calibration: GateCalibration) -> Iterator[ui.Note]:
     gate, curve = calibration.gate, calibration.risk_coverage
-    yield Note(
+    yield ui.Note(
         "promise",
         f"With other labels of the same sort, at least {percent(gate.confidence)} of such gates "
         "keep it. A question stands for answers that share a question, a set of contexts or a "
         "named cluster; one of them on the wrong side is enough.",
     )
     if curve.area is not None and curve.best is not None and curve.blind is not None:
-        yield Note(
+        yield ui.Note(
             "area",
             f"under the curve of unfaithful answers by share passed: {curve.area:.3f}, from "
             f"{curve.best:.3f} (no mistake in their order) to {curve.blind:.3f} (by chance); lower "
             "is better",
         )
     if gate.max_false_block is None:
-        yield Note("block", f"nothing is blocked without {argument('max_false_block')}")
+        yield ui.Note("block", f"nothing is blocked without {argument('max_false_block')}")
 
 
 def _score(value: float) -> str:

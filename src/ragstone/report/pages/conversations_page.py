@@ -4,28 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument
+from ragstone.report import page as ui
 from ragstone.report.number_format import counted, ends, method_notes, scale_for, short_name
-from ragstone.report.page import (
-    Block,
-    Cell,
-    Count,
-    Heading,
-    IntervalCell,
-    Note,
-    Number,
-    Page,
-    Paragraphs,
-    Phrase,
-    Row,
-    RowName,
-    Scale,
-    Section,
-    Why,
-    Words,
-    section,
-    small_print,
-    table,
-)
 from ragstone.report.reason_words import words
 
 if TYPE_CHECKING:
@@ -40,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 """The worst conversations of a metric."""
 
-WHOLE = Scale(0, 1)
+WHOLE = ui.Scale(0, 1)
 ROWS = {"wilson": "a share of conversations"}
 READING = (
     ("worst turn", "the worst score among the turns of a conversation, averaged over these"),
@@ -51,31 +31,31 @@ READING = (
 )
 
 
-def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> Page:
+def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> ui.Page:
     """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
-    sections: tuple[Section, ...]
+    sections: tuple[ui.Section, ...]
     if conversations:
         figures = conversations.figures
-        notes = [*(Note(name, text) for name, text in READING),
+        notes = [*(ui.Note(name, text) for name, text in READING),
                  *method_notes((figure.method for figure in figures), ROWS)]  # fmt: skip
         sections = (
-            section(Paragraphs((sentence(conversations),))),
+            ui.section(ui.Paragraphs((sentence(conversations),))),
             *conversation_sections(conversations),
             *_worst(conversations, SHOWN if limit is None else limit),
-            small_print(notes),
+            ui.small_print(notes),
         )
     elif conversations.counts:
         single = counted(sum(count.single for count in conversations.counts), "session")
         sections = (
-            section(Paragraphs((f"There is no conversation: {single} of a single turn.",))),
+            ui.section(ui.Paragraphs((f"There is no conversation: {single} of a single turn.",))),
         )
     else:
         why = (
             "No example names its session. It is read from a field such as session_id or "
             f"conversation_id; {argument('columns', 'session=COLUMN')} names another."
         )
-        sections = (section(Paragraphs((why,))),)
-    return Page(
+        sections = (ui.section(ui.Paragraphs((why,))),)
+    return ui.Page(
         "conversations", str(conversations.run), sections,
         record=lambda: {"run": str(conversations.run), **conversations.to_dict()},
     )  # fmt: skip
@@ -98,26 +78,26 @@ def sentence(conversations: "ConversationFigures") -> str:
     return f"{text} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
 
 
-def conversation_sections(conversations: "ConversationFigures") -> list[Section]:
+def conversation_sections(conversations: "ConversationFigures") -> list[ui.Section]:
     """The table of the systems' conversations, and that of the metrics."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     if any(figure.figure == "resolved" for figure in conversations.figures):
         blocks.append(_resolved(conversations.counts, conversations.figures))
     elif conversations.unresolved:
-        blocks.append(Paragraphs((f"Resolved: {words(conversations.unresolved)}.",)))
+        blocks.append(ui.Paragraphs((f"Resolved: {words(conversations.unresolved)}.",)))
     if any(figure.metric and figure.figure != "resolved" for figure in conversations.figures):
         blocks.append(_metrics(conversations.figures))
-    return [Section(tuple(blocks), "Conversations")]
+    return [ui.Section(tuple(blocks), "Conversations")]
 
 
 def _resolved(
     counts: "Sequence[ConversationCounts]", figures: "Sequence[ConversationFigure]"
-) -> Block:
+) -> ui.Block:
     shares = [figure for figure in figures if figure.figure == "resolved"]
     better = {figure.metric: figure.better for figure in figures if figure.figure != "resolved"}
     columns = (
-        Heading("system", key=True), "conversations", Heading("turns", drop=1), "resolved if",
-        Heading("resolved", level=shares[0].level), "n", "undef.", "missing",
+        ui.Heading("system", key=True), "conversations", ui.Heading("turns", drop=1), "resolved if",
+        ui.Heading("resolved", level=shares[0].level), "n", "undef.", "missing",
     )  # fmt: skip
     rows = []
     for count in counts:
@@ -128,18 +108,18 @@ def _resolved(
             if share.metric is not None:
                 side = "at most" if better[share.metric] == "-" else "at least"
                 condition += f", {short_name(share.metric)} {side} {share.bar:g}"
-            rows.append(Row((
-                RowName(count.system), Count(count.n), turns, condition, _value(share, WHOLE),
+            rows.append(ui.Row((
+                ui.RowName(count.system), ui.Count(count.n), turns, condition, _value(share, WHOLE),
                 *_counts(share),
             ), _below(share)))  # fmt: skip
-    return table(columns, rows)
+    return ui.table(columns, rows)
 
 
-def _metrics(figures: "Sequence[ConversationFigure]") -> Block:
+def _metrics(figures: "Sequence[ConversationFigure]") -> ui.Block:
     level = figures[0].level
     columns = (
-        Heading("metric", key=True), Heading("system", several=True),
-        Heading("worst turn", level=level), Heading("mean of turns", level=level),
+        ui.Heading("metric", key=True), ui.Heading("system", several=True),
+        ui.Heading("worst turn", level=level), ui.Heading("mean of turns", level=level),
         "n", "undef.", "missing",
     )  # fmt: skip
     rows = []
@@ -149,45 +129,45 @@ def _metrics(figures: "Sequence[ConversationFigure]") -> Block:
     for mean in sorted(means, key=lambda figure: metrics.index(figure.metric)):
         worst, metric = worst_of.get((mean.metric, mean.system)), mean.metric or ""
         scale = scale_for(metric)
-        rows.append(Row((
-            RowName(short_name(metric), mean.better), RowName(mean.system),
-            Number(None) if worst is None else _value(worst, scale), _value(mean, scale),
+        rows.append(ui.Row((
+            ui.RowName(short_name(metric), mean.better), ui.RowName(mean.system),
+            ui.Number(None) if worst is None else _value(worst, scale), _value(mean, scale),
             *_counts(worst or mean),
         ), _below(worst or mean)))  # fmt: skip
-    return table(columns, rows)
+    return ui.table(columns, rows)
 
 
-def _counts(figure: "ConversationFigure") -> tuple[Count, Count, Count]:
-    undefined = Count(figure.n_undefined, "undefined")
-    return Count(figure.n), undefined, Count(figure.n_missing, "missing")
+def _counts(figure: "ConversationFigure") -> tuple[ui.Count, ui.Count, ui.Count]:
+    undefined = ui.Count(figure.n_undefined, "undefined")
+    return ui.Count(figure.n), undefined, ui.Count(figure.n_missing, "missing")
 
 
-def _value(figure: "ConversationFigure", scale: Scale | None) -> Cell:
+def _value(figure: "ConversationFigure", scale: ui.Scale | None) -> ui.Cell:
     if figure.value is None:
-        return Why("missing" if figure.n_missing else "undefined")
-    return IntervalCell(figure.value, figure.low, figure.high, scale)
+        return ui.Why("missing" if figure.n_missing else "undefined")
+    return ui.IntervalCell(figure.value, figure.low, figure.high, scale)
 
 
-def _below(figure: "ConversationFigure") -> tuple[Words, ...]:
+def _below(figure: "ConversationFigure") -> tuple[ui.Words, ...]:
     if not figure.n_missing or figure.worst is None or figure.best is None:
         return ()
-    return (Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing"),)
+    return (ui.Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing"),)
 
 
-def _worst(conversations: "Conversations", limit: int) -> Iterator[Section]:
+def _worst(conversations: "Conversations", limit: int) -> Iterator[ui.Section]:
     names = {figure.metric for figure in conversations.figures if figure.figure == "worst_turn"}
     metric = next(iter(names), None)
     if not limit or len(names) != 1 or not metric:
         return
     rows = [
         (
-            RowName(row["session"]), RowName(row["system"]), Count(row["turns"]),
-            Number(row[f"worst {metric}"]), Phrase(row[f"at {metric}"], "name"),
-            Number(row[f"mean {metric}"]), {None: "", 0.0: "no"}.get(row.get("resolved"), "yes"),
+            ui.RowName(row["session"]), ui.RowName(row["system"]), ui.Count(row["turns"]),
+            ui.Number(row[f"worst {metric}"]), ui.Phrase(row[f"at {metric}"], "name"),
+            ui.Number(row[f"mean {metric}"]), {None: "", 0.0: "no"}.get(row.get("resolved"), "yes"),
         )
         for row in conversations.worst(metric).head(limit).iter_rows(named=True)
     ]  # fmt: skip
     if rows:
-        columns = ("session", Heading("system", several=True), "turns", "worst turn", "example",
+        columns = ("session", ui.Heading("system", several=True), "turns", "worst turn", "example",
                    "mean of turns", "resolved")  # fmt: skip
-        yield section(table(columns, rows), title=f"Worst by {short_name(metric)}")
+        yield ui.section(ui.table(columns, rows), title=f"Worst by {short_name(metric)}")

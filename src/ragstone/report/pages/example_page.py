@@ -14,30 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ragstone.data import Example
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import KINDS, Kind
+from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.judgement_words import judged, legend, says
 from ragstone.report.number_format import ARROWS, Groups, by_metric, counted, number, short_name
-from ragstone.report.page import (
-    Cell,
-    Facts,
-    Heading,
-    Note,
-    Number,
-    Outcome,
-    Outline,
-    OutlineItem,
-    Page,
-    Paragraphs,
-    Phrase,
-    RowName,
-    Section,
-    Why,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import (
     Dossier,
@@ -69,62 +49,68 @@ if TYPE_CHECKING:
 MOST_EXAMPLES, LONGEST = 5, 300
 
 
-def list_page(run: Path, corrections: Sequence[Correction], example: str | None = None) -> Page:
+def list_page(run: Path, corrections: Sequence[Correction], example: str | None = None) -> ui.Page:
     """Every correction of a run, or of one example, the newest first."""
     listed = [correction for correction in corrections if example in (None, correction.example)]
-    columns = (Heading("example", key=True), "judgement", "was", "is", "by", "why", "when (UTC)")
+    columns = (ui.Heading("example", key=True), "judgement", "was", "is", "by", "why", "when (UTC)")
     none = "Nothing was corrected: ragstone correct RUN EXAMPLE shows what can be."
-    body = section(table(columns, map(_listed, listed)) if listed else Paragraphs((quiet(none),)))
-    return Page(
+    body = ui.section(
+        ui.table(columns, map(_listed, listed)) if listed else ui.Paragraphs((ui.quiet(none),))
+    )
+    return ui.Page(
         "corrections", str(run), (body,),
         record=lambda: {"overrules": [correction.to_dict() for correction in listed]},
     )  # fmt: skip
 
 
-def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> Page:
+def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> ui.Page:
     """Return the page of what can be corrected of an example."""
-    columns = (Heading("judgement", key=True), "says", "judge", "examples", "version")
+    columns = (ui.Heading("judgement", key=True), "says", "judge", "examples", "version")
     rows = [
-        (RowName(judgement_name(item.ask, item.unit)), Phrase(said(item.values), "text"),
-         item.judge or "–", f"{len(item.examples):,}", quiet(item.version))
+        (ui.RowName(judgement_name(item.ask, item.unit)), ui.Phrase(said(item.values), "text"),
+         item.judge or "–", f"{len(item.examples):,}", ui.quiet(item.version))
         for item in judgements
     ]  # fmt: skip
-    none = quiet("No judge judged anything of it that could be corrected.")
-    body = section(table(columns, rows) if rows else Paragraphs((none,)))
-    return Page(
+    none = ui.quiet("No judge judged anything of it that could be corrected.")
+    body = ui.section(ui.table(columns, rows) if rows else ui.Paragraphs((none,)))
+    return ui.Page(
         "corrections", f"{run}  {example}", (body,),
         record=lambda: {"example": example, "judgements": list(map(_judgement, judgements))},
     )  # fmt: skip
 
 
-def done_page(run: Run, done: CorrectionResult) -> Page:
+def done_page(run: Run, done: CorrectionResult) -> ui.Page:
     """Return the page of a correction: the judgement, the examples and estimates it changed."""
     item, ids = done.correction, done.examples
     was, now = (item.was, item.said) if item.undone is None else (item.said, item.was)
     by = ("corrected by", item.author) if item.undone is None else (
         "taken back by", item.undone.author
     )  # fmt: skip
-    name = (strong(judgement_name(item.ask, item.unit)), quiet(f"  of {item.example}"))
+    name = (ui.strong(judgement_name(item.ask, item.unit)), ui.quiet(f"  of {item.example}"))
     more = f" and {len(ids) - MOST_EXAMPLES:,} more" if len(ids) > MOST_EXAMPLES else ""
     changes = f"{counted(len(ids), 'example')}: {', '.join(ids[:MOST_EXAMPLES])}{more}"
     facts = (
-        Note("judgement", name),
-        Note("was", (Phrase(said(was), "text"),)),
-        Note("is", (Phrase(said(now), "text"),)),
-        Note(*by),
-        Note("changes", (changes,)),
-        *(Note(ask, (Phrase(f"missing: {words(why)}", "missing"),))
+        ui.Note("judgement", name),
+        ui.Note("was", (ui.Phrase(said(was), "text"),)),
+        ui.Note("is", (ui.Phrase(said(now), "text"),)),
+        ui.Note(*by),
+        ui.Note("changes", (changes,)),
+        *(ui.Note(ask, (ui.Phrase(f"missing: {words(why)}", "missing"),))
           for ask, why in done.unasked.items()),
     )  # fmt: skip
     changed = list(_changed(run))
-    columns = (Heading("metric", key=True), "the judge alone", "with corrections")
+    columns = (ui.Heading("metric", key=True), "the judge alone", "with corrections")
     rows = [
-        (RowName(now.metric, now.better), Number(was.value), Number(now.value, strong=True))
+        (
+            ui.RowName(now.metric, now.better),
+            ui.Number(was.value),
+            ui.Number(now.value, strong=True),
+        )
         for was, now in changed
     ]
-    return Page(
+    return ui.Page(
         "corrections", str(run.path),
-        (section(Facts(facts)), *([section(table(columns, rows))] if rows else [])),
+        (ui.section(ui.Facts(facts)), *([ui.section(ui.table(columns, rows))] if rows else [])),
         record=lambda: {**done.to_dict(), "estimates": [now.to_dict() for _, now in changed]},
     )  # fmt: skip
 
@@ -148,15 +134,15 @@ def _value(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _listed(correction: Correction) -> tuple[Cell, ...]:
+def _listed(correction: Correction) -> tuple[ui.Cell, ...]:
     was = {name: correction.was.get(name) for name in correction.said} if correction.was else {}
-    now = Phrase(said(correction.said), "text")
+    now = ui.Phrase(said(correction.said), "text")
     if correction.undone is not None:
-        now = quiet(f"{now.text}, taken back by {correction.undone.author}")
+        now = ui.quiet(f"{now.text}, taken back by {correction.undone.author}")
     name = judgement_name(correction.ask, correction.unit)
     return (
-        RowName(correction.example), name, Phrase(said(was), "text"), now, correction.author,
-        Phrase(correction.reason, "text"), quiet(correction.at[:16].replace("T", " ")),
+        ui.RowName(correction.example), name, ui.Phrase(said(was), "text"), now, correction.author,
+        ui.Phrase(correction.reason, "text"), ui.quiet(correction.at[:16].replace("T", " ")),
     )  # fmt: skip
 
 
@@ -184,10 +170,10 @@ def _changed(run: Run) -> Iterator[tuple[Estimate, Estimate]]:
             yield was, now
 
 
-Items = Iterator[OutlineItem]
+Items = Iterator[ui.OutlineItem]
 
 
-def example_page(dossier: Dossier, *, prompts: bool = False) -> Page:
+def example_page(dossier: Dossier, *, prompts: bool = False) -> ui.Page:
     """The page of a dossier, in reading order: question, contexts, answer, judgements."""
     example, parts = dossier.example, dossier.parts
     references = len(example.reference)
@@ -203,57 +189,59 @@ def example_page(dossier: Dossier, *, prompts: bool = False) -> Page:
         ),
         "Other judgements": _whole(dossier, with_answer=False),
         "Labels of people": (
-            OutlineItem((strong(name), f"  {_plain(value)}"))
+            ui.OutlineItem((ui.strong(name), f"  {_plain(value)}"))
             for name, value in example.labels.items()
         ),
         "Questions to models": call_items(dossier.calls, prompts=prompts),
     }
     listed = [(title, tuple(items)) for title, items in outlines.items()]
-    sections = [section(Facts(tuple(_opening(example))))]
-    sections += [section(Outline(items), title=strong(title)) for title, items in listed if items]
+    sections = [ui.section(ui.Facts(tuple(_opening(example))))]
+    sections += [
+        ui.section(ui.Outline(items), title=ui.strong(title)) for title, items in listed if items
+    ]
     if dossier.scores:
-        scores = table(("", "", ""), map(_score, dossier.scores))
-        sections.append(section(scores, title=strong("Scores")))
+        scores = ui.table(("", "", ""), map(_score, dossier.scores))
+        sections.append(ui.section(scores, title=ui.strong("Scores")))
     rows = [row for judged_parts in parts.values() for part in judged_parts
             for text in part.said.values() for row in text.rows]  # fmt: skip
     rows += [row for rows_of_kind in dossier.judgements.values() for row in rows_of_kind]
     if panels := legend(row.judge for row in rows):
-        sections.append(small_print(panels))
-    return Page("show", example.id, tuple(sections), record=dossier.to_dict)
+        sections.append(ui.small_print(panels))
+    return ui.Page("show", example.id, tuple(sections), record=dossier.to_dict)
 
 
-def _opening(example: Example) -> Iterator[Note]:
-    yield Note("example", strong(example.id))
-    yield Note("system", example.system)
-    yield from (Note(name, _plain(value)) for name, value in example.slices.items())
+def _opening(example: Example) -> Iterator[ui.Note]:
+    yield ui.Note("example", ui.strong(example.id))
+    yield ui.Note("system", example.system)
+    yield from (ui.Note(name, _plain(value)) for name, value in example.slices.items())
     if example.policy:
-        yield Note("policy", example.policy)
-    yield from (Note(turn.role, quiet(turn.text)) for turn in example.history)
-    yield Note("question", strong(example.question or "–"))
+        yield ui.Note("policy", example.policy)
+    yield from (ui.Note(turn.role, ui.quiet(turn.text)) for turn in example.history)
+    yield ui.Note("question", ui.strong(example.question or "–"))
 
 
 def _contexts(dossier: Dossier) -> Items:
     contexts = dossier.example.contexts
     if contexts is None:
-        yield OutlineItem(quiet("this system does not retrieve"))
+        yield ui.OutlineItem(ui.quiet("this system does not retrieve"))
     elif not contexts:
-        yield OutlineItem(quiet("it retrieved nothing"))
+        yield ui.OutlineItem(ui.quiet("it retrieved nothing"))
     for context, part in zip(contexts or (), dossier.parts["context"], strict=True):
         score = "" if context.score is None else f"  score {number(context.score)}"
         head, inner = _said("context", part)
         text = "(no text)" if context.text is None else context.text
-        yield OutlineItem(
-            (Phrase(context.id, "name"), quiet(score), *head),
-            (OutlineItem(Phrase(text, "text")), *inner),
+        yield ui.OutlineItem(
+            (ui.Phrase(context.id, "name"), ui.quiet(score), *head),
+            (ui.OutlineItem(ui.Phrase(text, "text")), *inner),
             lead=f"{context.rank:>2}",
         )
 
 
 def _said(
     unit: Unit, part: JudgedPart, references: int = 1
-) -> tuple[list[Phrase], tuple[OutlineItem, ...]]:
-    head: list[Phrase] = []
-    below: list[OutlineItem] = []
+) -> tuple[list[ui.Phrase], tuple[ui.OutlineItem, ...]]:
+    head: list[ui.Phrase] = []
+    below: list[ui.OutlineItem] = []
     for ask in asks_about(unit):
         judgements = part.said[ask.kind]
         for row in judgements.rows:
@@ -261,21 +249,21 @@ def _said(
             if judgements.several and references > 1:
                 lead = f"reference {row.values['reference'] + 1} {lead}"
             if lead:
-                below.append(OutlineItem(judged(row, lead)))
+                below.append(ui.OutlineItem(judged(row, lead)))
             else:
-                head += [quiet("  "), *judged(row, "")]
+                head += [ui.quiet("  "), *judged(row, "")]
     return head, tuple(below)
 
 
-def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> OutlineItem:
+def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> ui.OutlineItem:
     head, below = _said(unit, part, references)
-    text = Phrase(part.text or "", "text")
-    return OutlineItem((text, *head) if head else text, below, lead=lead)
+    text = ui.Phrase(part.text or "", "text")
+    return ui.OutlineItem((text, *head) if head else text, below, lead=lead)
 
 
 def _answer(dossier: Dossier) -> Items:
     answer = dossier.example.answer
-    yield OutlineItem(Phrase("–" if answer is None else answer, "text"))
+    yield ui.OutlineItem(ui.Phrase("–" if answer is None else answer, "text"))
     yield from _whole(dossier, with_answer=True)
 
 
@@ -283,7 +271,7 @@ def _reference(dossier: Dossier) -> Items:
     references = dossier.example.reference
     for at, text in enumerate(references):
         inner = [
-            OutlineItem(judged(row, says(row.kind)))
+            ui.OutlineItem(judged(row, says(row.kind)))
             for kind, rows in dossier.judgements.items()
             for row in rows
             if "reference" in _about(KINDS[kind]) and row.values["reference"] == at
@@ -291,34 +279,34 @@ def _reference(dossier: Dossier) -> Items:
         statements = (part for part in dossier.parts["statement"] if part.reference == at)
         inner += [_unit("statement", statement, "·") for statement in statements]
         lead = f"{at + 1:>2}" * (len(references) > 1)
-        yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=lead)
+        yield ui.OutlineItem(ui.Phrase(text, "text"), tuple(inner), lead=lead)
 
 
 def _whole(dossier: Dossier, *, with_answer: bool) -> Items:
     for kind, rows in dossier.judgements.items():
         about = _about(KINDS[kind])
         if "reference" not in about and ("answer" in about or KINDS[kind].made) is with_answer:
-            yield from (OutlineItem(judged(row, says(row.kind))) for row in rows)
+            yield from (ui.OutlineItem(judged(row, says(row.kind))) for row in rows)
 
 
 def _about(kind: type[Kind]) -> set[Unit]:
     return {ask.over.unit for ask in kind.asks if ask.over is not None}
 
 
-def _score(score: ExampleScore) -> tuple[Cell, ...]:
-    name = RowName(score.metric)
+def _score(score: ExampleScore) -> tuple[ui.Cell, ...]:
+    name = ui.RowName(score.metric)
     if score.status == "value":
         text = "  ".join(filter(None, (score.label, score.reason)))
-        return name, Number(score.value, strong=True), quiet(text)
-    outcome: Outcome = "missing" if score.status == "missing" else "undefined"
-    return name, Number(None), Why(outcome, f"{score.status} ({words(score.reason or '')})")
+        return name, ui.Number(score.value, strong=True), ui.quiet(text)
+    outcome: ui.Outcome = "missing" if score.status == "missing" else "undefined"
+    return name, ui.Number(None), ui.Why(outcome, f"{score.status} ({words(score.reason or '')})")
 
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
+def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = None) -> ui.Page:
     """The worst examples over all metrics together, or those of each metric that is named."""
     some = {} if limit is None else {"limit": limit}
     # Half a second to import, which no other page of this file needs.
@@ -332,12 +320,12 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
         f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
     )
     sections = (
-        section(header(run, Groups(run.estimate_list), "EXAMPLE")),
-        *([section(Paragraphs(means))] if means else []),
+        ui.section(header(run, Groups(run.estimate_list), "EXAMPLE")),
+        *([ui.section(ui.Paragraphs(means))] if means else []),
         *worst_of[0],
-        section(Paragraphs(tuple(map(quiet, more)))),
+        ui.section(ui.Paragraphs(tuple(map(ui.quiet, more)))),
     )
-    return Page(
+    return ui.Page(
         "show", str(run.path), sections,
         record=lambda: {
             "run": named(run.path),
@@ -350,7 +338,7 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
     )  # fmt: skip
 
 
-Worst = tuple[list[Section], dict[str, Any]]
+Worst = tuple[list[ui.Section], dict[str, Any]]
 """The sections of the worst examples, and the same as data."""
 
 
@@ -358,9 +346,11 @@ def _of_run(run: Run, some: Mapping[str, int]) -> Worst:
     worst_ones = ranked(run, **some)
     none = "no example could be better" if worst_ones.metrics else "no metric says which are worse"
     items = tuple(starmap(_ranked_item, enumerate(worst_ones.examples, 1)))
-    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(worst_ones.metrics) or "–"))
-    listed = section(Outline(items or (OutlineItem(quiet(none)),)), title=strong("Worst examples"))
-    return [listed, small_print(ranking)], {
+    ranking = (ui.Note("ranked", RULE), ui.Note("metrics", ", ".join(worst_ones.metrics) or "–"))
+    listed = ui.section(
+        ui.Outline(items or (ui.OutlineItem(ui.quiet(none)),)), title=ui.strong("Worst examples")
+    )
+    return [listed, ui.small_print(ranking)], {
         "ranked_by": {"rule": RULE, "metrics": list(worst_ones.metrics)},
         "worst": [asdict(example) for example in worst_ones.examples],
     }
@@ -380,9 +370,9 @@ def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Wor
             example_item(row, label=row.label, system=row.system, reasons=why_low)
             for row, why_low in zip(rows, reasons, strict=True)
         )
-        items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
-        arrow = quiet(f" {ARROWS[estimates[name][0].better]}")
-        sections.append(section(Outline(items), title=(strong(name), arrow)))
+        items = items or (ui.OutlineItem(ui.quiet(_none_listed(estimates[name]))),)
+        arrow = ui.quiet(f" {ARROWS[estimates[name][0].better]}")
+        sections.append(ui.section(ui.Outline(items), title=(ui.strong(name), arrow)))
     return sections, {"worst_by_metric": listed}
 
 
@@ -399,16 +389,16 @@ def _corrected(
             yield f"{short_name(metric)}: {'; '.join(listed)}"
 
 
-def _ranked_item(index: int, example: RankedExample) -> OutlineItem:
+def _ranked_item(index: int, example: RankedExample) -> ui.OutlineItem:
     scores = [(score.metric, number(score.value), score.label) for score in example.low]
     low = ", ".join(" ".join(filter(None, score)) for score in scores)
     head = (
-        Phrase(example.example_id, "name", strong=True),
-        quiet(f"  {example.system}"),
+        ui.Phrase(example.example_id, "name", strong=True),
+        ui.quiet(f"  {example.system}"),
         f"  {number(example.shortfall)} below the best",
-        quiet(f": {low}" if low else ""),
+        ui.quiet(f": {low}" if low else ""),
     )
-    return OutlineItem(head, texts_of(example, example.reasons), lead=f"{index:>2}")
+    return ui.OutlineItem(head, texts_of(example, example.reasons), lead=f"{index:>2}")
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:

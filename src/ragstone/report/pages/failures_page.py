@@ -15,31 +15,8 @@ from ragstone.analysis.summaries.failure_stages import (
     StageFailures,
 )
 from ragstone.core.messages import argument, call
+from ragstone.report import page as ui
 from ragstone.report.number_format import SYSTEM, counted, method_notes
-from ragstone.report.page import (
-    Cell,
-    Count,
-    Heading,
-    IntervalCell,
-    Note,
-    Number,
-    Outline,
-    OutlineItem,
-    Page,
-    Paragraphs,
-    Phrase,
-    RowName,
-    Scale,
-    Section,
-    Step,
-    Waterfall,
-    Why,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.run_words import (
     BECAUSE,
@@ -56,7 +33,7 @@ from ragstone.run import Run
 SHOWN = 5
 """Answers at a stage."""
 
-WHOLE = Scale(0, 1)
+WHOLE = ui.Scale(0, 1)
 ALL = "all systems"
 LEGEND = {
     "not known": "put at a later stage, though it is not known whether they failed here: there may "
@@ -66,13 +43,13 @@ LEGEND = {
 }
 
 
-def failures_page(failures: Failures) -> Page:
+def failures_page(failures: Failures) -> ui.Page:
     """Return the page: how many answers look bad, each system's waterfall, slices, the rules."""
     whole = failures.of()
     if not whole.judged:
         untold = f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
         rescore = call("rescore", argument("run", "RUN"), argument("metrics", JUDGED_BY[0]))
-        sections = [section(Paragraphs((untold, f"To add one: {rescore}")))]
+        sections = [ui.section(ui.Paragraphs((untold, f"To add one: {rescore}")))]
     else:
         text = faults_sentence(whole.faults, failures.checked, others=bool(failures.themselves))
         lines = [text]
@@ -90,17 +67,17 @@ def failures_page(failures: Failures) -> Page:
         listed = systems if len(systems) > 1 else [whole]
         unknown = _unknown(listed)
         sections = [
-            section(Paragraphs(tuple(lines))),
+            ui.section(ui.Paragraphs(tuple(lines))),
             *(_system(group, failures.level, unknown) for group in listed),
             *(_slices(failures, name) for name in failures.by),
-            small_print(_small_print(failures, listed, unknown)),
+            ui.small_print(_small_print(failures, listed, unknown)),
         ]
-    return Page("failures", str(failures.run), tuple(sections), record=failures.to_dict)
+    return ui.Page("failures", str(failures.run), tuple(sections), record=failures.to_dict)
 
 
 def stage_page(
     run: Run, failures: Failures, stage: str, *, system: str | None = None, limit: int | None = None
-) -> Page:
+) -> ui.Page:
     """The answers that failed at a stage first, the most doubtful with question and answer.
 
     Raises:
@@ -118,20 +95,20 @@ def stage_page(
     items = []
     for row, also in failed[:most]:
         others = f"  also {', '.join(NAMES[code] for code in also)}" if also else ""
-        name = Phrase(row["example_id"], "name", strong=True)
+        name = ui.Phrase(row["example_id"], "name", strong=True)
         texts_below = question_and_answer(*texts_of[row["example_id"]])
-        items.append(OutlineItem((name, quiet(f"  {row['system']}{others}")), texts_below))
+        items.append(ui.OutlineItem((name, ui.quiet(f"  {row['system']}{others}")), texts_below))
     if left := len(failed) - len(items):
-        items.append(OutlineItem(quiet(f"and {left:,} more (--limit, --json)")))
+        items.append(ui.OutlineItem(ui.quiet(f"and {left:,} more (--limit, --json)")))
     because = f"  {BECAUSE[stage]}" if stage in BECAUSE else ""
-    title = (strong(NAMES[stage]), f"{because}: {counted(rows.height, 'answer')}")
+    title = (ui.strong(NAMES[stage]), f"{because}: {counted(rows.height, 'answer')}")
     listed = [
         {"example_id": row["example_id"], "question_id": row["question_id"],
          "system": row["system"], "failed_at": also}
         for row, also in failed
     ]  # fmt: skip
-    return Page(
-        "failures", str(failures.run), (Section((Outline(tuple(items)),), title),),
+    return ui.Page(
+        "failures", str(failures.run), (ui.Section((ui.Outline(tuple(items)),), title),),
         record=lambda: {"run": str(failures.run), "stage": stage, "examples": listed},
     )  # fmt: skip
 
@@ -142,59 +119,61 @@ def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
     return {stage: why for stage, why in unknown.items() if stage not in known}
 
 
-def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:
+def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> ui.Section:
     stages = [stage for stage in group.stages if stage.stage not in unknown]
     name = group.group.get(SYSTEM, ALL)
-    steps = [Step(NAMES[item.stage], item.first.n, "bad") for item in stages if item.first]
-    steps += [Step(NAMES[PARTIAL], group.partial.n), Step(NAMES[NO_FAULT], group.fine.n)]
-    drawn = Waterfall(group.judged, tuple(steps), f"First fault of the answers of {name}")
+    steps = [ui.Step(NAMES[item.stage], item.first.n, "bad") for item in stages if item.first]
+    steps += [ui.Step(NAMES[PARTIAL], group.partial.n), ui.Step(NAMES[NO_FAULT], group.fine.n)]
+    drawn = ui.Waterfall(group.judged, tuple(steps), f"First fault of the answers of {name}")
     columns = (
-        "first fault", "answers", Heading("share", level=level), Heading("not known", drop=1),
-        Heading("later", drop=2), Heading("survived", drop=3),
+        "first fault", "answers", ui.Heading("share", level=level), ui.Heading("not known", drop=1),
+        ui.Heading("later", drop=2), ui.Heading("survived", drop=3),
     )  # fmt: skip
     rows = [*map(_row, stages)]
     rows += [
-        (RowName(NAMES[code]), Count(rate.n), Number(rate.share), "", "", "")
+        (ui.RowName(NAMES[code]), ui.Count(rate.n), ui.Number(rate.share), "", "", "")
         for code, rate in ((PARTIAL, group.partial), (NO_FAULT, group.fine))
     ]
-    return section(drawn, table(columns, rows), title=(strong(name), f"  {look_bad(group)}"))
+    return ui.section(
+        drawn, ui.table(columns, rows), title=(ui.strong(name), f"  {look_bad(group)}")
+    )
 
 
-def _row(stage: StageFailures) -> tuple[Cell, ...]:
-    name = RowName(NAMES[stage.stage], about=BECAUSE.get(stage.stage, ""))
+def _row(stage: StageFailures) -> tuple[ui.Cell, ...]:
+    name = ui.RowName(NAMES[stage.stage], about=BECAUSE.get(stage.stage, ""))
     if stage.first is None:
-        return name, Why("unknown", words(stage.why)), None, None, None, None
-    survived = Count(stage.survived) if stage.stage in RETRIEVAL else ""
-    return (name, Count(stage.first.n, "bad"), _share(stage.first), Count(stage.untold, "missing"),
-            Count(stage.later), survived)  # fmt: skip
+        return name, ui.Why("unknown", words(stage.why)), None, None, None, None
+    survived = ui.Count(stage.survived) if stage.stage in RETRIEVAL else ""
+    return (name, ui.Count(stage.first.n, "bad"), _share(stage.first),
+            ui.Count(stage.untold, "missing"), ui.Count(stage.later), survived)  # fmt: skip
 
 
-def _share(rate: Rate) -> IntervalCell:
-    return IntervalCell(rate.share, rate.low, rate.high, WHOLE, strong=False)
+def _share(rate: Rate) -> ui.IntervalCell:
+    return ui.IntervalCell(rate.share, rate.low, rate.high, WHOLE, strong=False)
 
 
-def _slices(failures: Failures, field: str) -> Section:
+def _slices(failures: Failures, field: str) -> ui.Section:
     of_systems = any(set(group.group) == {SYSTEM, field} for group in failures.groups)
     keys = {SYSTEM, field} if of_systems else {field}
-    columns = (Heading("system", key=True, several=True), field, "answers",
-               Heading("look bad", level=failures.level), "most often")  # fmt: skip
+    columns = (ui.Heading("system", key=True, several=True), field, "answers",
+               ui.Heading("look bad", level=failures.level), "most often")  # fmt: skip
     rows = []
     for group in failures.groups:
         if set(group.group) == keys and group.judged:
             faults = group.faults
             most = f"{NAMES[faults.stage]} ({faults.at_stage:,})" if faults.stage else "–"
-            rows.append((RowName(group.group.get(SYSTEM, "")), RowName(group.group[field]),
-                         Count(group.judged), _share(group.bad), most))  # fmt: skip
-    return section(table(columns, rows), title=(strong(f"by {field}"),))
+            rows.append((ui.RowName(group.group.get(SYSTEM, "")), ui.RowName(group.group[field]),
+                         ui.Count(group.judged), _share(group.bad), most))  # fmt: skip
+    return ui.section(ui.table(columns, rows), title=(ui.strong(f"by {field}"),))
 
 
 def _small_print(
     failures: Failures, listed: Sequence[GroupFailures], unknown: Mapping[str, str]
-) -> Iterator[Note]:
-    yield Note("look bad", " ".join(filter(None, (judged_by(failures), LOOKS_BAD, COUNTED))))
-    yield from (Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
+) -> Iterator[ui.Note]:
+    yield ui.Note("look bad", " ".join(filter(None, (judged_by(failures), LOOKS_BAD, COUNTED))))
+    yield from (ui.Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
     for stage, why in unknown.items():
-        yield Note(NAMES[stage], (strong("not known"), f": {words(why)}"))
-    yield from (Note(word, text) for word, text in LEGEND.items())
+        yield ui.Note(NAMES[stage], (ui.strong("not known"), f": {words(why)}"))
+    yield from (ui.Note(word, text) for word, text in LEGEND.items())
     rates = (stage.first for group in listed for stage in group.stages)
     yield from method_notes(rate.method for rate in rates if rate is not None)

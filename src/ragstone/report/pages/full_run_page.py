@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.messages import Reason
+from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.number_format import (
     SYSTEM,
@@ -24,34 +25,6 @@ from ragstone.report.number_format import (
     row_names,
     scale_for,
     spoken,
-)
-from ragstone.report.page import (
-    Bar,
-    BarPart,
-    Block,
-    Cell,
-    Count,
-    Facts,
-    Group,
-    Heading,
-    IntervalCell,
-    Note,
-    Number,
-    Page,
-    Paragraphs,
-    Phrase,
-    Row,
-    RowName,
-    Section,
-    Share,
-    Table,
-    Why,
-    Words,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
 )
 from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
@@ -80,24 +53,24 @@ WORDS = {
 
 def full_page(
     run: Run, notes: Sequence[str] = (), summary: "Summary | None" = None, *, pooled: bool = False
-) -> Page:
+) -> ui.Page:
     """The sentences, the header, a table for the systems, one for each field, distributions."""
     groups = Groups(run.estimate_list)
     suites = run.form.suites
-    sections = [section(said(summary))] if summary else []
-    sections.append(section(header(run, groups)))
+    sections = [ui.section(said(summary))] if summary else []
+    sections.append(ui.section(header(run, groups)))
     if groups.whole:
         listed = groups.whole_and_all if pooled else groups.whole
         checked = summary.checked if summary else None
-        sections.append(section(estimate_table(listed, suites, checked)))
-        sections += map(section, distributions(groups.whole))
+        sections.append(ui.section(estimate_table(listed, suites, checked)))
+        sections += map(ui.section, distributions(groups.whole))
     else:
-        sections.append(section(Paragraphs((NOTHING,))))
+        sections.append(ui.section(ui.Paragraphs((NOTHING,))))
     if summary and summary.conversations:
         sections += conversation_sections(summary.conversations)
     sections += (slices(field, groups.sliced(field), suites) for field in groups.fields)
-    return Page(
-        "run", str(run.path), (*sections, small_print(method(run, groups))),
+    return ui.Page(
+        "run", str(run.path), (*sections, ui.small_print(method(run, groups))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
 
@@ -105,80 +78,80 @@ def full_page(
 NOTHING = "None of these metrics can be computed from this data."
 
 
-def said(summary: "Summary") -> Paragraphs:
+def said(summary: "Summary") -> ui.Paragraphs:
     """The run in sentences."""
-    return Paragraphs((" ".join(summary_sentences(summary)),))
+    return ui.Paragraphs((" ".join(summary_sentences(summary)),))
 
 
-def header(run: Run, groups: Groups, *more: str) -> Facts:
+def header(run: Run, groups: Groups, *more: str) -> ui.Facts:
     """Return what was evaluated, who judged, where the run is, and the command that comes next."""
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
         single = len(groups.systems) == 1
         counts.append(f"system {groups.systems[0]}" if single else f"{len(groups.systems)} systems")
-    what = (strong(data.source), f"  {' · '.join(counts)}")
-    rows = [Note("evaluated", what)]
+    what = (ui.strong(data.source), f"  {' · '.join(counts)}")
+    rows = [ui.Note("evaluated", what)]
     for judge in run.form.judges:
         if kinds := ", ".join(judge.kinds):
-            text = (strong(judge.name), f"  {judge.about}", quiet(f"  ({kinds})"))
-            rows.append(Note("judged by", text))
+            text = (ui.strong(judge.name), f"  {judge.about}", ui.quiet(f"  ({kinds})"))
+            rows.append(ui.Note("judged by", text))
     if run.form.calls is not None:
-        rows.append(Note("asked", took(run.form.calls)))
-    look = quiet(f"  next: {command('show', named(run.path), *more)}")
-    rows.append(Note("run", (strong(named(run.path)), look)))
-    return Facts(tuple(rows))
+        rows.append(ui.Note("asked", took(run.form.calls)))
+    look = ui.quiet(f"  next: {command('show', named(run.path), *more)}")
+    rows.append(ui.Note("run", (ui.strong(named(run.path)), look)))
+    return ui.Facts(tuple(rows))
 
 
 def estimate_table(
     estimates: Sequence[Estimate], suites: Sequence[str] = (), checked: "CheckedRun | None" = None
-) -> Table:
+) -> ui.Table:
     """The estimates by family, with a row for each metric and system."""
-    value = Heading("value %" if in_percent(suites) else "value", level=estimates[0].level)
+    value = ui.Heading("value %" if in_percent(suites) else "value", level=estimates[0].level)
     columns = (
-        Heading("metric", key=True), Heading("system", several=True), value, Heading("n"),
-        Heading("undef."), Heading("missing"), Heading("method", drop=1),
+        ui.Heading("metric", key=True), ui.Heading("system", several=True), value, ui.Heading("n"),
+        ui.Heading("undef."), ui.Heading("missing"), ui.Heading("method", drop=1),
     )  # fmt: skip
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
         metrics = by_metric(family).items()
         rows = [row for name, ones in metrics for row in _rows(names[name], ones, suites, checked)]
-        groups.append(Group(tuple(rows), title))
-    return Table(columns, tuple(groups))
+        groups.append(ui.Group(tuple(rows), title))
+    return ui.Table(columns, tuple(groups))
 
 
 def _rows(
     name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
-) -> Iterator[Row]:
+) -> Iterator[ui.Row]:
     merged, percent = as_one(ones), in_percent(suites)
     for estimate in [merged] if merged else ones:
         names = estimate.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else names
-        value: Cell = IntervalCell(
+        value: ui.Cell = ui.IntervalCell(
             estimate.value, estimate.low, estimate.high, scale_for(estimate.metric),
             percent=percent, word=band(estimate, suites),
         )  # fmt: skip
         if estimate.value is None:
-            value = Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
-        cells = (RowName(name, estimate.better), RowName(system), value, *_counts(estimate),
-                 quiet(method_word(estimate.method)))  # fmt: skip
-        below: list[Words] = []
+            value = ui.Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
+        cells = (ui.RowName(name, estimate.better), ui.RowName(system), value, *_counts(estimate),
+                 ui.quiet(method_word(estimate.method)))  # fmt: skip
+        below: list[ui.Words] = []
         if mean := checked and checked.corrected(estimate.metric, estimate.group):
-            below.append(Phrase(corrected(mean, percent=percent), "good"))
+            below.append(ui.Phrase(corrected(mean, percent=percent), "good"))
         worst, best = estimate.worst, estimate.best
         if estimate.n_missing and estimate.value is not None and None not in (worst, best):
             low, high = sorted((worst or 0.0, best or 0.0))
             text = f"{ends(low, high, percent=percent)} worst–best"
-            below.append(Phrase(text, "missing"))
-        yield Row(cells, tuple(below))
+            below.append(ui.Phrase(text, "missing"))
+        yield ui.Row(cells, tuple(below))
 
 
-def _counts(estimate: Estimate) -> tuple[Count, Count, Count]:
-    undefined = Count(estimate.n_undefined, "undefined")
-    return Count(estimate.n), undefined, Count(estimate.n_missing, "missing")
+def _counts(estimate: Estimate) -> tuple[ui.Count, ui.Count, ui.Count]:
+    undefined = ui.Count(estimate.n_undefined, "undefined")
+    return ui.Count(estimate.n), undefined, ui.Count(estimate.n_missing, "missing")
 
 
-def distributions(estimates: Sequence[Estimate]) -> list[Table]:
+def distributions(estimates: Sequence[Estimate]) -> list[ui.Table]:
     """Return a table of how often each word was given, for each metric whose scores have words."""
     worded = [ones for ones in by_metric(estimates).values() if any(item.labels for item in ones)]
     order = list(WORDS)
@@ -190,54 +163,58 @@ def _bare(ones: Sequence[Estimate]) -> str:
     return ones[0].metric.split("(")[0]
 
 
-def _distribution(ones: Sequence[Estimate]) -> Table:
+def _distribution(ones: Sequence[Estimate]) -> ui.Table:
     title, known, levels = WORDS.get(_bare(ones), (_bare(ones), (), ()))
     others = sorted({word for estimate in ones for word in estimate.labels} - set(known))
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
-    columns: list[Heading | str] = ["", ""]
-    columns += [Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns: list[ui.Heading | str] = ["", ""]
+    columns += [ui.Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
     rows = []
     for estimate in ones:
         counts = [estimate.labels.get(word, 0) for word in words]
-        parts = tuple(BarPart(count, at, spoken(word))
+        parts = tuple(ui.BarPart(count, at, spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
-        name = RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all")
-        shares = [Share(count, estimate.n) for count in counts]
-        rows.append(Row((name, Bar(parts, sum(counts)), *shares, *_counts(estimate))))
-    return table([*columns, "n", "undef.", "missing"], rows, title)
+        name = ui.RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all")
+        shares = [ui.Share(count, estimate.n) for count in counts]
+        rows.append(ui.Row((name, ui.Bar(parts, sum(counts)), *shares, *_counts(estimate))))
+    return ui.table([*columns, "n", "undef.", "missing"], rows, title)
 
 
-def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:
+def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> ui.Section:
     """One row for each metric and system, one column for each value of the field: mean and n.
 
     Metrics without any value are left out; the table of whole systems says why they have none.
     """
     values, rarer = slice_values(field, estimates)
-    columns = [Heading(key=True), Heading("system", several=True)]
-    columns += [Heading(value, peer=True) for value in values]
+    columns = [ui.Heading(key=True), ui.Heading("system", several=True)]
+    columns += [ui.Heading(value, peer=True) for value in values]
     rows, names, percent = [], row_names(estimates), in_percent(suites)
     ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
     for metric, ones in by_metric(ordered).items():
         if all(estimate.value is None for estimate in ones):
             continue
-        cells: dict[str, dict[str, Cell]] = {}
+        cells: dict[str, dict[str, ui.Cell]] = {}
         for item in ones:
-            mean: Cell = Number(item.value, percent=percent, n=item.n)
+            mean: ui.Cell = ui.Number(item.value, percent=percent, n=item.n)
             if item.value is None:
-                mean = Why("missing" if item.n_missing else "undefined") if item.total else NO_MEAN
+                mean = (
+                    ui.Why("missing" if item.n_missing else "undefined") if item.total else NO_MEAN
+                )
             cells.setdefault(item.group.get(SYSTEM, ""), {})[item.group[field]] = mean
         for system, by_value in cells.items():
             means = [by_value.get(value, NO_MEAN) for value in values]
-            rows.append(Row((RowName(names[metric], ones[0].better), RowName(system), *means)))
-    blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
+            rows.append(
+                ui.Row((ui.RowName(names[metric], ones[0].better), ui.RowName(system), *means))
+            )
+    blocks: list[ui.Block] = [ui.table(columns, rows, f"By {field}")] if rows else []
     if rarer:
         more = f"and {rarer:,} rarer values of {field}: see --json"
-        blocks.append(Paragraphs((quiet(more),)))
-    return Section(tuple(blocks))
+        blocks.append(ui.Paragraphs((ui.quiet(more),)))
+    return ui.Section(tuple(blocks))
 
 
-NO_MEAN = Number(None)
+NO_MEAN = ui.Number(None)
 
 
 def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:
@@ -252,28 +229,28 @@ def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], 
     return values, len(size) - len(values)
 
 
-def method(run: Run, groups: Groups) -> Iterator[Note]:
+def method(run: Run, groups: Groups) -> Iterator[ui.Note]:
     """Yield how the intervals were computed, what was flagged, and the signature."""
     yield from method_notes(estimate.method for estimate in groups.whole_and_all)
-    yield from (Note("reading", line) for line in _reading(run, groups))
+    yield from (ui.Note("reading", line) for line in _reading(run, groups))
     yield from needs(run)
     if flags := _flagged(groups):
         sentence = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
-        yield Note("flags", f"{sentence}  (their scores follow a convention)")
+        yield ui.Note("flags", f"{sentence}  (their scores follow a convention)")
     data = run.form.data
     if data.label_violations:
         sentence = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
-        yield Note("labels", f"{sentence}  (hard rules broken by human labels)")
+        yield ui.Note("labels", f"{sentence}  (hard rules broken by human labels)")
     if data.rejected:
-        yield Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
-    yield Note("signature", run.signature)
+        yield ui.Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
+    yield ui.Note("signature", run.signature)
 
 
-def needs(run: Run) -> list[Note]:
+def needs(run: Run) -> list[ui.Note]:
     """Return what would give the scores that nobody was asked for."""
     reasons = (Reason.read(text) for estimate in run.estimate_list for text in estimate.reasons)
     lacks = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
-    return [Note("missing", need) for need in lacks]
+    return [ui.Note("missing", need) for need in lacks]
 
 
 def _reading(run: Run, groups: Groups) -> Iterator[str]:

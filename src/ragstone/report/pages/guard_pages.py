@@ -7,37 +7,17 @@ from ragstone.guard.assessment import WAYS_OUT, Assessment, JudgedClaim
 from ragstone.guard.guard import AssessedData, AssessedExample
 from ragstone.guard.improve import Improvement
 from ragstone.judgements import Support
+from ragstone.report import page as ui
 from ragstone.report.number_format import counted
-from ragstone.report.page import (
-    Banner,
-    Cell,
-    Count,
-    Facts,
-    Heading,
-    Note,
-    Number,
-    Page,
-    Phrase,
-    Row,
-    RowName,
-    Table,
-    Tone,
-    Verdict,
-    Words,
-    quiet,
-    section,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 
-STATES: dict[str, tuple[str, Tone]] = {
+STATES: dict[str, tuple[str, ui.Tone]] = {
     "passed": ("passed", "good"),
     "failed": ("failed", "bad"),
     "not_applicable": ("not applicable", "quiet"),
     "not_judged": ("not judged", "missing"),
 }
-OUTCOMES: dict[bool | None, tuple[str, Tone]] = {
+OUTCOMES: dict[bool | None, tuple[str, ui.Tone]] = {
     True: ("OK", "good"),
     False: ("FAILED", "bad"),
     None: ("CANNOT TELL", "caution"),
@@ -45,76 +25,83 @@ OUTCOMES: dict[bool | None, tuple[str, Tone]] = {
 LONGEST_TEXT = 300
 
 
-def assessment_page(assessment: Assessment) -> Page:
+def assessment_page(assessment: Assessment) -> ui.Page:
     """The checks of an answer, then its sentences with what the contexts say to them."""
     banner = _banner(assessment)
     late = "late" if assessment.late else "note"
     facts = (
-        Note("decision", (assessment.decision,)),
-        Note("judge", (assessment.judge or "none",)),
-        *(Note(late, (Phrase(words(why), "caution"),)) for why in assessment.notes),
+        ui.Note("decision", (assessment.decision,)),
+        ui.Note("judge", (assessment.judge or "none",)),
+        *(ui.Note(late, (ui.Phrase(words(why), "caution"),)) for why in assessment.notes),
     )
     rows = [
         (
-            RowName(check.check.replace("_", " ")), Verdict(check.status, *STATES[check.status]),
-            Count(int(check.value)) if check.threshold is None and check.value is not None
-            else Number(check.value, 2),
-            Number(check.threshold, 2), words(check.reason),
+            ui.RowName(check.check.replace("_", " ")),
+            ui.Verdict(check.status, *STATES[check.status]),
+            ui.Count(int(check.value)) if check.threshold is None and check.value is not None
+            else ui.Number(check.value, 2),
+            ui.Number(check.threshold, 2), words(check.reason),
         )
         for check in assessment.checks
     ]  # fmt: skip
-    columns = (Heading("check", key=True), "outcome", "value", "at least", "why")
-    body = [section(banner, Facts(facts)), section(table(columns, rows))]
+    columns = (ui.Heading("check", key=True), "outcome", "value", "at least", "why")
+    body = [ui.section(banner, ui.Facts(facts)), ui.section(ui.table(columns, rows))]
     if assessment.judged:
-        body.append(section(_claims(assessment.judged), title="What it says"))
+        body.append(ui.section(_claims(assessment.judged), title="What it says"))
     text = f"{banner.word}: {' '.join(banner.lines)}"
-    return Page(
+    return ui.Page(
         "guard", assessment.run_id or "one answer", tuple(body), text, record=assessment.to_dict
     )
 
 
-def improvement_page(improvement: Improvement) -> Page:
+def improvement_page(improvement: Improvement) -> ui.Page:
     """The answer to give, and what is known of it; then every answer that was tried."""
     listed = assessment_page(improvement.assessment)
-    facts = [Note("answer", (Phrase(improvement.answer, "text"),)),
-             Note("improved", ("yes" if improvement.improved else "no",))]  # fmt: skip
+    facts = [ui.Note("answer", (ui.Phrase(improvement.answer, "text"),)),
+             ui.Note("improved", ("yes" if improvement.improved else "no",))]  # fmt: skip
     if improvement.fault:
-        facts.append(Note("model", (Phrase(words(improvement.fault), "caution"),)))
-    rows: list[tuple[Cell, ...]] = []
+        facts.append(ui.Note("model", (ui.Phrase(words(improvement.fault), "caution"),)))
+    rows: list[tuple[ui.Cell, ...]] = []
     for number, attempt in enumerate(improvement.trail):
-        outcome: tuple[Cell, Cell] = Phrase(words(attempt.fault or ""), "caution"), Number(None)
+        outcome: tuple[ui.Cell, ui.Cell] = (
+            ui.Phrase(words(attempt.fault or ""), "caution"),
+            ui.Number(None),
+        )
         if attempt.assessment is not None:
             word, tone = OUTCOMES[attempt.assessment.ok]
-            outcome = Verdict(word.lower(), word, tone), Number(attempt.assessment.confidence, 2)
-        rows.append((str(number), *outcome, Phrase(_cut(attempt.answer or ""), "text")))
-    columns = (Heading("pass", key=True), "outcome", "confidence", "answer")
-    trail = section(table(columns, rows), title="What was tried")
-    sections = (section(Facts(tuple(facts))), *listed.sections, trail)
-    return Page("guard", listed.title, sections, listed.said)
+            outcome = (
+                ui.Verdict(word.lower(), word, tone),
+                ui.Number(attempt.assessment.confidence, 2),
+            )
+        rows.append((str(number), *outcome, ui.Phrase(_cut(attempt.answer or ""), "text")))
+    columns = (ui.Heading("pass", key=True), "outcome", "confidence", "answer")
+    trail = ui.section(ui.table(columns, rows), title="What was tried")
+    sections = (ui.section(ui.Facts(tuple(facts))), *listed.sections, trail)
+    return ui.Page("guard", listed.title, sections, listed.said)
 
 
-def _banner(assessment: Assessment) -> Banner:
+def _banner(assessment: Assessment) -> ui.Banner:
     word, tone = OUTCOMES[assessment.ok]
     unjudged = [check for check in assessment.checks if check.status == "not_judged"]
     lines = [f"{words(issue.reason)}." for issue in assessment.issues]
     if not lines and unjudged:
         lines = [f"{counted(len(unjudged), 'check')} could not be judged: "
                  f"{words(unjudged[0].reason)}."]  # fmt: skip
-    return Banner(word, tone, tuple(lines) or ("No check failed.",))
+    return ui.Banner(word, tone, tuple(lines) or ("No check failed.",))
 
 
-def _claims(judged: tuple[JudgedClaim, ...]) -> Table:
+def _claims(judged: tuple[JudgedClaim, ...]) -> ui.Table:
     tones = Support.columns["verdict"].tones
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[ui.Cell, ...]] = [
         (
-            Phrase(_cut(claim.span.text), "text"),
-            quiet("not judged") if claim.verdict is None
-            else Verdict(claim.verdict, claim.verdict, tones.get(claim.verdict, "")),
-            Number(claim.probability, 2), words(claim.reason),
+            ui.Phrase(_cut(claim.span.text), "text"),
+            ui.quiet("not judged") if claim.verdict is None
+            else ui.Verdict(claim.verdict, claim.verdict, tones.get(claim.verdict, "")),
+            ui.Number(claim.probability, 2), words(claim.reason),
         )
         for claim in judged
     ]  # fmt: skip
-    return table((Heading("sentence", key=True), "contexts say", "probability", "why"), rows)
+    return ui.table((ui.Heading("sentence", key=True), "contexts say", "probability", "why"), rows)
 
 
 def _cut(text: str, length: int = LONGEST_TEXT) -> str:
@@ -123,7 +110,7 @@ def _cut(text: str, length: int = LONGEST_TEXT) -> str:
 
 LONGEST_SENTENCE = 160
 
-DECISIONS: dict[str, Tone] = {"pass": "good", "ask": "caution", "block": "bad"}
+DECISIONS: dict[str, ui.Tone] = {"pass": "good", "ask": "caution", "block": "bad"}
 
 
 def guard_page(
@@ -131,7 +118,7 @@ def guard_page(
     assessed: AssessedData,
     rows: list[dict[str, Any]] | None = None,
     void: Sequence[str] = (),
-) -> Page:
+) -> ui.Page:
     """Return the page of a guarded data set; ``void`` is why the gate asks about every answer."""
     decisions = ", ".join(f"{name} {assessed.decisions[name]:,}" for name in WAYS_OUT)
     cautions = [("gate", f"asks about every answer: {words(why)}") for why in void]
@@ -139,20 +126,21 @@ def guard_page(
         gone = "by the local judge, in the place of a judge that was too late or gone"
         cautions.append(("late", f"{counted(assessed.late, 'answer')} {gone}"))
     facts = (
-        Note("decision", (decisions,)),
-        Note("judge", (", ".join(assessed.judges) or "none was needed",)),
-        *(Note(name, (Phrase(text, "caution"),)) for name, text in cautions),
+        ui.Note("decision", (decisions,)),
+        ui.Note("judge", (", ".join(assessed.judges) or "none was needed",)),
+        *(ui.Note(name, (ui.Phrase(text, "caution"),)) for name, text in cautions),
     )
     banner = _data_banner(assessed)
-    heads = [Heading("check", key=True), *(Heading(word) for word, _ in STATES.values())]
-    counts = table(heads, (
-        (RowName(name.replace("_", " ")), Count(states["passed"]), Count(states["failed"], "bad"),
-         Count(states["not_applicable"], "quiet"), Count(states["not_judged"], "missing"))
+    heads = [ui.Heading("check", key=True), *(ui.Heading(word) for word, _ in STATES.values())]
+    counts = ui.table(heads, (
+        (ui.RowName(name.replace("_", " ")), ui.Count(states["passed"]),
+         ui.Count(states["failed"], "bad"), ui.Count(states["not_applicable"], "quiet"),
+         ui.Count(states["not_judged"], "missing"))
         for name, states in assessed.checks.items()
     ))  # fmt: skip
-    body = [section(banner, Facts(facts)), section(counts)]
+    body = [ui.section(banner, ui.Facts(facts)), ui.section(counts)]
     if worst := assessed.worst:
-        body.append(section(_answers(worst, assessed), title="To look at"))
+        body.append(ui.section(_answers(worst, assessed), title="To look at"))
     text = f"{banner.word}: {' '.join(banner.lines)}"
     record = {
         "answers": assessed.n,
@@ -165,7 +153,7 @@ def guard_page(
         "checks": {name: dict(states) for name, states in assessed.checks.items()},
         "assessments": rows or [],
     }
-    return Page("guard", title, tuple(body), text, record=lambda: record)
+    return ui.Page("guard", title, tuple(body), text, record=lambda: record)
 
 
 def row_of(assessed: AssessedExample) -> dict[str, Any]:
@@ -177,38 +165,38 @@ def row_of(assessed: AssessedExample) -> dict[str, Any]:
     }
 
 
-def _data_banner(assessed: AssessedData) -> Banner:
+def _data_banner(assessed: AssessedData) -> ui.Banner:
     failed, unjudged = assessed.ok[False], assessed.ok[None]
     if not assessed.n:
-        return Banner("NOTHING TO ASSESS", "caution", ("The data has no answer.",))
+        return ui.Banner("NOTHING TO ASSESS", "caution", ("The data has no answer.",))
     if failed:
         line = f"{counted(failed, 'answer')} of {assessed.n:,} failed a check."
-        return Banner("FAILED", "bad", (line, *_unjudged(unjudged)))
+        return ui.Banner("FAILED", "bad", (line, *_unjudged(unjudged)))
     if unjudged:
-        return Banner("CANNOT TELL", "caution", _unjudged(unjudged))
-    return Banner("OK", "good", (f"No check failed for {counted(assessed.n, 'answer')}.",))
+        return ui.Banner("CANNOT TELL", "caution", _unjudged(unjudged))
+    return ui.Banner("OK", "good", (f"No check failed for {counted(assessed.n, 'answer')}.",))
 
 
 def _unjudged(n: int) -> tuple[str, ...]:
     return (f"{counted(n, 'answer')} could not be judged in full.",) if n else ()
 
 
-def _answers(worst: list[AssessedExample], assessed: AssessedData) -> Table:
+def _answers(worst: list[AssessedExample], assessed: AssessedData) -> ui.Table:
     rows = []
     for item in worst:
         assessment, decision = item.assessment, item.assessment.decision
         issues = [words(issue.reason) for issue in assessment.issues]
         whys = [*issues, *(words(check.reason) for check in assessment.checks
                            if check.status == "not_judged"), ""]  # fmt: skip
-        below: list[Words] = [*issues[1:]]
+        below: list[ui.Words] = [*issues[1:]]
         spans = [span.text for issue in assessment.issues for span in issue.spans]
         if spans:
-            below.append((strong(""), Phrase(_cut(spans[0], LONGEST_SENTENCE), "text")))
-        rows.append(Row((
-            RowName(item.example.id), Verdict(decision, decision, DECISIONS[decision]),
-            Number(assessment.confidence, 2), whys[0],
+            below.append((ui.strong(""), ui.Phrase(_cut(spans[0], LONGEST_SENTENCE), "text")))
+        rows.append(ui.Row((
+            ui.RowName(item.example.id), ui.Verdict(decision, decision, DECISIONS[decision]),
+            ui.Number(assessment.confidence, 2), whys[0],
         ), tuple(below)))  # fmt: skip
     more = assessed.n - assessed.ok[True] - len(worst)
     if more > 0:
-        rows.append(Row((quiet(f"and {more:,} more"), None, None, None)))
-    return table((Heading("answer", key=True), "decision", "confidence", "why"), rows)
+        rows.append(ui.Row((ui.quiet(f"and {more:,} more"), None, None, None)))
+    return ui.table((ui.Heading("answer", key=True), "decision", "confidence", "why"), rows)

@@ -17,32 +17,9 @@ from ragstone.analysis.release_gate.release_gate import (
     GateResult,
 )
 from ragstone.core.messages import Reason, argument, call
+from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.number_format import counted, percent, short_name
-from ragstone.report.page import (
-    Banner,
-    Cell,
-    Count,
-    Facts,
-    Group,
-    Heading,
-    IntervalCell,
-    Mark,
-    Note,
-    P,
-    Page,
-    Paragraphs,
-    Row,
-    RowName,
-    Scale,
-    Table,
-    Tone,
-    Verdict,
-    quiet,
-    section,
-    small_print,
-    strong,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import corrected, judges_named, numbers_of
 from ragstone.report.worst_examples import Failing, example_item
@@ -52,7 +29,7 @@ from ragstone.run.folder.remote_folder import named
 if TYPE_CHECKING:
     from ragstone.analysis.calibration.checked_run import CorrectedMean
 
-VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
+VERDICTS: dict[Decision, tuple[str, str, ui.Tone]] = {
     "pass": ("PASS", "holds", "good"),
     "fail": ("FAIL", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "open", "caution"),
@@ -76,27 +53,27 @@ TO_FILL = (
 )
 
 
-def gate_page(run: Run, result: GateResult, examples: Failing) -> Page:
+def gate_page(run: Run, result: GateResult, examples: Failing) -> ui.Page:
     """The result of a gate."""
     word, _, tone = VERDICTS[result.decision]
     word += _by_judges(result)
     lines = [headline(result), _without_corrections(result), advice(result)]
-    facts = [Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}"))),
-             Note("numbers", _whose(result))]  # fmt: skip
+    facts = [ui.Note("run", (ui.strong(named(run.path)), ui.quiet(f"  {run.form.data.source}"))),
+             ui.Note("numbers", _whose(result))]  # fmt: skip
     if any(_corrected(result, rule) for rule in result.requirements):
         facts.append(
-            Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
+            ui.Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
         )
     rules = _table(result, examples)
-    return Page(
+    return ui.Page(
         name="gate",
         title=named(run.path),
         said=f"{word}: {lines[0]}",
         sections=(
-            section(Banner(word, tone, tuple(filter(None, lines)))),
-            section(Facts((*facts, *_to_label(run, result)))),
-            section(rules, Paragraphs((*_undecidable(result), *_same(result)))),
-            small_print(_small_print(result)),
+            ui.section(ui.Banner(word, tone, tuple(filter(None, lines)))),
+            ui.section(ui.Facts((*facts, *_to_label(run, result)))),
+            ui.section(rules, ui.Paragraphs((*_undecidable(result), *_same(result)))),
+            ui.small_print(_small_print(result)),
         ),
         notes=result.notes,
         record=lambda: _record(result, examples),
@@ -128,13 +105,15 @@ def _corrected(result: GateResult, rule: Decided) -> "CorrectedMean | None":
     return result.checked.corrected(rule.metric, rule.group)
 
 
-def _to_label(run: Run, result: GateResult) -> Iterator[Note]:
+def _to_label(run: Run, result: GateResult) -> Iterator[ui.Note]:
     for rule in result.requirements:
         if rule.decision == "fail" and rule.counted != "pairs" and rule.worst:
             wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
             only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"
             options = ("--metric", rule.metric, "--filter", only)
-            yield Note("let people look", (quiet(command("annotate", named(run.path), *options)),))
+            yield ui.Note(
+                "let people look", (ui.quiet(command("annotate", named(run.path), *options)),)
+            )
             return
 
 
@@ -194,7 +173,7 @@ def _most_needed(result: GateResult) -> str:
     return f"If the values stay as they are, {most:,} {of} per system decide {some}."
 
 
-def _table(result: GateResult, examples: Failing) -> Table:
+def _table(result: GateResult, examples: Failing) -> ui.Table:
     rules = result.requirements
     gains = {rule.counted == "pairs" for rule in rules}
     title = " or ".join(["value"] * (False in gains) + ["gain"] * (True in gains))
@@ -205,21 +184,21 @@ def _table(result: GateResult, examples: Failing) -> Table:
     }
     heads = {head for head, has in optional.items() if has}
     columns = (
-        Heading("requirement", key=True), Heading("system", several=True), Heading(),
-        Heading(title, level=rules[0].level), Heading("n"),
-        *(Heading(head, drop=int(head == "p broken")) for head in optional if head in heads),
+        ui.Heading("requirement", key=True), ui.Heading("system", several=True), ui.Heading(),
+        ui.Heading(title, level=rules[0].level), ui.Heading("n"),
+        *(ui.Heading(head, drop=int(head == "p broken")) for head in optional if head in heads),
     )  # fmt: skip
-    rows: dict[bool, list[Row]] = {False: [], True: []}
+    rows: dict[bool, list[ui.Row]] = {False: [], True: []}
     alike = _without_number(result)
     for index, rule in enumerate(rules):
         worst = (example_item(item, reasons=item.reasons) for item in examples.get(index, ()))
         mean = corrected(_corrected(result, rule))
         alone = len(alike.get((rule.counted, rule.n_needed_reason), ())) < 2
         below = (*filter(None, [mean]), *_below(rule, alone=alone))
-        row = Row(tuple(_cells(rule, heads)), below, words(rule.reason), tuple(worst))
+        row = ui.Row(tuple(_cells(rule, heads)), below, words(rule.reason), tuple(worst))
         rows[rule.same].append(row)
-    groups = (Group(tuple(rows[False])),) if rows[False] else ()
-    return Table(columns, groups, "Worst examples", tuple(rows[True]))
+    groups = (ui.Group(tuple(rows[False])),) if rows[False] else ()
+    return ui.Table(columns, groups, "Worst examples", tuple(rows[True]))
 
 
 Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
@@ -265,25 +244,25 @@ def _same(result: GateResult) -> tuple[str, ...]:
     )
 
 
-def _cells(rule: Decided, heads: set[str]) -> Iterator[Cell]:
+def _cells(rule: Decided, heads: set[str]) -> Iterator[ui.Cell]:
     _, word, tone = VERDICTS[rule.decision]
     relevance_by = f" (by {rule.relevance_by})" if rule.relevance_by else ""
     ends = [value for value in (rule.low, rule.value, rule.high) if value is not None]
     reach = max((abs(value - rule.bar) for value in ends), default=0.0) or 1.0
-    scale = Scale(rule.bar - reach, rule.bar + reach, (Mark(rule.bar, "bar"),))
+    scale = ui.Scale(rule.bar - reach, rule.bar + reach, (ui.Mark(rule.bar, "bar"),))
     gain = rule.counted == "pairs"
-    yield RowName(f"{rule.text}{relevance_by}", strong=True)
-    yield RowName(rule.group["system"])
-    yield Verdict(rule.decision, word, tone)
-    yield IntervalCell(rule.value, rule.low, rule.high, scale, signed=gain, tone=tone)
-    yield Count(rule.n)
+    yield ui.RowName(f"{rule.text}{relevance_by}", strong=True)
+    yield ui.RowName(rule.group["system"])
+    yield ui.Verdict(rule.decision, word, tone)
+    yield ui.IntervalCell(rule.value, rule.low, rule.high, scale, signed=gain, tone=tone)
+    yield ui.Count(rule.n)
     if "missing" in heads:
-        yield Count(rule.n_missing, "missing")
+        yield ui.Count(rule.n_missing, "missing")
     if "p broken" in heads:
-        yield P(rule.p_adjusted)
+        yield ui.P(rule.p_adjusted)
     if "needs" in heads:
         of = "" if rule.counted == "examples" else rule.counted
-        yield Count(rule.n_needed, "caution", of) if rule.n_needed else ""
+        yield ui.Count(rule.n_needed, "caution", of) if rule.n_needed else ""
 
 
 def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
@@ -298,37 +277,39 @@ def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
     yield from map(words, rule.notes)
 
 
-def _small_print(result: GateResult) -> Iterator[Note]:
-    level = percent(1 - 2 * result.level)
-    tested = sum(rule.p is not None for rule in result.requirements)
+def _small_print(result: GateResult) -> Iterator[ui.Note]:
+    most, alpha = percent(result.max_missing), f"{result.level:g}"
+    notes = []
     if result.on == "point":
-        yield Note("decided", "on the values alone: another sample could change it")
+        notes.append(("decided", "on the values alone: another sample could change it"))
     else:
-        yield Note("holds", f"the whole {level} interval clears the bar (one-sided level "
-                            f"{result.level:g}, not adjusted, because all must hold)")  # fmt: skip
-        if tested:
-            yield Note("broken", f"shown not to be met, at one-sided {result.level:g} after Holm "
-                                 f"over {counted(tested, 'test')}")  # fmt: skip
-            yield Note("p broken", "p-value of such scores if the bar were met, after Holm: "
-                                   "small means broken", needs="p broken")  # fmt: skip
-        yield Note("open", "neither; needs: examples of a system in all that would decide, if "
-                           "its value stays as it is")  # fmt: skip
+        clears = f"the whole {percent(1 - 2 * result.level)} interval clears the bar"
+        level = f"(one-sided level {alpha}, not adjusted, because all must hold)"
+        notes.append(("holds", f"{clears} {level}"))
+        if tested := sum(rule.p is not None for rule in result.requirements):
+            over = f"after Holm over {counted(tested, 'test')}"
+            notes.append(("broken", f"shown not to be met, at one-sided {alpha} {over}"))
+            p = "p-value of such scores if the bar were met, after Holm: small means broken"
+            notes.append(("p broken", p))
+        needs = "examples of a system in all that would decide, if its value stays as it is"
+        notes.append(("open", f"neither; needs: {needs}"))
         exact = {rule.method in EXACT for rule in result.requirements if rule.method}
         if True in exact:
-            rows = ceil(log(result.level) / log1p(-RARE))
-            yield Note("rates", f"exact binomial tests, wrong in at most {percent(result.level)} "
-                                f"of cases; no event in {rows:,} rows or more shows a rate below "
-                                f"{RARE:g}")  # fmt: skip
+            wrong = f"exact binomial tests, wrong in at most {percent(result.level)} of cases"
+            rows = f"no event in {ceil(log(result.level) / log1p(-RARE)):,} rows or more"
+            notes.append(("rates", f"{wrong}; {rows} shows a rate below {RARE:g}"))
         if False in exact:
-            yield Note("means", "and differences and corrected estimates: by their intervals, "
-                                "right on average")  # fmt: skip
-    yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or fewer that "
-                          "at their worst or best could change the decision")  # fmt: skip
+            means = "and differences and corrected estimates: by their intervals, right on average"
+            notes.append(("means", means))
+    turning = "at their worst or best could change the decision"
+    notes.append(("missing", f"more than {most} of the scores, or fewer that {turning}"))
     if any(rule.counted == "pairs" for rule in result.requirements):
-        yield Note("gain", "improvement over the baseline, whichever way the metric points; "
-                           "below 0 is worse")  # fmt: skip
+        gain = "improvement over the baseline, whichever way the metric points; below 0 is worse"
+        notes.append(("gain", gain))
     if any(rule.counted == "labels" for rule in result.requirements):
-        yield Note("n", "human labels that correct the estimate")
+        notes.append(("n", "human labels that correct the estimate"))
+    for name, text in notes:
+        yield ui.Note(name, text, needs="p broken" if name == "p broken" else "")
 
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.judgement_words import legend, short_judge
 from ragstone.report.number_format import (
@@ -21,27 +22,6 @@ from ragstone.report.number_format import (
     row_names,
     same_mean,
     scale_for,
-)
-from ragstone.report.page import (
-    Cell,
-    Count,
-    Facts,
-    Group,
-    Heading,
-    IntervalCell,
-    Note,
-    Page,
-    Paragraphs,
-    Phrase,
-    Row,
-    RowName,
-    Table,
-    Why,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost, lasted
@@ -59,14 +39,14 @@ if TYPE_CHECKING:
     from ragstone.run.forecast import Forecast, TaskForecast
 
 
-def forecast_page(forecast: "Forecast") -> Page:
+def forecast_page(forecast: "Forecast") -> ui.Page:
     """Calls, tokens and cost by judge and task, and in total."""
     total = forecast.total
     rows = [
-        (RowName(judge), RowName(task), *_numbers(item, strong=False))
+        (ui.RowName(judge), ui.RowName(task), *_numbers(item, strong=False))
         for (judge, task), item in forecast.tasks.items()
     ]
-    rows.append((RowName("all", strong=True), RowName(""), *_numbers(total, strong=True)))
+    rows.append((ui.RowName("all", strong=True), ui.RowName(""), *_numbers(total, strong=True)))
     heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nreceived", "cost")
     each = total.calls / forecast.examples if forecast.examples else 0.0
     sentence = (
@@ -74,15 +54,15 @@ def forecast_page(forecast: "Forecast") -> Page:
         "taken as four characters, and reply lengths are a guess; retries and a server's cache "
         "discounts are not counted."
     )
-    calls = table((Heading("judge", key=True), "task", *heads), rows)
-    notes = Paragraphs(tuple(map(quiet, (sentence, *map(words, forecast.notes)))))
-    return Page("forecast", "", (section(calls, notes),), record=forecast.to_dict)
+    calls = ui.table((ui.Heading("judge", key=True), "task", *heads), rows)
+    notes = ui.Paragraphs(tuple(map(ui.quiet, (sentence, *map(words, forecast.notes)))))
+    return ui.Page("forecast", "", (ui.section(calls, notes),), record=forecast.to_dict)
 
 
-def _numbers(forecast: "TaskForecast", *, strong: bool) -> tuple[Cell, ...]:
+def _numbers(forecast: "TaskForecast", *, strong: bool) -> tuple[ui.Cell, ...]:
     counts = (forecast.calls, forecast.known, forecast.prompt, forecast.completion)
-    usd = Phrase(cost(forecast.usd) if forecast.calls else "–", strong=strong)
-    return (*(Count(count, strong=strong) for count in counts), usd)
+    usd = ui.Phrase(cost(forecast.usd) if forecast.calls else "–", strong=strong)
+    return (*(ui.Count(count, strong=strong) for count in counts), usd)
 
 
 STATES: dict[BatchState, str] = {
@@ -95,7 +75,7 @@ STATES: dict[BatchState, str] = {
 }
 
 
-def batches_page(batches: "ListedBatches") -> Page:
+def batches_page(batches: "ListedBatches") -> ui.Page:
     """A row for each batch, and what to do next."""
     step = None
     if batches.waits:
@@ -106,10 +86,10 @@ def batches_page(batches: "ListedBatches") -> Page:
         state = STATES[batch.state]
         state += f": {batch.said}" if batch.said and batch.said != state else ""
         rows.append((
-            RowName(name), short_judge(batch.model),
-            Phrase(state, "caution" if batch.waits else "quiet"),
-            Count(batch.requests), Count(batch.answered), Count(batch.unanswered),
-            "–" if batch.expected is None else cost(batch.expected), quiet(f"{lasted(age)} ago"),
+            ui.RowName(name), short_judge(batch.model),
+            ui.Phrase(state, "caution" if batch.waits else "quiet"),
+            ui.Count(batch.requests), ui.Count(batch.answered), ui.Count(batch.unanswered),
+            "–" if batch.expected is None else cost(batch.expected), ui.quiet(f"{lasted(age)} ago"),
         ))  # fmt: skip
         if fault is not None:
             lines.append(f"{name}: as last known, for the provider does not say: {fault}")
@@ -126,42 +106,52 @@ def batches_page(batches: "ListedBatches") -> Page:
         })  # fmt: skip
     lines.append(f"Next: {step}" if step else "Nothing is waited for.")
     heads = ("judge", "state", "questions", "answered", "failed", "expected", "sent")
-    listed = table((Heading("batch", key=True), *heads), rows)
+    listed = ui.table((ui.Heading("batch", key=True), *heads), rows)
     record = {
         "run": str(batches.run), "waiting": batches.waits, "next": step, "batches": records,
     }  # fmt: skip
-    notes = Paragraphs(tuple(map(quiet, lines)))
-    return Page("batches", str(batches.run), (section(listed, notes),), record=lambda: record)
+    notes = ui.Paragraphs(tuple(map(ui.quiet, lines)))
+    return ui.Page("batches", str(batches.run), (ui.section(listed, notes),), record=lambda: record)
 
 
-def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
+def runs_page(folder: Path, runs: Sequence[FoundRun]) -> ui.Page:
     """A row for each run, the newest first."""
     heads = ("data", "rows", "systems", "judged by", "written (UTC)", "")
-    sections = [section(table((Heading("run", key=True), *heads), map(_run_cells, runs)))]
+    sections = [ui.section(ui.table((ui.Heading("run", key=True), *heads), map(_run_cells, runs)))]
     judges = (judge.name for run in runs if run.form for judge in run.form.judges)
     if panels := legend(judges):
-        sections.append(small_print(panels))
+        sections.append(ui.small_print(panels))
     if not runs:
-        sections = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
+        sections = [
+            ui.section(ui.Paragraphs((ui.quiet(f"No run in {folder}: ragstone evaluate DATA"),)))
+        ]
     record = {"runs": list(map(_run_as_data, runs))}
-    return Page("runs", str(folder), tuple(sections), record=lambda: record)
+    return ui.Page("runs", str(folder), tuple(sections), record=lambda: record)
 
 
-def _run_cells(run: FoundRun) -> list[Cell]:
-    name, written = RowName(str(run.path)), quiet(f"{run.changed:%Y-%m-%d %H:%M}")
+def _run_cells(run: FoundRun) -> list[ui.Cell]:
+    name, written = ui.RowName(str(run.path)), ui.quiet(f"{run.changed:%Y-%m-%d %H:%M}")
     if run.form is None:
-        return [name, "–", Count(None), Count(None), "–", written, Phrase("damaged", "bad")]
+        return [
+            name,
+            "–",
+            ui.Count(None),
+            ui.Count(None),
+            "–",
+            written,
+            ui.Phrase("damaged", "bad"),
+        ]
     data, beat = run.form.data, run.beat
     judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds) or "–"
     if run.form.finished:
-        counts = (Count(data.examples), Count(data.systems))
+        counts = (ui.Count(data.examples), ui.Count(data.systems))
         return [name, Path(data.source).name, *counts, judges, written, ""]
-    state = Phrase("unfinished", "caution")
+    state = ui.Phrase("unfinished", "caution")
     if beat is not None and run.goes_on:
         far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
         workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
-        state = quiet(f"running, {far}{workers}")
-    return [name, "–", Count(None), Count(None), judges, written, state]
+        state = ui.quiet(f"running, {far}{workers}")
+    return [name, "–", ui.Count(None), ui.Count(None), judges, written, state]
 
 
 def _run_as_data(run: FoundRun) -> dict[str, object]:
@@ -186,7 +176,7 @@ ALL = "all systems"
 
 def run_page(
     run: Run, summary: "Summary", notes: Sequence[str] = (), *, pooled: bool = False
-) -> Page:
+) -> ui.Page:
     """The run in sentences, metrics as rows and systems as columns, who judged, what to do next."""
     groups = Groups(run.estimate_list)
     listed = groups.whole_and_all if pooled else groups.whole
@@ -194,22 +184,25 @@ def run_page(
         table = matrix(listed, summary, run.form.suites)
     elif listed:
         table = estimate_table(listed, run.form.suites, summary.checked)
-    blocks = [table] if listed else [Paragraphs((NOTHING,))]
-    return Page(
+    blocks = [table] if listed else [ui.Paragraphs((NOTHING,))]
+    return ui.Page(
         "run", str(run.path),
-        (section(said(summary)), section(*blocks), section(_facts(run, groups, listed, summary))),
+        (ui.section(said(summary)), ui.section(*blocks),
+         ui.section(_facts(run, groups, listed, summary))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
 
 
-def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[str] = ()) -> Table:
+def matrix(
+    estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[str] = ()
+) -> ui.Table:
     """A row for each metric, a column for each system.
 
     Scores that systems share, because they have the same inputs, have one interval.
     """
     systems = list(dict.fromkeys(estimate.group.get(SYSTEM) for estimate in estimates))
     level, percent = estimates[0].level, in_percent(suites)
-    heads = (Heading(ALL if name is None else name, level=level, peer=True) for name in systems)
+    heads = (ui.Heading(ALL if name is None else name, level=level, peer=True) for name in systems)
     groups, names = [], row_names(estimates)
     for title, family in by_family(estimates).items():
         rows = []
@@ -217,7 +210,7 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
             by_system = {estimate.group.get(SYSTEM): estimate for estimate in ones}
             first = by_system.get(systems[0])
             cells = [_cell(by_system.get(name), first, summary, suites) for name in systems]
-            rows.append(Row((RowName(names[metric], ones[0].better), *cells)))
+            rows.append(ui.Row((ui.RowName(names[metric], ones[0].better), *cells)))
             means = [
                 summary.checked.corrected(metric, by_system[name].group)
                 if name in by_system
@@ -226,14 +219,14 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
             ]
             if any(means):
                 corrected = [
-                    IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
+                    ui.IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
                     if mean
                     else ""
                     for mean in means
                 ]
-                rows.append(Row((RowName(CORRECTED), *corrected)))
-        groups.append(Group(tuple(rows), title))
-    return Table((Heading("metric"), *heads), tuple(groups))
+                rows.append(ui.Row((ui.RowName(CORRECTED), *corrected)))
+        groups.append(ui.Group(tuple(rows), title))
+    return ui.Table((ui.Heading("metric"), *heads), tuple(groups))
 
 
 CORRECTED = "↳ corrected"
@@ -241,17 +234,17 @@ CORRECTED = "↳ corrected"
 
 def _cell(
     estimate: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
-) -> Cell:
+) -> ui.Cell:
     if estimate is None:
         return ""
     if estimate.value is None:
-        return Why("missing" if estimate.n_missing else "undefined")
+        return ui.Why("missing" if estimate.n_missing else "undefined")
     system = estimate.group.get(SYSTEM)
     alike = first is not None and first is not estimate and same_mean(first, estimate)
     itself = system is not None and estimate.metric in summary.themselves.get(system, ())
     some = estimate.metric in summary.uneven or estimate.n_undefined or estimate.n_missing
     word = "self" if itself else "same" if estimate.metric in summary.same and alike else ""
-    return IntervalCell(
+    return ui.IntervalCell(
         estimate.value,
         None if word else estimate.low,
         None if word else estimate.high,
@@ -265,22 +258,24 @@ def _cell(
     )
 
 
-def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Summary") -> Facts:
+def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Summary") -> ui.Facts:
     rows = []
     if marks := " · ".join(_marks(estimates, summary)):
-        rows.append(Note("reading", quiet(marks)))
+        rows.append(ui.Note("reading", ui.quiet(marks)))
     rows += needs(run)
     if summary.conversations:
-        more = quiet(f"  {command('show', named(run.path), '--conversations')}")
-        rows.append(Note("conversations", (sentence(summary.conversations), more)))
-    judges = [(strong(judge.name), f": {judge.about}") for judge in run.form.judges if judge.kinds]
+        more = ui.quiet(f"  {command('show', named(run.path), '--conversations')}")
+        rows.append(ui.Note("conversations", (sentence(summary.conversations), more)))
+    judges = [
+        (ui.strong(judge.name), f": {judge.about}") for judge in run.form.judges if judge.kinds
+    ]
     if judges:
         words = [part for judge in judges for part in (" · ", *judge)]
-        rows.append(Note("judged by", words[1:]))
+        rows.append(ui.Note("judged by", words[1:]))
     by = f" and values by {' and '.join(groups.fields)}" if groups.fields else ""
     look = f"  next: {command('show', named(run.path))}  (--full adds counts, methods{by})"
-    rows.append(Note("run", (strong(named(run.path)), quiet(look))))
-    return Facts(tuple(rows))
+    rows.append(ui.Note("run", (ui.strong(named(run.path)), ui.quiet(look))))
+    return ui.Facts(tuple(rows))
 
 
 def _marks(estimates: Sequence[Estimate], summary: "Summary") -> Iterator[str]:

@@ -6,33 +6,8 @@ from shlex import quote
 
 from ragstone.analysis.sample_sizes.label_sizes import LabelSize
 from ragstone.analysis.sample_sizes.question_sizes import FEW, MeanSize, PairedSize, RateSize
+from ragstone.report import page as ui
 from ragstone.report.number_format import counted, interval_cell, number, percent
-from ragstone.report.page import (
-    Bar,
-    BarPart,
-    Cell,
-    Count,
-    Facts,
-    Heading,
-    IntervalCell,
-    Note,
-    Number,
-    Page,
-    Paragraphs,
-    Phrase,
-    Record,
-    RowName,
-    Scale,
-    Section,
-    Table,
-    Why,
-    Words,
-    quiet,
-    section,
-    small_print,
-    strong,
-    table,
-)
 from ragstone.report.reason_words import words
 from ragstone.stats import wilson
 
@@ -53,11 +28,14 @@ DONE, LEFT = 0, 5
 NOTHING = "No metric of this run has a value."
 
 
-def rate_page(size: RateSize) -> Page:
+def rate_page(size: RateSize) -> ui.Page:
     """The rows needed, and what fewer or more rows would give."""
     within = f"to within ±{size.half_width:g}, at {percent(size.level)}."
-    answer: Words = (strong(f"{size.rows:,} rows"), f" hold a rate of {number(size.rate)} {within}")
-    note = quiet(
+    answer: ui.Words = (
+        ui.strong(f"{size.rows:,} rows"),
+        f" hold a rate of {number(size.rate)} {within}",
+    )
+    note = ui.quiet(
         "By the Wilson interval, one row per question. Rows that share a question tell less: "
         "ragstone plan mean RUN takes that from a run."
     )
@@ -65,18 +43,20 @@ def rate_page(size: RateSize) -> Page:
     for count, half in size.steps:
         chosen = count == size.rows
         interval = wilson(size.rate * count, count, level=size.level)
-        drawn = interval_cell(size.rate, interval, Scale(0, 1), stands_out=chosen)
-        rows.append((Count(count, strong=chosen), Number(half, sign="±", strong=chosen), drawn))
-    columns = ("rows", "half-width", Heading("rate", level=size.level))
-    blocks = (Paragraphs((answer,)), table(columns, rows), Paragraphs((note,)))
-    return Page("plan", "rate", (section(*blocks),), record=size.to_dict)
+        drawn = interval_cell(size.rate, interval, ui.Scale(0, 1), stands_out=chosen)
+        rows.append(
+            (ui.Count(count, strong=chosen), ui.Number(half, sign="±", strong=chosen), drawn)
+        )
+    columns = ("rows", "half-width", ui.Heading("rate", level=size.level))
+    blocks = (ui.Paragraphs((answer,)), ui.table(columns, rows), ui.Paragraphs((note,)))
+    return ui.Page("plan", "rate", (ui.section(*blocks),), record=size.to_dict)
 
 
-def mean_page(run: str, sizes: Sequence[MeanSize], *, cluster: str = "question_id") -> Page:
+def mean_page(run: str, sizes: Sequence[MeanSize], *, cluster: str = "question_id") -> ui.Page:
     """The rows each mean has and needs; ``cluster`` is the field that defines clusters."""
     record = {"plan": "mean", "run": run, "cluster": cluster, "sizes": list(map(asdict, sizes))}
     if not sizes:
-        return _page(run, [section(Paragraphs((NOTHING,)))], record)
+        return _page(run, [ui.section(ui.Paragraphs((NOTHING,)))], record)
     first = sizes[0]
     target = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
     shared = "questions" if cluster == "question_id" else f"values of {cluster}"
@@ -85,15 +65,15 @@ def mean_page(run: str, sizes: Sequence[MeanSize], *, cluster: str = "question_i
         "the variance measured in this run.",
         *_few(size.questions_now for size in sizes),
     ]
-    sections = [_wanted(target, run), section(_means(sizes, cluster)), _quiet(notes)]
+    sections = [_wanted(target, run), ui.section(_means(sizes, cluster)), _quiet(notes)]
     return _page(run, sections, record)
 
 
-def paired_page(run: str, sizes: Sequence[PairedSize]) -> Page:
+def paired_page(run: str, sizes: Sequence[PairedSize]) -> ui.Page:
     """The difference each comparison can detect with the data at hand, and the rows it needs."""
     record = {"plan": "paired", "run": run, "sizes": list(map(asdict, sizes))}
     if not sizes:
-        return _page(run, [section(Paragraphs((NOTHING,)))], record)
+        return _page(run, [ui.section(ui.Paragraphs((NOTHING,)))], record)
     first = sizes[0]
     often = f"{percent(first.power)} of the time, two-sided at {1 - first.level:.2g}"
     if first.difference is None:
@@ -107,14 +87,14 @@ def paired_page(run: str, sizes: Sequence[PairedSize]) -> Page:
         notes.append(f"Not detectable yet: {'; '.join(words(why or '–') for why in few)}.")
     notes.append(_tests(sizes))
     notes += _few(size.pairs_now for size in sizes)
-    sections = [_wanted(target, run), section(_pairs(sizes)), _quiet(notes)]
+    sections = [_wanted(target, run), ui.section(_pairs(sizes)), _quiet(notes)]
     if any(size.margin is not None for size in sizes):
         least = "the smallest within which two equal systems would be shown to be equivalent"
-        sections.append(small_print([Note("margin", least, needs="margin")]))
+        sections.append(ui.small_print([ui.Note("margin", least, needs="margin")]))
     return _page(run, sections, record)
 
 
-def labels_page(size: LabelSize) -> Page:
+def labels_page(size: LabelSize) -> ui.Page:
     """Return the page: how many labels are needed, with the judge's help and without."""
     known = size.known
     what = [size.metric or ("the mean" if known.rate is None else "the rate")]
@@ -130,86 +110,90 @@ def labels_page(size: LabelSize) -> Page:
         judge = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
     rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
     facts = [
-        Note("wanted", strong(target)),
-        Note("judged", f"{counted(known.judged, 'row')}{clusters}"),
-        Note("judge", f"{judge}{rests}"),
+        ui.Note("wanted", ui.strong(target)),
+        ui.Note("judged", f"{counted(known.judged, 'row')}{clusters}"),
+        ui.Note("judge", f"{judge}{rests}"),
     ]
     if known.rate is not None:
-        facts.append(Note("true rate", f"about {number(known.rate)}"))
+        facts.append(ui.Note("true rate", f"about {number(known.rate)}"))
     elif known.deviation is not None:
-        facts.append(Note("deviation", f"{number(known.deviation)}, of human scores"))
-    sections = (section(Facts(tuple(facts))), section(_labels(size)), _quiet(_advice(size)))
-    return Page("plan", size.metric or "labels", sections, record=size.to_dict)
+        facts.append(ui.Note("deviation", f"{number(known.deviation)}, of human scores"))
+    sections = (
+        ui.section(ui.Facts(tuple(facts))),
+        ui.section(_labels(size)),
+        _quiet(_advice(size)),
+    )
+    return ui.Page("plan", size.metric or "labels", sections, record=size.to_dict)
 
 
-def _page(run: str, sections: Sequence[Section], record: Record) -> Page:
-    return Page("plan", run, tuple(sections), record=lambda: record)
+def _page(run: str, sections: Sequence[ui.Section], record: ui.Record) -> ui.Page:
+    return ui.Page("plan", run, tuple(sections), record=lambda: record)
 
 
-def _wanted(target: str, run: str) -> Section:
-    return section(Facts((Note("wanted", strong(target)), Note("based on", run))))
+def _wanted(target: str, run: str) -> ui.Section:
+    return ui.section(ui.Facts((ui.Note("wanted", ui.strong(target)), ui.Note("based on", run))))
 
 
-def _quiet(notes: Iterable[str]) -> Section:
-    return section(Paragraphs(tuple(map(quiet, notes))))
+def _quiet(notes: Iterable[str]) -> ui.Section:
+    return ui.section(ui.Paragraphs(tuple(map(ui.quiet, notes))))
 
 
-def _means(sizes: Sequence[MeanSize], cluster: str) -> Table:
+def _means(sizes: Sequence[MeanSize], cluster: str) -> ui.Table:
     clustered = any(size.rows_now != size.questions_now for size in sizes)
     columns = (
-        Heading("metric", key=True), Heading("system", several=True),
-        Heading("value", level=sizes[0].level),
+        ui.Heading("metric", key=True), ui.Heading("system", several=True),
+        ui.Heading("value", level=sizes[0].level),
         "questions" if cluster == "question_id" else f"by {cluster}",
-        *([Heading("design effect", drop=1)] if clustered else []), Heading("needed"),
+        *([ui.Heading("design effect", drop=1)] if clustered else []), ui.Heading("needed"),
         "rows" if clustered else "more", "",
     )  # fmt: skip
     rows = []
     for size in sizes:
-        cells: list[Cell] = [RowName(size.metric), RowName(size.system),
-                             IntervalCell(size.value, size.low, size.high),
-                             Count(size.questions_now)]  # fmt: skip
-        cells += [Number(size.design_effect, 2)] if clustered else []
+        cells: list[ui.Cell] = [ui.RowName(size.metric), ui.RowName(size.system),
+                                ui.IntervalCell(size.value, size.low, size.high),
+                                ui.Count(size.questions_now)]  # fmt: skip
+        cells += [ui.Number(size.design_effect, 2)] if clustered else []
         if size.questions is None or size.rows is None:
-            cells += [Why("unknown", words(size.reason or "–")), None, None]
+            cells += [ui.Why("unknown", words(size.reason or "–")), None, None]
         else:
             lacking = size.questions - size.questions_now
             more = f"+{lacking:,}" if lacking > 0 else "enough"
             bar = _bar(min(size.questions_now, size.questions), size.questions)
-            last = Count(size.rows) if clustered else more
-            cells += [Count(size.questions, strong=True), last, bar]
+            last = ui.Count(size.rows) if clustered else more
+            cells += [ui.Count(size.questions, strong=True), last, bar]
         rows.append(cells)
-    return table(columns, rows)
+    return ui.table(columns, rows)
 
 
-def _pairs(sizes: Sequence[PairedSize]) -> Table:
+def _pairs(sizes: Sequence[PairedSize]) -> ui.Table:
     with_power = sizes[0].difference is not None
     with_n = {size.at for size in sizes if size.at is not None} - {size.pairs_now for size in sizes}
     columns = [
-        Heading("metric", key=True), Heading("a - b"), Heading("difference\nnow"),
-        Heading("st. dev.", drop=1), Heading("questions"),
-        Heading(f"detectable\nwith {min(with_n):,}" if with_n else "detectable"),
-        Heading("margin", drop=2),
+        ui.Heading("metric", key=True), ui.Heading("a - b"), ui.Heading("difference\nnow"),
+        ui.Heading("st. dev.", drop=1), ui.Heading("questions"),
+        ui.Heading(f"detectable\nwith {min(with_n):,}" if with_n else "detectable"),
+        ui.Heading("margin", drop=2),
     ]  # fmt: skip
-    columns += [Heading("needed"), Heading("power now", drop=3)] if with_power else []
-    return table(columns, (_pair(size, labels=with_power) for size in sizes))
+    columns += [ui.Heading("needed"), ui.Heading("power now", drop=3)] if with_power else []
+    return ui.table(columns, (_pair(size, labels=with_power) for size in sizes))
 
 
-def _pair(size: PairedSize, *, labels: bool) -> Iterator[Cell]:
-    yield RowName(size.metric)
-    yield RowName(f"{size.a} - {size.b}")
-    yield Number(size.difference_now, sign="+")
-    yield Number(size.deviation)
-    yield Count(size.pairs_now)
+def _pair(size: PairedSize, *, labels: bool) -> Iterator[ui.Cell]:
+    yield ui.RowName(size.metric)
+    yield ui.RowName(f"{size.a} - {size.b}")
+    yield ui.Number(size.difference_now, sign="+")
+    yield ui.Number(size.deviation)
+    yield ui.Count(size.pairs_now)
     if size.detectable is None and size.pairs is None:
-        yield Why("unknown", words(size.reason or "–"))
+        yield ui.Why("unknown", words(size.reason or "–"))
         yield from [None] * (3 if labels else 1)
         return
-    yield Number(size.detectable, sign="±", strong=not labels)
-    yield Number(None if size.detectable is None else size.margin, sign="±")
+    yield ui.Number(size.detectable, sign="±", strong=not labels)
+    yield ui.Number(None if size.detectable is None else size.margin, sign="±")
     if labels:
-        yield Count(size.pairs, strong=True)
+        yield ui.Count(size.pairs, strong=True)
         power = None if size.power_now is None else size.power_now * 100
-        yield Number(power, 1, unit=" %")
+        yield ui.Number(power, 1, unit=" %")
 
 
 def _tests(sizes: Sequence[PairedSize]) -> str:
@@ -222,18 +206,18 @@ def _tests(sizes: Sequence[PairedSize]) -> str:
     return f"{test}; one of {family:,} tests, so each at {1 - sizes[0].level:.2g} / {family:,}."
 
 
-def _labels(size: LabelSize) -> Table:
+def _labels(size: LabelSize) -> ui.Table:
     most = max(size.labels or 0, size.labels_only)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[ui.Cell, ...]] = []
     if size.labels is None:
-        why = Why("unknown", words(size.reason or "–"))
-        rows.append((Phrase("too few", "caution"), why, None))
+        why = ui.Why("unknown", words(size.reason or "–"))
+        rows.append((ui.Phrase("too few", "caution"), why, None))
     else:
-        answers = strong(_answers(size.labels, size.questions))
-        rows.append((strong("label"), answers, _bar(size.labels, most)))
-    alone = quiet(f"{_answers(size.labels_only, size.questions_only)} without the judge")
-    rows.append((quiet("or"), alone, _bar(size.labels_only, most)))
-    return table(("", "", ""), rows)
+        answers = ui.strong(_answers(size.labels, size.questions))
+        rows.append((ui.strong("label"), answers, _bar(size.labels, most)))
+    alone = ui.quiet(f"{_answers(size.labels_only, size.questions_only)} without the judge")
+    rows.append((ui.quiet("or"), alone, _bar(size.labels_only, most)))
+    return ui.table(("", "", ""), rows)
 
 
 def _advice(size: LabelSize) -> Iterator[str]:
@@ -262,8 +246,8 @@ def _advice(size: LabelSize) -> Iterator[str]:
     yield f"Then estimate with ragstone calibrate RUN --labels FILE{by}."
 
 
-def _bar(part: int, whole: int) -> Bar:
-    return Bar((BarPart(part, DONE), BarPart(whole - part, LEFT)), whole)
+def _bar(part: int, whole: int) -> ui.Bar:
+    return ui.Bar((ui.BarPart(part, DONE), ui.BarPart(whole - part, LEFT)), whole)
 
 
 def _answers(labels: int, questions: int | None) -> str:

@@ -8,35 +8,8 @@ from ragstone.core import escape
 from ragstone.core.escape import html, markdown, single_line, visible, xml
 from ragstone.core.messages import in_python, in_shell, throughout
 from ragstone.report import charts
+from ragstone.report import page as ui
 from ragstone.report.number_format import ARROWS, ends, percent
-from ragstone.report.page import (
-    Banner,
-    Bar,
-    Block,
-    Cell,
-    Count,
-    Facts,
-    Group,
-    IntervalCell,
-    Number,
-    Outline,
-    OutlineItem,
-    P,
-    Page,
-    Paragraphs,
-    Row,
-    RowName,
-    Section,
-    Share,
-    Table,
-    Tone,
-    Verbatim,
-    Verdict,
-    Why,
-    Words,
-    parts,
-    plain,
-)
 from ragstone.report.reason_words import words
 
 from .text_cells import counts_of, value_of, words_of, written
@@ -59,10 +32,10 @@ def without_comments(css: str) -> str:
 SMALL = 12
 """The height of a strip below its value."""
 
-NUMERIC = (IntervalCell, Number, Count, P, Share)
+NUMERIC = (ui.IntervalCell, ui.Number, ui.Count, ui.P, ui.Share)
 
 
-def as_html(page: Page) -> str:
+def as_html(page: ui.Page) -> str:
     """The page as a fragment for a notebook, with its stylesheet once at the top."""
     page = throughout(page, in_python)
     body = "".join(_html_section(section) for section in page.sections)
@@ -70,40 +43,40 @@ def as_html(page: Page) -> str:
     return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
 
 
-def _html_section(section: Section) -> str:
+def _html_section(section: ui.Section) -> str:
     blocks = "".join(map(_block, section.blocks))
-    title = _html_tag("h2", _html_words(section.title)) if plain(section.title) else ""
+    title = _html_tag("h2", _html_words(section.title)) if ui.plain(section.title) else ""
     return f"<section>{title}{blocks}</section>" if blocks else ""
 
 
-def _block(block: Block) -> str:
+def _block(block: ui.Block) -> str:
     match block:
-        case Banner():
+        case ui.Banner():
             lines = [escape.html(line) for line in block.lines]
             lines[0] = f"<strong>{escape.html(block.word)}</strong> {lines[0]}"
             text = "".join(f"<p>{line}</p>" for line in lines)
             return _html_tag("div", text, f"banner {block.tone}")
-        case Paragraphs():
+        case ui.Paragraphs():
             return "".join(f"<p>{_html_words(words)}</p>" for words in block.lines)
-        case Verbatim():
+        case ui.Verbatim():
             return _html_tag("pre", "\n".join(map(escape.html, block.lines)))
-        case Facts():
+        case ui.Facts():
             rows, last = "", ""
             for fact in block.rows:
                 name = "" if fact.name == last else fact.name
                 last = fact.name
                 rows += f"<dt>{escape.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
             return _html_tag("dl", rows, "small" if block.small else "") if rows else ""
-        case Table():
+        case ui.Table():
             return _html_table(block) + "".join(_html_details(block))
-        case Outline():
+        case ui.Outline():
             title = _html_tag("p", escape.html(block.title), "quiet") if block.title else ""
             return title + _outline(block.items)
         case _:
             return charts.chart(block)
 
 
-def _outline(items: Sequence[OutlineItem]) -> str:
+def _outline(items: Sequence[ui.OutlineItem]) -> str:
     """An outline; text under judgement keeps its blank lines and its own writing direction."""
     lines = ""
     for item in items:
@@ -113,11 +86,11 @@ def _outline(items: Sequence[OutlineItem]) -> str:
     return f"<ul>{lines}</ul>" if lines else ""
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: ui.Table) -> str:
     wide: dict[int, int] = {}
     for at, column in enumerate(table.columns):
         if table.tells(at):
-            intervals = table.holds(at, IntervalCell) and not column.peer
+            intervals = table.holds(at, ui.IntervalCell) and not column.peer
             wide[at] = 2 + table.draws(at) if intervals else 1
     body, first = "", next(iter(wide), 0)
     for group in table.groups:
@@ -131,7 +104,7 @@ def _html_table(table: Table) -> str:
     return _html_tag("table", body)
 
 
-def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
+def _html_head(table: ui.Table, group: ui.Group, at: int, first: bool) -> str:
     column = table.columns[at]
     cells = [row.cells[at] for row in table.rows]
     title = group.title if first else ""
@@ -139,12 +112,12 @@ def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
     looks = "title" if title else "n" if numeric and not column.peer else ""
     key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
     head = _html_tag("th", key + escape.html(title or column.head), looks)
-    intervals = [cell for cell in cells if isinstance(cell, IntervalCell)]
+    intervals = [cell for cell in cells if isinstance(cell, ui.IntervalCell)]
     if intervals and not column.peer:
         level = "" if column.level is None else f"{percent(column.level)} "
         head += _html_tag("th", f"{level}interval", "n")
         here = [row.cells[at] for row in group.rows]
-        scales = {item.scale for item in here if isinstance(item, IntervalCell) and item.scale}
+        scales = {item.scale for item in here if isinstance(item, ui.IntervalCell) and item.scale}
         ticks = ""
         if len(scales) == 1 or (scales and all(scale.about_bar for scale in scales)):
             percents, signed = intervals[0].percent, intervals[0].signed
@@ -153,7 +126,7 @@ def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
     return head
 
 
-def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
+def _row(row: ui.Row, wides: Mapping[int, int], *, again: bool) -> str:
     cells: list[tuple[int, str, str]] = []
     """For each cell: the columns it spans, its class, its content."""
     for at, wide in wides.items():
@@ -161,7 +134,7 @@ def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
         if item is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
-        elif isinstance(item, IntervalCell):
+        elif isinstance(item, ui.IntervalCell):
             cells += _interval(item)[:wide] if wide > 1 else [(1, "peer", _tight(item))]
         elif not cells and again:
             cells.append((wide, "again", ""))
@@ -176,7 +149,7 @@ def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
     return "".join(rows)
 
 
-def _interval(interval: IntervalCell) -> list[tuple[int, str, str]]:
+def _interval(interval: ui.IntervalCell) -> list[tuple[int, str, str]]:
     value = escape.html(value_of(interval))
     word = f' <span class="quiet">{escape.html(interval.word)}</span>' if interval.word else ""
     between = ends(interval.low, interval.high, percent=interval.percent)
@@ -187,7 +160,7 @@ def _interval(interval: IntervalCell) -> list[tuple[int, str, str]]:
     ]
 
 
-def _tight(interval: IntervalCell) -> str:
+def _tight(interval: ui.IntervalCell) -> str:
     value = escape.html(value_of(interval))
     value = f"<b>{value}</b>" if interval.leads else value
     known = interval.low is not None and interval.high is not None
@@ -197,22 +170,22 @@ def _tight(interval: IntervalCell) -> str:
     return f'{value} <span class="ci">{behind}</span>{charts.strip(interval, SMALL)}'
 
 
-def _html_cell(cell: Cell) -> tuple[str, str]:
-    if isinstance(cell, Bar):
+def _html_cell(cell: ui.Cell) -> tuple[str, str]:
+    if isinstance(cell, ui.Bar):
         return "draw", charts.bar(cell)
-    if isinstance(cell, RowName):
+    if isinstance(cell, ui.RowName):
         about = f' title="{escape.html(cell.about)}"' if cell.about else ""
         arrow = f'&nbsp;<span class="quiet">{ARROWS[cell.better]}</span>' if cell.better else ""
         text = f"<bdi{about}>{escape.html(cell.text)}</bdi>"
         return "", f"<b>{text}</b>{arrow}" if cell.strong else f"{text}{arrow}"
     inside = _html_words(words_of(cell))
-    if isinstance(cell, Number) and cell.n is not None:
+    if isinstance(cell, ui.Number) and cell.n is not None:
         inside += f' <span class="quiet">{cell.n:,}</span>'
-    short = isinstance(cell, Why) and not cell.words
+    short = isinstance(cell, ui.Why) and not cell.words
     return "n" if short or isinstance(cell, NUMERIC) else "", inside
 
 
-def _html_details(table: Table) -> Iterator[str]:
+def _html_details(table: ui.Table) -> Iterator[str]:
     for row in table.rows:
         if row.detail:
             tone = row.verdict.tone if row.verdict else ""
@@ -222,9 +195,9 @@ def _html_details(table: Table) -> Iterator[str]:
             yield f"{_outline(row.detail)}</details>"
 
 
-def _html_words(words: Words) -> str:
+def _html_words(words: ui.Words) -> str:
     sentence = ""
-    for part in parts(words):
+    for part in ui.parts(words):
         text = escape.html(part.text).replace("\n", "<br>").replace("  ", "&ensp;")
         text = f"<b>{text}</b>" if part.strong else text
         sentence += f'<span class="{part.tone}">{text}</span>' if part.tone else text
@@ -237,7 +210,7 @@ def _html_tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
     return f"<{name}{across}{of_class}>{inside}</{name}>"
 
 
-def as_junit(page: Page) -> bytes:
+def as_junit(page: ui.Page) -> bytes:
     """One test suite, in UTF-8.
 
     A requirement that fails is a ``failure``. So is an undecided one: a build must not go on as if
@@ -269,20 +242,20 @@ def as_junit(page: Page) -> bytes:
     return document + b"\n"
 
 
-def _tag(row: Row) -> str:
+def _tag(row: ui.Row) -> str:
     tone = row.verdict.tone if row.verdict else ""
     return {"good": "system-out", "missing": "error"}.get(tone, "failure")
 
 
-def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
+def _case(suite: Element, page: ui.Page, table: ui.Table, row: ui.Row) -> None:
     name, *more = row.names
     names = {"classname": ".".join(["ragstone", page.name, *more]), "name": name, "time": "0"}
     case = SubElement(suite, "testcase", {key: xml(value) for key, value in names.items()})
     figures = []
     for column, cell in zip(table.columns, row.cells, strict=True):
         figure = written(cell).text
-        if figure and not isinstance(cell, RowName | Verdict):
-            if isinstance(cell, IntervalCell) and column.level is not None:
+        if figure and not isinstance(cell, ui.RowName | ui.Verdict):
+            if isinstance(cell, ui.IntervalCell) and column.level is not None:
                 figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
             figures.append(f"{column.head} {figure}")
     message = "; ".join(filter(None, [row.why, ", ".join(figures)]))
@@ -292,68 +265,68 @@ def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
         return
     outcome.set("type", row.verdict.code)
     outcome.set("message", xml(message))
-    below = [plain(words) for words in row.below if plain(words) != row.why]
+    below = [ui.plain(words) for words in row.below if ui.plain(words) != row.why]
     lines = [line for item in row.detail for line in _lines(item, "")]
     outcome.text = xml("\n".join([message, *below, *lines]))
 
 
-def _lines(item: OutlineItem, lead: str) -> Iterator[str]:
-    yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{plain(item.words)}"
+def _lines(item: ui.OutlineItem, lead: str) -> Iterator[str]:
+    yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{ui.plain(item.words)}"
     for part in item.inner:
         yield from _lines(part, f"{lead}  ")
 
 
-MARKS: dict[Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
+MARKS: dict[ui.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
 """The mark before a verdict, by tone."""
 
 MOST_DETAILS = 10
 """The details of at most this many rows are shown; JSON has them all."""
 
 
-def as_markdown(page: Page) -> str:
+def as_markdown(page: ui.Page) -> str:
     """The page below its title or verdict, with details collapsed and small print in small type."""
     page = throughout(page, in_shell)
-    bannered = any(isinstance(block, Banner) for part in page.sections for block in part.blocks)
+    bannered = any(isinstance(block, ui.Banner) for part in page.sections for block in part.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
     lines += [line for part in page.sections for line in _markdown_section(part, page)]
     lines += [f"- {markdown(in_shell(words(note)))}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _markdown_section(section: Section, page: Page) -> Iterator[str]:
-    if plain(section.title):
+def _markdown_section(section: ui.Section, page: ui.Page) -> Iterator[str]:
+    if ui.plain(section.title):
         yield from (f"## {_markdown_words(section.title)}", "")
     for block in section.blocks:
         match block:
-            case Banner():
+            case ui.Banner():
                 mark = f"{MARKS[block.tone]} " if block.tone in MARKS else ""
                 yield from (f"## {mark}{markdown(block.word)}: {markdown(page.title)}", "")
                 first, *more = map(markdown, block.lines)
                 yield from (" ".join([f"**{first}.**", *more]), "")
-            case Paragraphs():
+            case ui.Paragraphs():
                 yield from (line for words in block.lines for line in (_markdown_words(words), ""))
-            case Verbatim():
+            case ui.Verbatim():
                 yield from (*(f"    {visible(line)}" for line in block.lines), "")
-            case Facts() if block.small:
-                text = (f"{row.name[:1].upper()}{row.name[1:]}: {plain(row.words)}."
+            case ui.Facts() if block.small:
+                text = (f"{row.name[:1].upper()}{row.name[1:]}: {ui.plain(row.words)}."
                         for row in block.rows)  # fmt: skip
                 yield from (f"<sub>{markdown(' '.join(text))}</sub>", "")
-            case Facts():
+            case ui.Facts():
                 yield from ("| | |", "|---|---|")
                 for row in block.rows:
                     yield f"| {markdown(row.name)} | {_markdown_words(row.words)} |"
                 yield ""
-            case Table():
+            case ui.Table():
                 for group in block.groups:
                     yield from _markdown_table(block, group)
                 yield from _markdown_details(block)
-            case Outline():
+            case ui.Outline():
                 yield from (markdown(block.title), "") if block.title else ()
                 yield from (line for item in block.items for line in _markdown_item(item, 0))
                 yield ""
 
 
-def _markdown_table(table: Table, group: Group) -> Iterator[str]:
+def _markdown_table(table: ui.Table, group: ui.Group) -> Iterator[str]:
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
     heads = []
@@ -374,12 +347,12 @@ def _markdown_table(table: Table, group: Group) -> Iterator[str]:
         yield ""
 
 
-def _markdown_cell(cell: Cell) -> str:
-    if isinstance(cell, RowName):
+def _markdown_cell(cell: ui.Cell) -> str:
+    if isinstance(cell, ui.RowName):
         return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
-    if isinstance(cell, Verdict):
+    if isinstance(cell, ui.Verdict):
         return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
-    if isinstance(cell, IntervalCell) and cell.value is not None:
+    if isinstance(cell, ui.IntervalCell) and cell.value is not None:
         value = value_of(cell).replace("*", "\\*")
         more = written(cell).text.removeprefix(value_of(cell))
         first = f"**{value}**" if cell.strong or cell.leads else value
@@ -387,7 +360,7 @@ def _markdown_cell(cell: Cell) -> str:
     return html(written(cell).text) if isinstance(cell, NUMERIC) else markdown(written(cell).text)
 
 
-def _markdown_details(table: Table) -> Iterator[str]:
+def _markdown_details(table: ui.Table) -> Iterator[str]:
     rows = [row for row in table.rows if row.detail]
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
     for row in rows[:MOST_DETAILS]:
@@ -403,16 +376,16 @@ def _markdown_details(table: Table) -> Iterator[str]:
         yield from (f"And of {len(rows) - MOST_DETAILS} more, which `--json` has.", "")
 
 
-def _markdown_item(item: OutlineItem, depth: int) -> Iterator[str]:
+def _markdown_item(item: ui.OutlineItem, depth: int) -> Iterator[str]:
     lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
     yield f"{'  ' * depth}- {lead}{_markdown_words(item.words)}"
     for part in item.inner:
         yield from _markdown_item(part, depth + 1)
 
 
-def _markdown_words(words: Words) -> str:
+def _markdown_words(words: ui.Words) -> str:
     sentence = []
-    for part in parts(words):
+    for part in ui.parts(words):
         text = markdown(part.text)
         lead = " " if part.text[:1].isspace() else ""
         tail = " " if part.text[-1:].isspace() and text else ""

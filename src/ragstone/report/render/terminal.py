@@ -12,32 +12,8 @@ from rich.text import Text
 
 from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell, throughout
+from ragstone.report import page as ui
 from ragstone.report.number_format import ARROWS, ends, percent, tight
-from ragstone.report.page import (
-    Banner,
-    Bar,
-    Block,
-    Cell,
-    Count,
-    Facts,
-    Group,
-    IntervalCell,
-    Note,
-    Number,
-    Outline,
-    P,
-    Page,
-    Paragraphs,
-    Row,
-    RowName,
-    Scale,
-    Share,
-    Table,
-    Verbatim,
-    Why,
-    parts,
-    plain,
-)
 
 from .text_cells import (
     DIM,
@@ -98,16 +74,16 @@ class _Layout:
 class Shown:
     """A page that Rich can print on a console."""
 
-    page: Page
+    page: ui.Page
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page", throughout(self.page, in_shell))
 
     @property
-    def small(self) -> Facts | None:
+    def small(self) -> ui.Facts | None:
         """The last block of small print; the legend of the drawings follows it."""
         blocks = [block for part in self.page.sections for block in part.blocks]
-        small = [block for block in blocks if isinstance(block, Facts) and block.small]
+        small = [block for block in blocks if isinstance(block, ui.Facts) and block.small]
         return small[-1] if small else None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -117,31 +93,31 @@ class Shown:
         heads = {table.columns[at].head for table, item in drawn for at in _kept(table, item)}
         small = self.small
 
-        def lines_of(block: Block) -> Iterator[Text | Segment]:
+        def lines_of(block: ui.Block) -> Iterator[Text | Segment]:
             match block:
-                case Banner():
+                case ui.Banner():
                     yield from banner_lines(block, console, width)
-                case Paragraphs():
+                case ui.Paragraphs():
                     for words in block.lines:
                         yield from wrapped(styled(words), console, width)
-                case Verbatim():
+                case ui.Verbatim():
                     # As text, tabs would become blanks.
                     yield from (Segment(f"    {line}\n") for line in block.lines)
-                case Facts():
+                case ui.Facts():
                     pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
                     pieces += _legend(drawn) if block is small else []
                     yield from fact_lines(pieces, console, width, DIM if block.small else "")
-                case Table():
+                case ui.Table():
                     yield from _table(block, layouts[id(block)], console, width)
                     yield from _details(block, console, width)
-                case Outline():
+                case ui.Outline():
                     yield from [Text(block.title, DIM)] if block.title else []
                     for item in block.items:
                         yield from outline_lines(item, console, width, 2)
 
         first = True
         for section in self.page.sections:
-            titled = bool(plain(section.title))
+            titled = bool(ui.plain(section.title))
             for block in section.blocks:
                 lines = list(lines_of(block))
                 if not lines:
@@ -155,7 +131,7 @@ class Shown:
                 yield from lines
 
 
-def as_text(page: Page, width: int = 100) -> str:
+def as_text(page: ui.Page, width: int = 100) -> str:
     """The page as plain text, without colours."""
     console = Console(file=StringIO(), width=width, highlight=False, emoji=False, markup=False,
                       color_system=None)  # fmt: skip
@@ -164,7 +140,7 @@ def as_text(page: Page, width: int = 100) -> str:
     return visible(console.file.getvalue())
 
 
-def layout(table: Table, width: int) -> _Layout:
+def layout(table: ui.Table, width: int) -> _Layout:
     """The roomiest layout in which the table fits, or the narrowest if none does."""
     if _tight(table):
         strips = (WIDE, NARROWEST) if any(map(table.draws, range(len(table.columns)))) else ()
@@ -181,18 +157,18 @@ def layout(table: Table, width: int) -> _Layout:
     return layout
 
 
-def _tight(table: Table) -> bool:
+def _tight(table: ui.Table) -> bool:
     return any(
-        column.peer and table.holds(at, IntervalCell) for at, column in enumerate(table.columns)
+        column.peer and table.holds(at, ui.IntervalCell) for at, column in enumerate(table.columns)
     )
 
 
-def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
+def layouts(table: ui.Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
     """Layouts from the roomiest to the narrowest, each with the smallest width of its strips.
 
     First strips shrink, then long names wrap, columns are dropped, and names get their own lines.
     """
-    shares = any(isinstance(cell, Share) for row in table.rows for cell in row.cells)
+    shares = any(isinstance(cell, ui.Share) for row in table.rows for cell in row.cells)
     cuts = sorted({0, *(column.drop for column in table.columns), *([1] if shares else [])})
     strip, wide, least = (WIDEST, WIDE, NARROWEST) if drawn else (0, 0, 0)
     stackable = _stackable(table)
@@ -212,20 +188,20 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
         yield _Layout(0, cuts[-1], stacked=True), 0
 
 
-def _stackable(table: Table) -> bool:
+def _stackable(table: ui.Table) -> bool:
     if not table.columns[0].key:
         return False
-    return any(table.holds(at, RowName) for at in _kept(table, _Layout(0))[1:])
+    return any(table.holds(at, ui.RowName) for at in _kept(table, _Layout(0))[1:])
 
 
-def grid(table: Table, layout: _Layout) -> Grid:
+def grid(table: ui.Table, layout: _Layout) -> Grid:
     """A table in one layout."""
     return _Drawing(table, layout).grid()
 
 
 @dataclass(frozen=True)
 class _Drawing:
-    table: Table
+    table: ui.Table
     layout: _Layout
 
     @cached_property
@@ -241,7 +217,7 @@ class _Drawing:
         looks = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
-            intervals = [cell for cell in cells if isinstance(cell, IntervalCell)]
+            intervals = [cell for cell in cells if isinstance(cell, ui.IntervalCell)]
             if intervals:
                 words = any(cell.word for cell in intervals)
                 looks[at] = (words, bool(self.layout.strip) and self.table.draws(at))
@@ -276,24 +252,26 @@ class _Drawing:
             words, drawn = self.intervals[at]
             strip = [GridColumn()] if drawn else []
             if self.table.columns[at].peer:
-                counted = any(isinstance(item, IntervalCell) and counts_of(item) for item in cells)
+                counted = any(
+                    isinstance(item, ui.IntervalCell) and counts_of(item) for item in cells
+                )
                 return [GridColumn(), close, *([close] if counted else []), *strip]
             return [right, *([close] if words else []), right, *strip]
-        if any(isinstance(item, RowName) for item in cells):
-            arrows = any(isinstance(item, RowName) and item.better for item in cells)
+        if any(isinstance(item, ui.RowName) for item in cells):
+            arrows = any(isinstance(item, ui.RowName) and item.better for item in cells)
             return [GridColumn(), *([close] if arrows else [])]
-        if any(isinstance(item, Number) for item in cells):
-            counted = any(isinstance(item, Number) and item.n is not None for item in cells)
+        if any(isinstance(item, ui.Number) for item in cells):
+            counted = any(isinstance(item, ui.Number) and item.n is not None for item in cells)
             return [right, *([GridColumn("right", gap=1)] if counted else [])]
-        numeric = (Count, P, Share)
+        numeric = (ui.Count, ui.P, ui.Share)
         return [right] if any(isinstance(item, numeric) for item in cells) else [GridColumn()]
 
-    def head(self, group: Group) -> list[GridCell]:
+    def head(self, group: ui.Group) -> list[GridCell]:
         cells: list[GridCell] = []
         for index, at in enumerate(self.kept):
             column, more = self.table.columns[at], len(self.shapes[at]) - 1
             row_cells = [row.cells[at] for row in group.rows]
-            intervals = [item for item in row_cells if isinstance(item, IntervalCell)]
+            intervals = [item for item in row_cells if isinstance(item, ui.IntervalCell)]
             ticks = cell(axis(
                 [interval.scale for interval in intervals if interval.scale is not None],
                 self.layout.strip,
@@ -317,11 +295,11 @@ class _Drawing:
                 cells += [*([cell()] if worded else []), cell(text, DIM)]
                 cells += [ticks] if drawn else []
             else:
-                counted = any(isinstance(item, Number) for item in row_cells)
+                counted = any(isinstance(item, ui.Number) for item in row_cells)
                 cells += (cell("n", DIM) if counted else cell() for _ in range(more))
         return cells
 
-    def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[GridCell]]:
+    def rows(self, rows: Sequence[ui.Row], width: int) -> Iterator[list[GridCell]]:
         for _, shared in groupby(rows, key=self.key):
             run = list(shared)
             name = self.key(run[0])
@@ -342,12 +320,12 @@ class _Drawing:
                 style = HEAD if name.strong else ""
                 yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
 
-    def key(self, row: Row) -> RowName | None:
+    def key(self, row: ui.Row) -> ui.RowName | None:
         first = row.cells[0]
-        keyed = self.table.columns[0].key and isinstance(first, RowName)
-        return first if keyed and isinstance(first, RowName) else None
+        keyed = self.table.columns[0].key and isinstance(first, ui.RowName)
+        return first if keyed and isinstance(first, ui.RowName) else None
 
-    def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
+    def lines(self, row: ui.Row, width: int) -> Iterator[list[GridCell]]:
         keyed = self.key(row) is not None and not self.layout.stacked
         columns = [at for at in self.kept if not (at == 0 and keyed)]
         cells: list[GridCell] = []
@@ -359,46 +337,46 @@ class _Drawing:
             else:
                 cells += self.cells(item, at)
         yield cells
-        names = [at for at in columns if isinstance(row.cells[at], RowName)]
+        names = [at for at in columns if isinstance(row.cells[at], ui.RowName)]
         before = sum(len(self.shapes[at]) for at in names)
         width -= len(self.shapes[0]) if keyed else 0
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
-            if all(part.tone == "quiet" for part in parts(words)):
+            if all(part.tone == "quiet" for part in ui.parts(words)):
                 yield [GridCell(Text.assemble("  ", styled(words)), span=width)]
                 continue
             text = Text.assemble("↳ ", styled(words), style=TONES[tone])
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
-    def cells(self, item: Cell, at: int) -> list[GridCell]:
+    def cells(self, item: ui.Cell, at: int) -> list[GridCell]:
         wide = len(self.shapes[at])
         match item:
-            case IntervalCell() if self.table.columns[at].peer:
+            case ui.IntervalCell() if self.table.columns[at].peer:
                 return self.tight(item, at)
-            case IntervalCell():
+            case ui.IntervalCell():
                 worded, drawn = self.intervals[at]
                 both = ends(item.low, item.high, percent=item.percent)
                 cells = [cell(value_of(item), HEAD if item.strong else "")]
                 cells += [*([cell(item.word)] if worded else []), cell(both)]
                 return [*cells, GridCell(self.drawn(item))] if drawn else cells
-            case Why():
+            case ui.Why():
                 style = TONES[OUTCOMES[item.outcome]]
                 tight = self.table.columns[at].peer and at in self.intervals
                 if item.words or tight:
                     return [cell(item.words or SHORT[item.outcome], style, span=wide)]
                 zeros = (cell("0", DIM) for _ in range(wide - 1))
                 return [cell(SHORT[item.outcome], style), *zeros]
-            case RowName():
+            case ui.RowName():
                 words = folded(item.text, self.layout.names)
                 arrow = [cell(ARROWS[item.better] if item.better else "", DIM)] if wide > 1 else []
                 return [cell(words, HEAD if item.strong else ""), *arrow]
-            case Number() if wide > 1:
+            case ui.Number() if wide > 1:
                 n = "" if item.n is None else f"{item.n:,}"
                 return [GridCell(styled(words_of(item))), cell(n, DIM)]
-            case Bar():
+            case ui.Bar():
                 return [GridCell(draw_bar(item, self.layout.strip))]
-            case Share() if self.layout.cut:
+            case ui.Share() if self.layout.cut:
                 return [cell(f"{item.count:,}")]
         text = styled(words_of(item))
         if text.cell_len > 2 * self.layout.names and "\n" not in text.plain:
@@ -406,7 +384,7 @@ class _Drawing:
             text = Text(lines, text.spans[0].style if text.spans else "")
         return [GridCell(text), *(cell() for _ in range(wide - 1))]
 
-    def tight(self, item: IntervalCell, at: int) -> list[GridCell]:
+    def tight(self, item: ui.IntervalCell, at: int) -> list[GridCell]:
         style, mark = (HEAD, "*") if item.leads else ("", "")
         value, *both = (
             "–" if figure is None else tight(figure, self.layout.places, percent=item.percent)
@@ -419,29 +397,29 @@ class _Drawing:
         return [cell(f"{value}{mark}", style), cell(between, DIM),
                 *([GridCell(behind)] if counted else []), *drawn]  # fmt: skip
 
-    def drawn(self, interval: IntervalCell) -> Text:
+    def drawn(self, interval: ui.IntervalCell) -> Text:
         tone = TONES[interval.tone] or "cyan"
         value = "bold bright_cyan" if not interval.tone else f"{HEAD} {tone}"
         return coloured(strip(interval, self.layout.strip), tone, value)
 
 
-def _kept(table: Table, layout: _Layout) -> list[int]:
+def _kept(table: ui.Table, layout: _Layout) -> list[int]:
     return [
         at
         for at, column in enumerate(table.columns)
         if not (column.drop and column.drop <= layout.cut)
         and not (layout.stacked and at == 0 and column.key)
         and table.tells(at)
-        and not (layout.strip == 0 and table.holds(at, Bar))
+        and not (layout.strip == 0 and table.holds(at, ui.Bar))
     ]
 
 
-def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
-    letters, scales = set[str](), set[Scale]()
+def _legend(drawn: Sequence[tuple[ui.Table, _Layout]]) -> list[ui.Note]:
+    letters, scales = set[str](), set[ui.Scale]()
     for table, item in drawn:
         columns = _kept(table, item) if item.strip else []
         for collected in (row.cells[at] for row in table.rows for at in columns):
-            if isinstance(collected, IntervalCell) and collected.scale and collected.scale.marks:
+            if isinstance(collected, ui.IntervalCell) and collected.scale and collected.scale.marks:
                 letters |= set(strip(collected, item.strip))
                 scales.add(collected.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
@@ -451,10 +429,10 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
     if not pieces:
         return []
     scales_note = ", each line on its own scale" if pieces[0].startswith("┃") else ""
-    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{scales_note}")]
+    return [ui.Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{scales_note}")]
 
 
-def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
+def _table(table: ui.Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
     peers = [at for at, column in enumerate(table.columns) if column.peer]
     while True:
         fitting = len(peers)
@@ -467,19 +445,19 @@ def _table(table: Table, layout: _Layout, console: Console, width: int) -> Itera
         yield Text()
 
 
-def _with(table: Table, peers: Sequence[int]) -> Table:
+def _with(table: ui.Table, peers: Sequence[int]) -> ui.Table:
     at = [at for at, column in enumerate(table.columns) if not column.peer or at in peers]
     if len(at) == len(table.columns):
         return table
     rows_of = (
-        tuple(Row(tuple(row.cells[index] for index in at), row.below) for row in group.rows)
+        tuple(ui.Row(tuple(row.cells[index] for index in at), row.below) for row in group.rows)
         for group in table.groups
     )
-    groups = tuple(map(Group, rows_of, (group.title for group in table.groups)))
-    return Table(tuple(table.columns[index] for index in at), groups, table.details)
+    groups = tuple(map(ui.Group, rows_of, (group.title for group in table.groups)))
+    return ui.Table(tuple(table.columns[index] for index in at), groups, table.details)
 
 
-def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
+def _details(table: ui.Table, console: Console, width: int) -> Iterator[Text]:
     rows = [row for row in table.rows if row.detail]
     tones = {row.verdict.tone for row in rows if row.verdict}
     for tone in ("bad", "caution", "missing"):

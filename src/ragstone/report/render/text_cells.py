@@ -9,32 +9,11 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
+from ragstone.report import page as ui
 from ragstone.report.number_format import ARROWS, ends, number, p_word, percent
-from ragstone.report.page import (
-    Banner,
-    Bar,
-    Cell,
-    Count,
-    IntervalCell,
-    Note,
-    Number,
-    Outcome,
-    OutlineItem,
-    P,
-    Phrase,
-    RowName,
-    Scale,
-    Share,
-    Tone,
-    Verdict,
-    Why,
-    Words,
-    parts,
-    quiet,
-)
 
 DIM, HEAD = "bright_black", "bold"
-TONES: dict[Tone, str] = {
+TONES: dict[ui.Tone, str] = {
     "": "",
     "good": "green",
     "bad": "red",
@@ -56,7 +35,7 @@ TIGHT = 20
 LINES = {"bar": "┃", "zero": "│", "margin": "┊", "chance": "┊"}
 
 
-def strip(cell: IntervalCell, width: int) -> str:
+def strip(cell: ui.IntervalCell, width: int) -> str:
     """The interval on its scale, in characters; empty if the scale does not have two ends.
 
     ``·`` is the scale, ``├──┤`` the interval, ``●`` the value, ``┃`` a threshold (``◉`` if the
@@ -109,7 +88,7 @@ def coloured(letters: str, tone: str, value: str) -> Text:
 
 
 def axis(
-    scales: Iterable[Scale], width: int, *, percent: bool = False, signed: bool = False
+    scales: Iterable[ui.Scale], width: int, *, percent: bool = False, signed: bool = False
 ) -> str:
     """The ends of a shared scale, with zero or chance; ``bar`` if all are about a threshold."""
     shared = set(scales)
@@ -131,20 +110,20 @@ def axis(
     return "".join(letters)
 
 
-def _place(value: float, scale: Scale, width: int) -> int:
+def _place(value: float, scale: ui.Scale, width: int) -> int:
     share = (value - scale.low) / (scale.high - scale.low)
     return min(width - 1, max(0, round(share * (width - 1))))
 
 
-OUTCOMES: dict[Outcome, Tone] = {
+OUTCOMES: dict[ui.Outcome, ui.Tone] = {
     "undefined": "undefined",
     "missing": "missing",
     "unknown": "caution",
 }
-SHORT: dict[Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
+SHORT: dict[ui.Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
 
 
-def written(cell: Cell) -> Phrase:
+def written(cell: ui.Cell) -> ui.Phrase:
     """A cell as text.
 
     >>> written(IntervalCell(0.656, 0.6, 0.72)).text
@@ -152,68 +131,68 @@ def written(cell: Cell) -> Phrase:
     """
     match cell:
         case None:
-            return Phrase("")
+            return ui.Phrase("")
         case str():
-            return Phrase(cell)
-        case Phrase():
+            return ui.Phrase(cell)
+        case ui.Phrase():
             return cell
-        case RowName():
-            return Phrase(cell.text, strong=cell.strong)
-        case Verdict():
-            return Phrase(cell.word, cell.tone, strong=True)
-        case Count():
+        case ui.RowName():
+            return ui.Phrase(cell.text, strong=cell.strong)
+        case ui.Verdict():
+            return ui.Phrase(cell.word, cell.tone, strong=True)
+        case ui.Count():
             known = "–" if cell.value is None else f"{cell.value:,}"
             text = f"{known} {cell.note}" if cell.note else known
-            tone: Tone = cell.tone if cell.value or not cell.tone else "quiet"
-            return Phrase(text, tone, cell.strong)
-        case Share():
+            tone: ui.Tone = cell.tone if cell.value or not cell.tone else "quiet"
+            return ui.Phrase(text, tone, cell.strong)
+        case ui.Share():
             share = percent(cell.count / cell.total, 0) if cell.total else "–"
-            return Phrase(f"{cell.count:,} {share:>5}")
-        case P():
-            return Phrase(p_word(cell.value), "quiet")
-        case Number():
-            return Phrase(_number(cell), cell.tone, cell.strong)
-        case IntervalCell():
+            return ui.Phrase(f"{cell.count:,} {share:>5}")
+        case ui.P():
+            return ui.Phrase(p_word(cell.value), "quiet")
+        case ui.Number():
+            return ui.Phrase(_number(cell), cell.tone, cell.strong)
+        case ui.IntervalCell():
             value = value_of(cell)
             if cell.low is not None and cell.high is not None:
                 value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
             text = ", ".join([value, *(item.text for item in counts_of(cell))])
-            return Phrase(text, strong=cell.low is None and cell.strong)
-        case Bar():
-            return Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
-        case Why():
-            return Phrase(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
+            return ui.Phrase(text, strong=cell.low is None and cell.strong)
+        case ui.Bar():
+            return ui.Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
+        case ui.Why():
+            return ui.Phrase(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
 
 
-def words_of(cell: Cell) -> Words:
+def words_of(cell: ui.Cell) -> ui.Words:
     """A cell as text; a verdict is followed by its note."""
-    if isinstance(cell, Verdict) and cell.note:
-        return (written(cell), quiet(f"  {cell.note}"))
+    if isinstance(cell, ui.Verdict) and cell.note:
+        return (written(cell), ui.quiet(f"  {cell.note}"))
     return written(cell)
 
 
-def value_of(cell: IntervalCell) -> str:
+def value_of(cell: ui.IntervalCell) -> str:
     """The value without its interval; one that leads is marked.
 
     >>> value_of(IntervalCell(0.02, None, None, signed=True))
     '+0.020'
     """
     sign: Literal["", "+"] = "+" if cell.signed else ""
-    figure = _number(Number(cell.value, percent=cell.percent, sign=sign))
+    figure = _number(ui.Number(cell.value, percent=cell.percent, sign=sign))
     return f"{figure}*" if cell.leads else figure
 
 
-def counts_of(cell: IntervalCell) -> list[Phrase]:
+def counts_of(cell: ui.IntervalCell) -> list[ui.Phrase]:
     """Return how many rows are behind a value, and how many are missing.
 
     >>> [one.text for one in counts_of(IntervalCell(0.5, None, None, n=7, missing=1))]
     ['n=7', '1 missing']
     """
-    known = [] if cell.n is None else [Phrase(f"n={cell.n:,}", "quiet")]
-    return known + ([Phrase(f"{cell.missing:,} missing", "missing")] if cell.missing else [])
+    known = [] if cell.n is None else [ui.Phrase(f"n={cell.n:,}", "quiet")]
+    return known + ([ui.Phrase(f"{cell.missing:,} missing", "missing")] if cell.missing else [])
 
 
-def _number(cell: Number) -> str:
+def _number(cell: ui.Number) -> str:
     """A number with its sign and unit; a dash if there is none.
 
     >>> _number(Number(0.5, sign="±")), _number(Number(1.234, 2, unit=" ×"))
@@ -366,14 +345,14 @@ def spread(lines: list[str], rows: int) -> list[str]:
     return dealt + [""] * (rows - len(dealt))
 
 
-def styled(words: Words, style: str = "") -> Text:
+def styled(words: ui.Words, style: str = "") -> Text:
     """The words in their tones, with a style under them."""
     pieces = ((part.text, f"{HEAD if part.strong else ''} {TONES[part.tone]}".strip())
-             for part in parts(words))  # fmt: skip
+             for part in ui.parts(words))  # fmt: skip
     return Text.assemble(*pieces, style=style)
 
 
-def styled_name(name: RowName) -> Text:
+def styled_name(name: ui.RowName) -> Text:
     """A row's name, followed by the direction in which it is better."""
     arrow = (f" {ARROWS[name.better]}", DIM) if name.better else ""
     return Text.assemble((name.text, HEAD if name.strong else ""), arrow)
@@ -399,7 +378,7 @@ def stacked(value: str) -> str:
     return "\n".join(line.strip() for line in folded(value, HEAD_WIDTH).split("\n"))
 
 
-def draw_bar(bar: Bar, width: int) -> Text:
+def draw_bar(bar: ui.Bar, width: int) -> Text:
     """A bar of ``width`` characters, divided by share; the largest remainders are rounded up.
 
     Every part larger than 0 gets at least one character, if there is room.
@@ -422,7 +401,7 @@ def draw_bar(bar: Bar, width: int) -> Text:
     return drawn
 
 
-def banner_lines(banner: Banner, console: Console, width: int) -> Iterator[Text]:
+def banner_lines(banner: ui.Banner, console: Console, width: int) -> Iterator[Text]:
     """The verdict next to a vertical bar in its colour; the lines stand beside a short one."""
     style, word = TONES[banner.tone], f"{banner.word}  "
     first, *more = banner.lines
@@ -438,7 +417,9 @@ def banner_lines(banner: Banner, console: Console, width: int) -> Iterator[Text]
     yield Text("█", style)
 
 
-def fact_lines(facts: Sequence[Note], console: Console, width: int, style: str) -> Iterator[Text]:
+def fact_lines(
+    facts: Sequence[ui.Note], console: Console, width: int, style: str
+) -> Iterator[Text]:
     """Facts with their names in a separate column; a repeated name is shown once."""
     indent = max((len(fact.name) for fact in facts), default=0) + 2
     last = ""
@@ -453,10 +434,12 @@ def fact_lines(facts: Sequence[Note], console: Console, width: int, style: str) 
             lead = ""
 
 
-def outline_lines(item: OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
+def outline_lines(
+    item: ui.OutlineItem, console: Console, width: int, indent: int
+) -> Iterator[Text]:
     """An item of an outline, and the items inside it indented below."""
     lead = f"{item.lead}  " if item.lead else ""
-    judged = all(part.tone == "text" for part in parts(item.words))
+    judged = all(part.tone == "text" for part in ui.parts(item.words))
     hang = len(lead) or (0 if judged else 2)
     text = Text.assemble(lead, styled(item.words))
     yield from wrapped(text, console, width, indent, hang)
