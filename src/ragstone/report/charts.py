@@ -357,22 +357,6 @@ def stage(start: float, size: float, whole: float, tone: ui.Tone) -> str:
     return _svg(body + (f"<rect {shape}/>" if size else ""), 13, f"stage {tone}")
 
 
-def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
-    """Values in a row as a small line, the last one marked."""
-    if not values:
-        return ""
-    scale = ui.Scale(min(values), max(values))
-    step = (wide - 6) / max(1, len(values) - 1)
-    places = [
-        (3 + at * step, 14 - (_share(value, scale) if scale.drawable else 50) / 10)
-        for at, value in enumerate(values)
-    ]
-    line = " ".join(f"{_figure(x)},{_figure(y)}" for x, y in places)
-    x, y = places[-1]
-    body = f'<polyline class="line" points="{line}"/>{_dot(_figure(x), y, 2.2)}'
-    return _svg(body, LINE, "spark", title, str(wide))
-
-
 def _drawn(cell: ui.IntervalCell, scale: ui.Scale, height: int, top: float) -> str:
     middle = top + height / 2
     body = ""

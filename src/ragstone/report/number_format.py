@@ -21,10 +21,11 @@ from ragstone.run import Estimate
 from ragstone.run.estimates.cautions import relevance_by
 from ragstone.stats import Interval
 
-from .page import IntervalCell, Mark, Note, Scale, Tone, strong
+from .page import Count, IntervalCell, Mark, Note, Phrase, Scale, Tone, strong
 
 if TYPE_CHECKING:
     from ragstone.analysis.comparison.comparison_result import Comparison
+    from ragstone.analysis.summaries.session_figures import ConversationFigure
 
 
 LONGEST_NAME = 30
@@ -275,6 +276,22 @@ def method_notes(
     for method in dict.fromkeys(filter(None, methods)):
         word, about = METHODS.get(method, (method, ""))
         yield Note("intervals", (strong(word), f"  {(instead or {}).get(method, about)}"))
+
+
+def count_cells(figure: "Estimate | ConversationFigure") -> tuple[Count, Count, Count]:
+    """The cells of n, of what is undefined and of what is missing."""
+    undefined = Count(figure.n_undefined, "undefined")
+    return Count(figure.n), undefined, Count(figure.n_missing, "missing")
+
+
+def worst_to_best(
+    figure: "Estimate | ConversationFigure", *, percent: bool = False
+) -> tuple[Phrase, ...]:
+    """What the mean could be if the missing scores were known; nothing if none is missing."""
+    if not figure.n_missing or figure.worst is None or figure.best is None:
+        return ()
+    low, high = sorted((figure.worst, figure.best))
+    return (Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing"),)
 
 
 VERDICTS: dict[str, tuple[str, Tone]] = {

@@ -105,14 +105,8 @@ class LowScore:
 class RankedExample:
     """An example among the worst.
 
-    Attributes:
-        example_id: Its id.
-        system: Its system.
-        shortfall: How far its scores lie below the best possible, from 0 to 1.
-        low: The metrics on which it falls short most, compared with the other examples.
-        question: Its question.
-        answer: Its answer.
-        reasons: The claims, statements or contexts that made it bad, and why.
+    ``shortfall`` is how far its scores lie below the best possible, from 0 to 1; ``low`` has the
+    metrics on which it falls short most, ``reasons`` the claims or contexts that made it bad.
     """
 
     example_id: str

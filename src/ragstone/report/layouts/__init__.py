@@ -146,10 +146,7 @@ def row_as(scores: ScoresOfOne, suite: str) -> dict[str, float | None]:
 
 
 def write_report(report: Report, out: Path) -> list[Path]:
-    """Write all files into a folder, or only the first as a file with its ending.
-
-    Returns:
-        The files.
+    """Write all files into a folder, or only the first as a file with its ending; return the files.
 
     Raises:
         InputError: The name has another ending.

@@ -146,12 +146,9 @@ def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> p
 
 @dataclass(frozen=True, slots=True)
 class ReportColumn:
-    """A column of a report.
+    """A column of a report: its name there, and the metric, by its text form here.
 
-    Args:
-        name: What the tool calls it.
-        metric: The metric that it shows, by its text form here.
-        shows: The value, the word that comes with it, or the judges' reasons.
+    It shows the value, the word that comes with it, or the judges' reasons.
     """
 
     name: str

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument
 from ragstone.report import page as ui
-from ragstone.report.number_format import counted, ends, method_notes, scale_for, short_name
+from ragstone.report.number_format import (
+    count_cells,
+    counted,
+    method_notes,
+    scale_for,
+    short_name,
+    worst_to_best,
+)
 from ragstone.report.reason_words import words
 
 if TYPE_CHECKING:
@@ -110,8 +117,8 @@ def _resolved(
                 condition += f", {short_name(share.metric)} {side} {share.bar:g}"
             rows.append(ui.Row((
                 ui.RowName(count.system), ui.Count(count.n), turns, condition, _value(share, WHOLE),
-                *_counts(share),
-            ), _below(share)))  # fmt: skip
+                *count_cells(share),
+            ), worst_to_best(share)))  # fmt: skip
     return ui.table(columns, rows)
 
 
@@ -132,26 +139,15 @@ def _metrics(figures: "Sequence[ConversationFigure]") -> ui.Block:
         rows.append(ui.Row((
             ui.RowName(short_name(metric), mean.better), ui.RowName(mean.system),
             ui.Number(None) if worst is None else _value(worst, scale), _value(mean, scale),
-            *_counts(worst or mean),
-        ), _below(worst or mean)))  # fmt: skip
+            *count_cells(worst or mean),
+        ), worst_to_best(worst or mean)))  # fmt: skip
     return ui.table(columns, rows)
-
-
-def _counts(figure: "ConversationFigure") -> tuple[ui.Count, ui.Count, ui.Count]:
-    undefined = ui.Count(figure.n_undefined, "undefined")
-    return ui.Count(figure.n), undefined, ui.Count(figure.n_missing, "missing")
 
 
 def _value(figure: "ConversationFigure", scale: ui.Scale | None) -> ui.Cell:
     if figure.value is None:
         return ui.Why("missing" if figure.n_missing else "undefined")
     return ui.IntervalCell(figure.value, figure.low, figure.high, scale)
-
-
-def _below(figure: "ConversationFigure") -> tuple[ui.Words, ...]:
-    if not figure.n_missing or figure.worst is None or figure.best is None:
-        return ()
-    return (ui.Phrase(f"{ends(*sorted((figure.worst, figure.best)))} worst–best", "missing"),)
 
 
 def _worst(conversations: "Conversations", limit: int) -> Iterator[ui.Section]:

@@ -16,8 +16,8 @@ from ragstone.report.number_format import (
     bands_of,
     by_family,
     by_metric,
+    count_cells,
     counted,
-    ends,
     in_percent,
     known_suites,
     method_notes,
@@ -25,6 +25,7 @@ from ragstone.report.number_format import (
     row_names,
     scale_for,
     spoken,
+    worst_to_best,
 )
 from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
@@ -133,22 +134,15 @@ def _rows(
         )  # fmt: skip
         if estimate.value is None:
             value = ui.Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
-        cells = (ui.RowName(name, estimate.better), ui.RowName(system), value, *_counts(estimate),
-                 ui.quiet(method_word(estimate.method)))  # fmt: skip
+        method = ui.quiet(method_word(estimate.method))
+        names_of = (ui.RowName(name, estimate.better), ui.RowName(system))
+        cells = (*names_of, value, *count_cells(estimate), method)
         below: list[ui.Words] = []
         if mean := checked and checked.corrected(estimate.metric, estimate.group):
             below.append(ui.Phrase(corrected(mean, percent=percent), "good"))
-        worst, best = estimate.worst, estimate.best
-        if estimate.n_missing and estimate.value is not None and None not in (worst, best):
-            low, high = sorted((worst or 0.0, best or 0.0))
-            text = f"{ends(low, high, percent=percent)} worst–best"
-            below.append(ui.Phrase(text, "missing"))
+        if estimate.value is not None:
+            below += worst_to_best(estimate, percent=percent)
         yield ui.Row(cells, tuple(below))
-
-
-def _counts(estimate: Estimate) -> tuple[ui.Count, ui.Count, ui.Count]:
-    undefined = ui.Count(estimate.n_undefined, "undefined")
-    return ui.Count(estimate.n), undefined, ui.Count(estimate.n_missing, "missing")
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[ui.Table]:
@@ -177,7 +171,7 @@ def _distribution(ones: Sequence[Estimate]) -> ui.Table:
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
         name = ui.RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all")
         shares = [ui.Share(count, estimate.n) for count in counts]
-        rows.append(ui.Row((name, ui.Bar(parts, sum(counts)), *shares, *_counts(estimate))))
+        rows.append(ui.Row((name, ui.Bar(parts, sum(counts)), *shares, *count_cells(estimate))))
     return ui.table([*columns, "n", "undef.", "missing"], rows, title)
 
 
