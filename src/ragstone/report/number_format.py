@@ -287,7 +287,7 @@ def count_cells(figure: "Estimate | ConversationFigure") -> tuple[Count, Count, 
 def worst_to_best(
     figure: "Estimate | ConversationFigure", *, percent: bool = False
 ) -> tuple[Phrase, ...]:
-    """What the mean could be if the missing scores were known; nothing if none is missing."""
+    """The ends between which the mean would lie if the missing scores were known, if any is."""
     if not figure.n_missing or figure.worst is None or figure.best is None:
         return ()
     low, high = sorted((figure.worst, figure.best))

@@ -63,32 +63,12 @@ def as_every_eval_ever(run: Run) -> Report:
         samples = "".join(f"{_json(line)}\n" for line in lines).encode()
         record = {
             **about,
-            "evaluation_timestamp": run.form.created,
-            "retrieved_timestamp": seconds,
-            "source_metadata": {
-                "source_name": run.path.name,
-                "source_type": "evaluation_run",
-                "source_organization_name": UNKNOWN,
-                "evaluator_relationship": "other",
-            },
-            "eval_library": {
-                "name": "ragstone",
-                "version": run.form.ragstone,
-                "additional_details": {"signature": run.signature},
-            },
-            "model_info": {
-                "name": system,
-                "id": id,
-                "developer": id.split("/")[0],
-                "additional_details": {
-                    "deployment_type": UNKNOWN, "model_availability": UNKNOWN,
-                },
-            },
+            **_origin(run, system, id, seconds),
             "evaluation_results": [
                 _result(run, scored, dataset, estimate, about["evaluation_id"])
                 for estimate in estimates
             ],
-        }  # fmt: skip
+        }
         if lines:
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
@@ -100,6 +80,30 @@ def as_every_eval_ever(run: Run) -> Report:
         files.append(OtherFile(f"{index}.json", f"{_json(record, indent=1)}\n".encode()))
         files += [OtherFile(f"{index}_samples.jsonl", samples)] if lines else []
     return Report(tuple(files), ())
+
+
+def _origin(run: Run, system: str, id: str, seconds: str) -> dict[str, Any]:
+    return {
+        "evaluation_timestamp": run.form.created,
+        "retrieved_timestamp": seconds,
+        "source_metadata": {
+            "source_name": run.path.name,
+            "source_type": "evaluation_run",
+            "source_organization_name": UNKNOWN,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": "ragstone",
+            "version": run.form.ragstone,
+            "additional_details": {"signature": run.signature},
+        },
+        "model_info": {
+            "name": system,
+            "id": id,
+            "developer": id.split("/")[0],
+            "additional_details": {"deployment_type": UNKNOWN, "model_availability": UNKNOWN},
+        },
+    }
 
 
 def _result(
@@ -123,7 +127,7 @@ def _result(
             "method": estimate.method or UNKNOWN,
         }  # fmt: skip
     return {
-        "evaluation_result_id": _result_id(evaluation, estimate.metric),
+        "evaluation_result_id": f"{evaluation}#{estimate.metric}",
         "evaluation_name": f"{dataset} {estimate.metric}",
         "evaluation_timestamp": run.form.created,
         "source_data": {
@@ -186,15 +190,24 @@ def _lines(
             row = scores[estimate.metric].get(example.id)
             if row is None:
                 continue
-            correct, by = _correct(example.id, row["value"], estimate, outcomes, scored)
+            # The schema asks for yes or no, and for what says so.
+            scale, by = scored.scale(estimate.metric), "the score is the best possible"
+            best = {"+": scale.high, "-": scale.low}.get(estimate.better)
+            correct = best is not None and row["value"] == best
+            if example.id in outcomes:
+                by = f"{OUTCOME} is correct"
+                correct = outcomes[example.id]["label"] == "correct"
+            facts = {name: word for name, word in example.slices.items() if isinstance(word, str)}
+            facts |= {"example_id": example.id, "is_correct_if": by}
+            facts |= {name: str(row[name]) for name in ("label", "reason") if row[name] is not None}
             yield {
                 **about,
                 "model_id": id,
                 "evaluation_name": f"{dataset} {estimate.metric}",
-                "evaluation_result_id": _result_id(about["evaluation_id"], estimate.metric),
+                "evaluation_result_id": f"{about['evaluation_id']}#{estimate.metric}",
                 **conversation,
                 "evaluation": {"score": row["value"], "is_correct": correct},
-                "metadata": _metadata(example, row, by),
+                "metadata": facts,
             }
 
 
@@ -225,28 +238,6 @@ def _asked(example: Example) -> dict[str, Any]:
     }
 
 
-def _correct(
-    example: str,
-    value: float,
-    estimate: Estimate,
-    outcomes: Mapping[str, Mapping[str, Any]],
-    scored: Scored,
-) -> tuple[bool, str]:
-    """The schema asks for yes or no, and for what says so."""
-    if example in outcomes:
-        return outcomes[example]["label"] == "correct", f"{OUTCOME} is correct"
-    scale = scored.scale(estimate.metric)
-    best = {"+": scale.high, "-": scale.low}.get(estimate.better)
-    return best is not None and value == best, "the score is the best possible"
-
-
-def _metadata(example: Example, row: Mapping[str, Any], by: str) -> dict[str, str]:
-    facts = {name: value for name, value in example.slices.items() if isinstance(value, str)}
-    facts |= {"example_id": example.id, "is_correct_if": by}
-    facts |= {name: row[name] for name in ("label", "reason") if row[name] is not None}
-    return {name: str(value) for name, value in facts.items()}
-
-
 def _model_ids(systems: Sequence[str]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for system in systems:
@@ -263,10 +254,6 @@ def _model_ids(systems: Sequence[str]) -> dict[str, str]:
 def _safe(name: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "x"
     return f"x-{safe}" if safe.split(".")[0].lower() in RESERVED else safe
-
-
-def _result_id(evaluation: str, metric: str) -> str:
-    return f"{evaluation}#{metric}"
 
 
 def _json(value: object, indent: int | None = None) -> str:

@@ -126,10 +126,11 @@ def said(values: Mapping[str, Any]) -> str:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(map(str, value)) or "none"
-    if isinstance(value, bool):
-        return str(value).lower()
+    match value:
+        case list() | tuple():
+            return ",".join(map(str, value)) or "none"
+        case bool():
+            return str(value).lower()
     text = "–" if value is None else str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
@@ -393,18 +394,14 @@ def _ranked_item(index: int, example: RankedExample) -> ui.OutlineItem:
     scores = [(score.metric, number(score.value), score.label) for score in example.low]
     low = ", ".join(" ".join(filter(None, score)) for score in scores)
     head = (
-        ui.Phrase(example.example_id, "name", strong=True),
-        ui.quiet(f"  {example.system}"),
-        f"  {number(example.shortfall)} below the best",
-        ui.quiet(f": {low}" if low else ""),
-    )
+        ui.Phrase(example.example_id, "name", strong=True), ui.quiet(f"  {example.system}"),
+        f"  {number(example.shortfall)} below the best", ui.quiet(f": {low}" if low else ""),
+    )  # fmt: skip
     return ui.OutlineItem(head, texts_of(example, example.reasons), lead=f"{index:>2}")
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:
-    whole = max(
-        estimates, key=lambda estimate: estimate.n + estimate.n_undefined + estimate.n_missing
-    )
+    whole = max(estimates, key=lambda item: item.n + item.n_undefined + item.n_missing)
     text = "no example could be better" if whole.n else "no example has a score"
     counts = {"undefined": 0 if whole.n else whole.n_undefined, "missing": whole.n_missing}
     lacking = " and ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)

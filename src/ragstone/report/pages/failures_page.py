@@ -114,9 +114,8 @@ def stage_page(
 
 
 def _unknown(listed: Sequence[GroupFailures]) -> dict[str, str]:
-    unknown = {stage.stage: stage.why for stage in listed[0].stages if stage.first is None}
     known = {stage.stage for group in listed for stage in group.stages if stage.first is not None}
-    return {stage: why for stage, why in unknown.items() if stage not in known}
+    return {stage.stage: stage.why for stage in listed[0].stages if stage.stage not in known}
 
 
 def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> ui.Section:

@@ -47,6 +47,7 @@ TO_DRAW = (
     f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
     "these labels anyway."
 )
+COULD_CHANGE = "Scores are missing that could change this."
 TO_FILL = (
     "Where a model failed, the same evaluate command asks it again; where people judge, label the "
     "rest; where an answer is missing, ask the system again."
@@ -56,14 +57,15 @@ TO_FILL = (
 def gate_page(run: Run, result: GateResult, examples: Failing) -> ui.Page:
     """The result of a gate."""
     word, _, tone = VERDICTS[result.decision]
-    word += _by_judges(result)
+    if result.judged.metrics and result.decision in ("pass", "fail"):
+        names = judges_named(result.judged.judges)
+        word += f" by the numbers of {names}" if " and " in names else f" by {names}'s numbers"
     lines = [headline(result), _without_corrections(result), advice(result)]
     facts = [ui.Note("run", (ui.strong(named(run.path)), ui.quiet(f"  {run.form.data.source}"))),
              ui.Note("numbers", _whose(result))]  # fmt: skip
     if any(_corrected(result, rule) for rule in result.requirements):
-        facts.append(
-            ui.Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
-        )
+        decides = f"{argument('people', 'FILE')} decides on the corrected values"
+        facts.append(ui.Note("corrected", decides))
     rules = _table(result, examples)
     return ui.Page(
         name="gate",
@@ -78,14 +80,6 @@ def gate_page(run: Run, result: GateResult, examples: Failing) -> ui.Page:
         notes=result.notes,
         record=lambda: _record(result, examples),
     )
-
-
-def _by_judges(result: GateResult) -> str:
-    judges = result.judged.judges
-    if not result.judged.metrics or result.decision not in ("pass", "fail"):
-        return ""
-    names = judges_named(judges)
-    return f" by the numbers of {names}" if " and " in names else f" by {names}'s numbers"
 
 
 def _whose(result: GateResult) -> str:
@@ -111,9 +105,8 @@ def _to_label(run: Run, result: GateResult) -> Iterator[ui.Note]:
             wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
             only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"
             options = ("--metric", rule.metric, "--filter", only)
-            yield ui.Note(
-                "let people look", (ui.quiet(command("annotate", named(run.path), *options)),)
-            )
+            annotate = command("annotate", named(run.path), *options)
+            yield ui.Note("let people look", (ui.quiet(annotate),))
             return
 
 
@@ -153,10 +146,8 @@ def advice(result: GateResult) -> str:
             turned = any(rule.decision == "missing" and codes[rule.reason] == TURNS
                          for rule in result.requirements)  # fmt: skip
             most = percent(result.max_missing)
-            missing = f"More than {most} of the scores of a requirement are missing."
-            return (
-                f"{'Scores are missing that could change this.' if turned else missing} {TO_FILL}"
-            )
+            more = f"More than {most} of the scores of a requirement are missing."
+            return f"{COULD_CHANGE if turned else more} {TO_FILL}"
         case "cannot_tell":
             return f"Too little data to say. {_most_needed(result)}"
 

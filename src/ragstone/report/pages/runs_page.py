@@ -211,20 +211,15 @@ def matrix(
             first = by_system.get(systems[0])
             cells = [_cell(by_system.get(name), first, summary, suites) for name in systems]
             rows.append(ui.Row((ui.RowName(names[metric], ones[0].better), *cells)))
-            means = [
-                summary.checked.corrected(metric, by_system[name].group)
-                if name in by_system
-                else None
-                for name in systems
-            ]
-            if any(means):
-                corrected = [
-                    ui.IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
-                    if mean
-                    else ""
-                    for mean in means
-                ]
-                rows.append(ui.Row((ui.RowName(CORRECTED), *corrected)))
+            corrected: dict[str | None, ui.Cell] = {}
+            for name, estimate in by_system.items():
+                if mean := summary.checked.corrected(metric, estimate.group):
+                    corrected[name] = ui.IntervalCell(
+                        mean.value, mean.low, mean.high, percent=percent, strong=False
+                    )
+            if corrected:
+                means = (corrected.get(name, "") for name in systems)
+                rows.append(ui.Row((ui.RowName(CORRECTED), *means)))
         groups.append(ui.Group(tuple(rows), title))
     return ui.Table((ui.Heading("metric"), *heads), tuple(groups))
 

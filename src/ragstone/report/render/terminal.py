@@ -57,7 +57,7 @@ MOST_DETAILS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a table is drawn; columns with a ``drop`` up to ``cut`` are left out.
+    """The way a table is drawn; columns with a ``drop`` up to ``cut`` are left out.
 
     ``stacked`` puts names that several rows share on their own lines; names wrap at ``names``, and
     values in ``peer`` columns have ``places`` decimals.

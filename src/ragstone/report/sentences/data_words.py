@@ -31,17 +31,6 @@ def _no_field(facts: Facts) -> str:
     )
 
 
-def _ids_repeat(facts: Facts) -> str:
-    text = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
-    if n := facts.get("differing"):
-        text += (
-            f" But {n:id} {n:stands|stand} for other questions in other systems, {facts['first']} "
-            "first: if they are other questions, give each its own id, for systems are compared "
-            "question by question."
-        )
-    return text
-
-
 def _not_the_metric(facts: Facts) -> str:
     text = "values that the metric of this name cannot have; taken as a column of your own"
     if column := facts.get("scale"):
@@ -103,7 +92,12 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
         "these look wrong, save it as UTF-8."
     ),
     "no_field": _no_field,
-    "ids_repeat": _ids_repeat,
+    "ids_repeat": (
+        "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM.[ But "
+        "{differing:id} {differing:stands|stand} for other questions in other systems, {first} "
+        "first: if they are other questions, give each its own id, for systems are compared "
+        "question by question.]"
+    ),
     "alias": "{alias} is {metric} here: {meaning}.",
     "not_the_metric": _not_the_metric,
     "like_a_label": _like_a_label,
