@@ -3,8 +3,9 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import StringIO
+from itertools import chain
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -23,17 +24,12 @@ from .render.terminal import Shown, as_text
 
 def command(*words: object, metric: str | None = None) -> str:
     """A ``ragstone`` command that also loads the user's own kinds."""
-    return shlex.join(["ragstone", *map(str, words), *_own(metric)])
-
-
-def _own(metric: str | None) -> Iterator[str]:
-    options = {"--kinds": {kind.__module__ for kind in KINDS.values()}}
+    modules = {"--kinds": {kind.__module__ for kind in KINDS.values()}}
     if metric is not None:
-        options["--metrics-from"] = {type(read_metric(metric)).__module__}
-    for option, modules in options.items():
-        for module, name in GIVEN.items():
-            if module in modules:
-                yield from (option, name)
+        modules["--metrics-from"] = {type(read_metric(metric)).__module__}
+    options = [(option, file) for option, names in modules.items()
+               for module, file in GIVEN.items() if module in names]  # fmt: skip
+    return shlex.join(["ragstone", *map(str, words), *chain.from_iterable(options)])
 
 
 PIPE_WIDTH = 120

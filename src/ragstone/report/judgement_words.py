@@ -54,15 +54,16 @@ PLACED = (*PLACES, "answer", "reference")
 
 def judged(row: JudgementRow, lead: str) -> list[Phrase]:
     """The words before the judgement, the judgement itself, the reason, and who gave it."""
-    parts = [quiet(f"{lead}: ")] if lead else []
+    first = [quiet(f"{lead}: ")] if lead else []
+    parts: list[Phrase] = []
     for column, phrase in phrases(row):
         between = " " if column.role == "words" else ", "
-        parts += [quiet(between), *phrase] if len(parts) > bool(lead) else phrase
+        parts += [quiet(between), *phrase] if parts else phrase
     decided = row.kind.having("verdict", "grade", "number")
-    if not any(row.values.get(name) is not None for name in decided):
-        parts += [Phrase("not judged")] if len(parts) == bool(lead) else []
+    if not parts and all(row.values.get(name) is None for name in decided):
+        parts = [Phrase("not judged")]
     reason = f"  {words(row.reason)}" if row.reason else ""
-    return [*parts, quiet(f"{reason}  ({short_judge(row.judge)})")]
+    return [*first, *parts, quiet(f"{reason}  ({short_judge(row.judge)})")]
 
 
 def in_words(row: JudgementRow) -> str:

@@ -62,7 +62,7 @@ def words(text: str) -> str:
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
     """
-    return _worded(Reason.read(marked(text)), _in_full)
+    return _worded(text, _in_full)
 
 
 def explain(reason: str) -> str:
@@ -80,17 +80,13 @@ def short_words(text: str) -> str:
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
     """
-    return _worded(Reason.read(marked(text)), _in_short)
+    return _worded(text, _in_short)
 
 
 def why_no_value(estimate: "Estimate") -> str:
     """``undefined (no_retrieval)`` or ``missing (...)``, for an estimate without any value."""
-    outcomes = []
-    if estimate.n_undefined:
-        outcomes.append("undefined")
-    if estimate.n_missing:
-        outcomes.append("missing")
-    outcome = " and ".join(outcomes) or "no examples"
+    counts = {"undefined": estimate.n_undefined, "missing": estimate.n_missing}
+    outcome = " and ".join(word for word, count in counts.items() if count) or "no examples"
     return f"{outcome} ({most_frequent(estimate.reasons)})" if estimate.reasons else outcome
 
 
@@ -106,7 +102,8 @@ def who_can(by: str) -> str:
     return WHO.get(by, by)
 
 
-def _worded(why: Reason, tell: Callable[[Reason], str]) -> str:
+def _worded(text: str, tell: Callable[[Reason], str]) -> str:
+    why = Reason.read(marked(text))
     return f"{why.of}: {tell(why)}" if why.of else tell(why)
 
 
@@ -147,9 +144,9 @@ SHORT: Mapping[str, str] = {
 
 def _left_open(facts: Facts) -> str:
     count, again = int(facts["n"]), int(facts["again"])
-    hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(
-        again, f"The same command asks {again:,} of these again"
-    )
+    hint = f"The same command asks {again:,} of these again"
+    if again in (0, count):
+        hint = "The same command asks again" if again else "Asking again is of no use"
     others = "" if facts["others"] == "0" else f"; {facts['others']:other reason}"
     return (
         f"{times(count).capitalize()} a model left something open, and what rests on it is missing "
