@@ -53,9 +53,8 @@ def log_run(run: Run) -> None:
     means: dict[str, list[str]] = {}
     for estimate in run.estimate_list:
         if estimate.group.keys() == {"system"}:
-            means.setdefault(estimate.metric, []).append(
-                f"{estimate.group['system']}={_shown(estimate.value)}"
-            )
+            mean = f"{estimate.group['system']}={_shown(estimate.value)}"
+            means.setdefault(estimate.metric, []).append(mean)
     listed = "; ".join(f"{metric}: {', '.join(values)}" for metric, values in means.items())
     LOGGER.info("%s", single_line(f"{run.path.name}: {run.form.data.examples} examples; {listed}"))
 
@@ -141,18 +140,12 @@ class Cancellation:
 
 def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run:
     """The body of ``evaluate``: resume the run in the folder, or start a new one."""
-    _check_place(request)
-    check_engine(request)
+    _check_place_and_engine(request)
     prepared = prepare(request)
     temporary = request.out is None
     folder = _folder(request.out)
     existed = not temporary and folder.path.exists()
-    with (
-        _kept_for_a_run(folder, temporary=temporary),
-        room_for(folder.path),
-        folder.locked(),
-        _there(folder),
-    ):
+    with _kept_or_dropped(folder, temporary=temporary):
         held = folder.prepare(prepared.spec.settings)
         notes: list[str] = []
         if held is not None and held.finished:
@@ -169,13 +162,9 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                 if batches is not None:
                     closing.callback(batches.close)
                 if prepared.survey is not None:
+                    noting = None if batches is None else batches.noting
                     asking = closing.enter_context(
-                        prepared.chat.asking(
-                            folder.path,
-                            request.limits,
-                            notes.append,
-                            None if batches is None else batches.noting,
-                        )
+                        prepared.chat.asking(folder.path, request.limits, notes.append, noting)
                     )
                     if cancellation is not None:
                         cancellation.watch(asking)
@@ -194,40 +183,22 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
 
 
 @contextmanager
-def _there(folder: Folder) -> Iterator[None]:
-    """Report a deleted run folder, whatever error it caused."""
-    try:
-        yield
-    except (OSError, DamagedRun):
-        folder.check_there()
-        raise
+def _kept_or_dropped(folder: Folder, *, temporary: bool) -> Iterator[None]:
+    """Lock the folder, and delete a temporary one if the run fails.
 
-
-@contextmanager
-def _kept_for_a_run(folder: Folder, *, temporary: bool) -> Iterator[None]:
-    """Delete the temporary folder if the run fails."""
+    A folder that somebody deleted meanwhile is reported, whatever error it caused.
+    """
     try:
-        yield
+        with room_for(folder.path), folder.locked():
+            try:
+                yield
+            except (OSError, DamagedRun):
+                folder.check_there()
+                raise
     except BaseException:
         if temporary:
             folder.drop()
         raise
-
-
-def _check_place(request: Request) -> None:
-    """Refuse batches of a run that another call would not find, and so would send again."""
-    if not request.batch:
-        return
-    if request.out is None:
-        raise InputError(
-            f"{argument('batch', True)} needs a folder in which the same call finds the run again: "
-            f"{argument('out', 'FOLDER')}."
-        )
-    if isinstance(request.out, str) and is_url(request.out):
-        raise InputError(
-            f"{argument('batch', True)} needs a folder on the disk, for what was sent is kept in "
-            f"it: {argument('out', 'FOLDER')}. Copy the run to {request.out} when it is finished."
-        )
 
 
 def _folder(out: str | Path | None) -> Folder:
@@ -275,7 +246,7 @@ def _carry_out(
         if address is None:
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
-            evaluation.asks_by(asking)
+            evaluation.asking = asking
             from .ray_engine.engine import ClusterEngine
 
             made_anew = held if again else None
@@ -362,22 +333,25 @@ def _ask_in_batches(
         if report:
             report(Progress("collecting", done, _fraction(prepared, done), asking.counts()))
 
-    batches.until_answered(
-        lambda: collect(
-            cut(examples, label_files, folder.parts).shards(), spec.judges, spec.asks, asking, tick
-        ),
-        asking,
-        wait=request.batch_wait,
-        report=report,
-    )
+    def collect_all() -> None:
+        shards = cut(examples, label_files, folder.parts).shards()
+        collect(shards, spec.judges, spec.asks, asking, tick)
+
+    batches.until_answered(collect_all, asking, wait=request.batch_wait, report=report)
 
 
-def check_engine(request: Request) -> None:
-    """Refuse what only one process can do, where a cluster judges.
-
-    Raises:
-        InputError: Names it; or there is no such engine.
-    """
+def _check_place_and_engine(request: Request) -> None:
+    """Refuse batches that another call would not find, and what a cluster cannot do."""
+    if request.batch and request.out is None:
+        raise InputError(
+            f"{argument('batch', True)} needs a folder in which the same call finds the run again: "
+            f"{argument('out', 'FOLDER')}."
+        )
+    if request.batch and isinstance(request.out, str) and is_url(request.out):
+        raise InputError(
+            f"{argument('batch', True)} needs a folder on the disk, for what was sent is kept in "
+            f"it: {argument('out', 'FOLDER')}. Copy the run to {request.out} when it is finished."
+        )
     if ray_address(request.engine) is None:
         return
     alone = {

@@ -19,7 +19,7 @@ from ragstone.judgements import KINDS, Claim, Tables
 from .calls.journal_reader import Entry
 from .corrections.correction import NOTHING, Store
 from .folder.checksums import collect
-from .folder.folder import Excerpt, Folder, StoredRows, of_examples, of_no_example
+from .folder.folder import Excerpt, Folder, of_examples, of_no_example
 from .folder.remote_folder import mirrored, named, refuse_copy
 from .folder.schemas import Estimate, Manifest
 from .judging.sharding import finished_judges, stored_shards
@@ -264,7 +264,7 @@ class Run(Displayable):
 
     def excerpt(self, examples: Collection[str]) -> Excerpt:
         """The tables for some examples alone, read without the rest; unknown ids are left out."""
-        return Excerpt(StoredRows(self.folder, examples), self._overlay)
+        return Excerpt(self.folder, examples, self._overlay)
 
     def tables(self) -> Iterator[Tables]:
         """The judgements shard by shard as metrics read them, with one judge for each unit."""
@@ -350,7 +350,7 @@ class Run(Displayable):
         Raises:
             UnknownName: The run has no such example.
         """
-        return self._corrections.judgements(example)
+        return self._corrections.now().judgements(example)
 
     def corrected_examples(self) -> "Mapping[str, Sequence[Correction]]":
         """The corrections that stand, the oldest first, by the id of each example they change."""

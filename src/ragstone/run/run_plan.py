@@ -224,7 +224,26 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.
         panel, opened = _with_models(request, chosen, chat, panel, examples, options)
-    settings = _settings(request, chosen, chat, panel, opened, examples, fingerprint)
+    llm = chat.settings()
+    settings = RunSettings.model_validate(
+        {
+            "ragstone": VERSION,
+            "data": fingerprint,
+            "labels": [fingerprint_files([path]) for path in panel.label_files],
+            "metrics": [str(metric) for metric in chosen.metrics],
+            "definitions": own_definitions(chosen.metrics),
+            "suites": list(chosen.suites),
+            **_judges_opened(panel, opened),
+            **({} if llm is None else {"llm": llm}),
+            "citations": request.citations,
+            "by": list(several(request.by)),
+            "cluster": request.cluster or default_cluster(examples.ahead(LOOKED_AT)),
+            "columns": dict(request.columns or {}),
+            "limit": None if request.limit is None else int(request.limit),
+            "skip_bad": request.skip_bad,
+            **({"keep_thoughts": True} if request.keep_thoughts else {}),
+        }
+    )
     by = grouped_by(*several(request.by))
     spec = RunSpec(settings, chosen, panel.judges, by, opened)
     return Prepared(spec, examples, files, label_files, chat, survey)
@@ -241,14 +260,15 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
     panel, opened = _with_models(request, chosen, chat, _panel(request, chat), (), options)
     here = _judges_opened(panel, opened)
     of_run = settings.to_dict()
-    differing = [name for name, value in here.items() if of_run.get(name) != value]
+    differing = [
+        f"{name}: {value}, not {of_run.get(name)}"
+        for name, value in here.items()
+        if of_run.get(name) != value
+    ]
     if differing:
-        differences = "; ".join(
-            f"{name}: {here[name]}, not {of_run.get(name)}" for name in differing
-        )
         raise InputError(
-            f"A node of the cluster opens other judges than the run has: {differences}. Put the "
-            "same models on all nodes."
+            f"A node of the cluster opens other judges than the run has: {'; '.join(differing)}. "
+            "Put the same models on all nodes."
         )
     return RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
 
@@ -303,37 +323,6 @@ def _panel(
         models.bertscore,
         llm=chat.judges,
         offline=request.offline,
-    )
-
-
-def _settings(
-    request: Request,
-    chosen: Requested,
-    chat: ChatJudges,
-    panel: Panel,
-    opened: ModelNames,
-    examples: Examples,
-    fingerprint: str,
-) -> RunSettings:
-    llm = chat.settings()
-    return RunSettings.model_validate(
-        {
-            "ragstone": VERSION,
-            "data": fingerprint,
-            "labels": [fingerprint_files([path]) for path in panel.label_files],
-            "metrics": [str(metric) for metric in chosen.metrics],
-            "definitions": own_definitions(chosen.metrics),
-            "suites": list(chosen.suites),
-            **_judges_opened(panel, opened),
-            **({} if llm is None else {"llm": llm}),
-            "citations": request.citations,
-            "by": list(several(request.by)),
-            "cluster": request.cluster or default_cluster(examples.ahead(LOOKED_AT)),
-            "columns": dict(request.columns or {}),
-            "limit": None if request.limit is None else int(request.limit),
-            "skip_bad": request.skip_bad,
-            **({"keep_thoughts": True} if request.keep_thoughts else {}),
-        }
     )
 
 

@@ -78,30 +78,24 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) ->
         counts: How often each ``metric``, ``status`` and ``reason`` came out,
             with the number in ``len``.
     """
-    return [
-        metric
-        for metric in offered
-        if worth_it(metric, facts)
-        and _allows(metric, counts.filter(pl.col("metric") == str(metric)))
-    ]
+    chosen = []
+    for metric in (offer for offer in offered if worth_it(offer, facts)):
+        of_metric = counts.filter(pl.col("metric") == str(metric))
+        by_nobody = pl.col("reason").str.contains("^(not_judged|local: no_)")
+        unjudged = (pl.col("status") == MISSING) & ((pl.col("reason") == metric.gap) | by_nobody)
+        valued = int(of_metric.filter(pl.col("status") == VALUE)["len"].sum())
+        nobody = int(of_metric.filter(unjudged)["len"].sum())
+        if valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody):
+            chosen.append(metric)
+    return chosen
 
 
 def worth_it(metric: Metric, facts: DataFacts) -> bool:
     """Return whether a metric with values is worth its line."""
-    return (facts.retrieved or not _needs_contexts(metric)) and _holds(str(metric), facts)
-
-
-def _holds(metric: str, facts: DataFacts) -> bool:
-    return metric not in CONDITIONS or CONDITIONS[metric](facts)
-
-
-def _allows(metric: Metric, counts: pl.DataFrame) -> bool:
-    unjudged = (pl.col("status") == MISSING) & (
-        (pl.col("reason") == metric.gap) | pl.col("reason").str.contains("^(not_judged|local: no_)")
+    condition = CONDITIONS.get(str(metric))
+    return (facts.retrieved or not _needs_contexts(metric)) and (
+        condition is None or condition(facts)
     )
-    valued = int(counts.filter(pl.col("status") == VALUE)["len"].sum())
-    nobody = int(counts.filter(unjudged)["len"].sum())
-    return valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody)
 
 
 @lru_cache(maxsize=256)
@@ -139,11 +133,7 @@ class ModelNames:
 
     def settings(self) -> dict[str, str | None]:
         """The settings that a resumed run must share."""
-        return {
-            "encoder": self.encoder,
-            "bertscore": self.bertscore,
-            "cross_encoder": self.cross_encoder,
-        }
+        return {name: getattr(self, name) for name in ("encoder", "bertscore", "cross_encoder")}
 
     def signature(self, asks: Collection[str]) -> list[str]:
         """The part of a signature for numbers that depend on these asks."""
@@ -277,16 +267,12 @@ class Limits:
     cached: bool = True
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name} must be above 0, not {value:g}"
-            for name in ("timeout", "concurrency", "rpm", "tpm")
-            if (value := getattr(self, name)) is not None and not value > 0
-        ]
-        faults += [
-            f"{name} must be 0 or more, not {value:g}"
-            for name in ("max_calls", "budget")
-            if (value := getattr(self, name)) is not None and not value >= 0
-        ]
+        faults = []
+        for name in ("timeout", "concurrency", "rpm", "tpm", "max_calls", "budget"):
+            value, may_be_0 = getattr(self, name), name in ("max_calls", "budget")
+            if value is not None and not (value > 0 or (may_be_0 and value == 0)):
+                least = "0 or more" if may_be_0 else "above 0"
+                faults.append(f"{name} must be {least}, not {value:g}")
         if faults:
             raise InputError(f"{'; '.join(faults)}.")
 

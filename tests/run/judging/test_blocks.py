@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ragstone.data import Context, Example
-from ragstone.run.judging.sharding import CHARACTERS, blocks, none_done, shards_of
+from ragstone.run.judging.sharding import CHARACTERS, blocks, shards_of
 
 Done = Callable[[int], int | None]
 Cut = dict[int, list[str]]
@@ -22,7 +22,7 @@ def example(number: int, characters: int = 10, contexts: int = 0) -> Example:
 
 
 def sizes(*examples: Example, most: int = 1_000) -> list[int]:
-    return [len(block.examples) for block in blocks(shards_of(iter(examples)), most)]
+    return [len(block) for _, block in blocks(shards_of(iter(examples)), most)]
 
 
 def test_short_examples_are_counted() -> None:
@@ -46,16 +46,16 @@ def test_what_follows_is_cut_in_the_same_way_behind_any_block() -> None:
     every = [example(number, 1 + 7919 * number % 900_000) for number in range(60)]
     whole = list(blocks(shards_of(iter(every)), 7))
     for number in range(len(whole)):
-        done = sum(len(block.examples) for block in whole[:number])
-        again = [block.examples for block in blocks(shards_of(iter(every[done:])), 7)]
-        assert again == [block.examples for block in whole[number:]]
+        done = sum(len(block) for _, block in whole[:number])
+        again = [block for _, block in blocks(shards_of(iter(every[done:])), 7)]
+        assert again == [block for _, block in whole[number:]]
 
 
-def of_shards(examples: list[Example], most: int = 1_000, done: Done = none_done) -> Cut:
+def of_shards(examples: list[Example], most: int = 1_000, done: Done = lambda _: None) -> Cut:
     """The ids of the examples of each shard."""
     found: Cut = {}
-    for block in blocks(shards_of(iter(examples), done), most):
-        found.setdefault(block.shard, []).extend(one.id for one in block.examples)
+    for shard, block in blocks(shards_of(iter(examples), done), most):
+        found.setdefault(shard, []).extend(one.id for one in block)
     return found
 
 
@@ -67,7 +67,7 @@ def test_a_shard_has_at_most_2500_examples() -> None:
 
 def test_a_block_ends_with_its_shard() -> None:
     every = (example(number) for number in range(2_503))
-    found = [(block.shard, len(block.examples)) for block in blocks(shards_of(every), 1_900)]
+    found = [(shard, len(block)) for shard, block in blocks(shards_of(every), 1_900)]
     assert found == [(0, 1_900), (0, 600), (1, 3)]
 
 

@@ -71,16 +71,15 @@ class BatchAsker:
 
     def stored(self, model: ChatModel, queued: QueuedQuestion) -> Sequence[StoredReply]:
         """Return what came back for a question and was not read yet, the earliest first."""
-        batches = batches_of(model)
         replies = []
-        for unread in self.journal.unread(queued.key) if batches else ():
-            assert batches is not None
-            try:
-                result = interpreted(batches.read(unread.status, unread.body), queued)
-            except ChatFailure as failure:
-                result = without_reply(failure)
-            seconds = max(0.0, (unread.batch.ended or unread.batch.at) - unread.batch.at)
-            replies.append(StoredReply(unread.batch.tag, unread.batch.at, seconds, result))
+        if (batches := batches_of(model)) is not None:
+            for batch, status, body in self.journal.unread(queued.key):
+                try:
+                    result = interpreted(batches.read(status, body), queued)
+                except ChatFailure as failure:
+                    result = without_reply(failure)
+                seconds = max(0.0, (batch.ended or batch.at) - batch.at)
+                replies.append(StoredReply(batch.tag, batch.at, seconds, result))
         return replies
 
     def taken(self, key: str, stored: StoredReply) -> None:
@@ -161,16 +160,11 @@ class _RequestFile:
 
     def close(self) -> KeptBatch:
         self._file.close()
+        digest = self._digest.hexdigest()
         return KeptBatch(
-            self.tag,
-            self._model.name,
-            self._of.host,
-            time.time(),
-            self._digest.hexdigest(),
-            self._requests,
-            self._bytes,
-            self._expected,
-        )
+            self.tag, self._model.name, self._of.host, time.time(), digest, self._requests,
+            self._bytes, self._expected,
+        )  # fmt: skip
 
 
 def batches_of(model: ChatModel) -> ChatBatches | None:
@@ -217,14 +211,7 @@ def collect(
 
 
 def _before(ask: str) -> set[str]:
-    earlier: set[str] = set()
-    left = list(ASKS[ask].after)
-    while left:
-        name = left.pop()
-        if name not in earlier:
-            earlier.add(name)
-            left += ASKS[name].after
-    return earlier
+    return {*ASKS[ask].after}.union(*map(_before, ASKS[ask].after))
 
 
 class _HeldJudge:

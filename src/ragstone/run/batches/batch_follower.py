@@ -6,12 +6,13 @@ the provider's list is searched, and nothing is sent until that is settled.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ragstone.core.errors import InputError, ModelError, RagstoneError
 from ragstone.core.files import RunEntry
@@ -130,12 +131,6 @@ class BatchFollower:
             self._file(batch).unlink(missing_ok=True)
             return batch
         return self._keep(batch)
-
-    async def look(self, batch: KeptBatch) -> BatchStatus:
-        """Ask the provider for the state of a batch, without taking anything."""
-        assert batch.id is not None
-        async with asyncio.timeout(LEAST_TIME):
-            return await self._batches.status(batch.id)
 
     async def _take(self, batch: KeptBatch, status: BatchStatus) -> None:
         """Store all results; this may be repeated."""
@@ -305,20 +300,19 @@ def batches(
         raise InputError(f"{folder} has no batches: it was not asked in any.")
     if forget is not None:
         give_up(folder, forget)
-    journal = BatchJournal.open(folder / RunEntry.BATCHES, to_read=True)
-    try:
+    with closing(BatchJournal.open(folder / RunEntry.BATCHES, to_read=True)) as journal:
         listed, faults = [], dict[str, str]()
         for batch in journal.batches:
             if ask and batch.state == "sent":
                 try:
-                    batch = _in_thread(_looked(journal, folder, batch))
+                    # In a thread of its own, because the caller may be in an event loop.
+                    with ThreadPoolExecutor(1) as beside:
+                        batch = beside.submit(asyncio.run, _looked(batch)).result()
                 except (RagstoneError, TimeoutError) as failure:
                     faults[batch.tag] = str(failure) or "no reply"
             listed.append(batch)
         ages = tuple(max(0.0, now() - batch.at) for batch in listed)
         return ListedBatches(folder, tuple(listed), ages, faults, journal.command)
-    finally:
-        journal.close()
 
 
 def keep_command(run: Path, command: str) -> None:
@@ -327,25 +321,17 @@ def keep_command(run: Path, command: str) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    journal = BatchJournal.open(run / RunEntry.BATCHES)
-    try:
+    with closing(BatchJournal.open(run / RunEntry.BATCHES)) as journal:
         journal.remember(command)
-    finally:
-        journal.close()
 
 
-def _in_thread(work: Coroutine[Any, Any, KeptBatch]) -> KeptBatch:
-    """Run a coroutine in a thread of its own, because the caller may be in an event loop."""
-    with ThreadPoolExecutor(1) as beside:
-        return beside.submit(asyncio.run, work).result()
-
-
-async def _looked(journal: BatchJournal, folder: Path, batch: KeptBatch) -> KeptBatch:
+async def _looked(batch: KeptBatch) -> KeptBatch:
     model = open_chat(batch.model)
     try:
-        of = batches_of(model)
-        assert of is not None
-        status = await BatchFollower(journal, folder, of).look(batch)
+        provider = batches_of(model)
+        assert provider is not None
+        assert batch.id is not None
+        async with asyncio.timeout(LEAST_TIME):
+            return as_said(batch, await provider.status(batch.id))
     finally:
         await model.close()
-    return as_said(batch, status)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
@@ -53,7 +53,6 @@ BatchState = Literal["noted", "creating", "sent", "taken", "refused", "forgotten
 """``noted``: its file is written, and nothing was sent that is paid for. ``creating``: it is being
 created, and whether it was is not known. ``sent``: its id is known. ``taken``: its results are
 here. ``refused``: the provider refused it as a whole. ``forgotten``: its user gave it up."""
-STATES = ("noted", "creating", "sent", "taken", "refused", "forgotten")
 COMMAND = "command"
 
 
@@ -87,15 +86,6 @@ class KeptBatch:
     def waits(self) -> bool:
         """True if the batch may still bring something."""
         return self.state in ("creating", "sent")
-
-
-@dataclass(frozen=True, slots=True)
-class KeptResult:
-    """A result that was not read yet: the status and body of a reply in its batch."""
-
-    batch: KeptBatch
-    status: int
-    body: bytes
 
 
 class BatchJournal:
@@ -169,16 +159,14 @@ class BatchJournal:
                         (key, batch.tag, status, body),
                     )
 
-    def unread(self, key: str) -> list[KeptResult]:
-        """The results of a question that were not read yet, the earliest first."""
-        rows = self._run(
-            "SELECT tag, status, body FROM results WHERE key = ? AND read = 0", (key,)
-        ).fetchall()
+    def unread(self, key: str) -> list[tuple[KeptBatch, int, bytes]]:
+        """The batch, status and body of a question's unread results, the earliest first."""
+        rows = self._run("SELECT tag, status, body FROM results WHERE key = ? AND read = 0", (key,))
         results = [
-            KeptResult(self._batches[as_text(tag)], as_whole(status), bytes(body))
-            for tag, status, body in rows
+            (self._batches[as_text(tag)], as_whole(status), bytes(body))
+            for tag, status, body in rows.fetchall()
         ]
-        return sorted(results, key=lambda result: result.batch.at)
+        return sorted(results, key=lambda result: result[0].at)
 
     def has_read(self, key: str, tag: str) -> None:
         """The result of a question is in the journal of replies, so its text is not needed here."""
@@ -212,7 +200,7 @@ class BatchJournal:
         for row in self._connection.execute(f"SELECT {_COLUMNS} FROM batches ORDER BY rowid"):
             tag, model, host, at, digest, requests, size, expected, state, *rest = row
             name, words, answered, unanswered, ended, present = rest
-            if state not in STATES:
+            if state not in get_args(BatchState):
                 raise damaged(f"a batch that is {state!r}")
             yield KeptBatch(
                 as_text(tag), as_text(model), as_text(host), as_number(at), as_text(digest),

@@ -36,7 +36,10 @@ class RunBatches:
         self.journal = BatchJournal.open(folder / RunEntry.BATCHES)
         self.noting = BatchAsker(self.journal, self._files, rest, attempts)
         self._models = {model.name: model for model in models}
-        self._unsent = self._forget_unsent()
+        # What was noted and not sent is noted again.
+        unsent = [batch for batch in self.journal.batches if batch.state == "noted"]
+        self._drop_all(unsent)
+        self._unsent = bool(unsent)
 
     @property
     def sent(self) -> bool:
@@ -73,7 +76,12 @@ class RunBatches:
                 continue
             self._unsent = False
             pause = FIRST_POLL
-            noted = self._collect(collect)
+            with self.journal.together():
+                self.noting.begin()
+                try:
+                    collect()
+                finally:
+                    noted = self.noting.end()
             if not noted and not waiting:
                 return
             self._afford(noted, asking)
@@ -116,23 +124,6 @@ class RunBatches:
         if batch.state == "sent":
             asking.wait(follower.follow(batch))
 
-    def _collect(self, collect: Callable[[], None]) -> list[KeptBatch]:
-        with self.journal.together():
-            self.noting.begin()
-            try:
-                collect()
-            finally:
-                noted = self.noting.end()
-        return noted
-
-    def _forget_unsent(self) -> bool:
-        """Forget what was noted and not sent, so that it is noted again; True if anything was."""
-        unsent = [batch for batch in self.journal.batches if batch.state == "noted"]
-        for batch in unsent:
-            self.journal.drop(batch)
-        without_files(self._files, self.journal)
-        return bool(unsent)
-
     def _afford(self, noted: Sequence[KeptBatch], asking: Asking) -> None:
         budget = asking.budget
         waiting = [batch for batch in self.journal.batches if batch.waits]
@@ -164,8 +155,9 @@ class RunBatches:
         without_files(self._files, self.journal)
 
     def _tell(self, noted: Sequence[KeptBatch], asking: Asking, report: Report | None) -> None:
-        for batch in noted if report else ():
-            assert report is not None
+        if report is None:
+            return
+        for batch in noted:
             price = asking.price(self._model(batch))
             usd = "" if batch.expected is None else f"{batch.expected:.4f}"
             share = "" if price is None else f"{price.batch:g}"

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import UnknownName
-from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Claim, Column, Kind, Tables, kind_of
+from ragstone.judgements import ASKS, MISSING, VALUE, Claim, Column, Kind, Tables, kind_of
 from ragstone.judges import LEDGER, Block, Judge, fingerprint
 from ragstone.judges.judge import HUMAN
 from ragstone.judges.rules import (
@@ -25,7 +25,7 @@ from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
 from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import QUESTION, question_hash, repeated_questions
-from ragstone.run.folder.folder import Folder, StoredRows
+from ragstone.run.folder.folder import Excerpt, Folder
 from ragstone.run.folder.run_files import looked_up
 from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, Estimate, Manifest
@@ -50,18 +50,22 @@ class FewExamples:
 
 def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
     """These examples of a finished run, in its order."""
-    stored = StoredRows(folder, ids)
-    frame = stored.examples.drop("shard")
+    stored = Excerpt(folder, ids)
+    frame = stored.examples()
     numbers = frame.select(example_id="id").with_row_index("row")
-    ledger = stored.ledger.join(numbers, on="example_id", maintain_order="left")
+    ledger = stored.entries.join(numbers, on="example_id", maintain_order="left")
     tables = Tables(frame)
     for ask in (name for name in ASKS if name in set(ledger["ask"])):
         entries = ledger.filter(pl.col("ask") == ask)
-        # A subject that lies in several blocks has its rows in each of them.
-        once = entries.select("judge", "subject", "shard").unique(
-            ["judge", "subject"], keep="first", maintain_order=True
-        )
-        tables = resolve(tables, ask, entries.select(*LEDGER), _rows(stored, ask, once), judges)
+        rows = kind_of(ask).empty()
+        if folder.has(kind := ASKS[ask].kind):
+            # A subject that lies in several blocks has its rows in each of them.
+            keys = ["judge", "subject", "shard"]
+            once = entries.select(keys).unique(keys[:2], keep="first", maintain_order=True)
+            of_ask = stored.stored(kind).filter(pl.col("ask") == ask)
+            rows = of_ask.join(once, on=keys, how="semi", maintain_order="left")
+            rows = rows.select(*kind_of(ask).schema())
+        tables = resolve(tables, ask, entries.select(*LEDGER), rows, judges)
     return FewExamples(tables, ledger)
 
 
@@ -79,15 +83,6 @@ def sharing(folder: Folder, subjects: Collection[str]) -> Sharing:
     for example, ask, subject in rows.unique(maintain_order=True).iter_rows():
         examples.setdefault((ask, subject), []).append(example)
     return examples
-
-
-def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
-    kind = ASKS[ask].kind
-    if not stored.folder.has(kind):
-        return KINDS[kind].empty()
-    rows = stored.of_kind(kind).filter(pl.col("ask") == ask)
-    rows = rows.join(once, on=["judge", "subject", "shard"], how="semi", maintain_order="left")
-    return rows.select(*KINDS[kind].schema())
 
 
 Rows = dict[str, list[Row]]
@@ -263,11 +258,10 @@ def applied_kinds(asks: Collection[str]) -> list[str]:
 def derived_from(asks: Collection[str]) -> list[str]:
     """The asks that a rule derives from any of these, in order."""
     changing = set(applied_kinds(asks))
-    derived = []
-    for name, ask in ASKS.items():
-        if kind_of(name).derived and changing.intersection(ask.after):
-            derived.append(name)
-    return derived
+    return [
+        name for name, ask in ASKS.items()
+        if kind_of(name).derived and not changing.isdisjoint(ask.after)
+    ]  # fmt: skip
 
 
 def _replayed(
@@ -294,7 +288,12 @@ def _replayed(
             continue
         laid = pl.DataFrame(new, schema=frame.schema)
         rows[ask] = pl.concat([frame.filter(~mine), laid]).sort("row", maintain_order=True)
-        speak = [row for row, those in by_row.items() if after[row][ask] and _speaks(those, ask)]
+        speak = [
+            row for row, those in by_row.items() if after[row][ask] and any(
+                correction.ask == ask and {TEXT, DROPPED}.isdisjoint(correction.said)
+                for correction in those
+            )
+        ]  # fmt: skip
         if speak:
             status[ask] = _with_value(tables.outcome(ask), speak)
     return replace(tables, rows=rows, status=status)
@@ -333,13 +332,6 @@ def _with_parts_of_wholes(tables: Tables, by_row: Mapping[int, Sequence[Correcti
     status = _with_value(tables.outcome(PARTS), list(decided))
     return replace(
         tables, rows={**tables.rows, PARTS: rows}, status={**tables.status, PARTS: status}
-    )
-
-
-def _speaks(corrections: Sequence[Correction], ask: str) -> bool:
-    return any(
-        correction.ask == ask and not {TEXT, DROPPED} & correction.said.keys()
-        for correction in corrections
     )
 
 
@@ -401,12 +393,9 @@ def estimated_again(
     signed = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
 
     def of(metric: Metric) -> pl.DataFrame:
-        return scores(folder.read("scores", pl.col("metric") == str(metric))).select(
-            "value",
-            "label",
-            pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8),
-            "reason",
-        )
+        status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
+        rows = scores(folder.read("scores", pl.col("metric") == str(metric)))
+        return rows.select("value", "label", status, "reason")
 
     for metric in metrics:
         parts = component_metrics([metric])

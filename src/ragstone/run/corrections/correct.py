@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -32,7 +32,6 @@ from .correction import (
     Correction,
     CorrectionResult,
     JudgedUnit,
-    Judgement,
     Row,
     Store,
     Undone,
@@ -45,15 +44,10 @@ NOBODY = (HumanJudge().name, IdsJudge().name, RulesJudge().name)
 """Judges that are not asked again: a label is about the old wording, and rules are always here."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedAgain:
-    """The judges' verdicts on a new wording."""
+AskedAgain = tuple[Mapping[str, Mapping[str, list[Row]]], Mapping[str, str]]
+"""The judges' verdicts on a new wording by example and ask, and why an ask has none."""
 
-    rows: Mapping[str, Mapping[str, list[Row]]]
-    unasked: Mapping[str, str]
-
-
-NOT_ASKED = AskedAgain({}, {})
+NOT_ASKED: AskedAgain = {}, {}
 
 
 def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> AskedAgain:
@@ -62,11 +56,12 @@ def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> As
     What no judge can say is missing, with its reason; nothing else is lost by that.
     """
     asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
-    changed = unit.row or {}
-    reworded = _reworded(tables, unit, text)
+    mine = pl.all_horizontal(pl.col(name) == value for name, value in unit.key.items())
+    wording = pl.when(mine).then(pl.lit(text)).otherwise(TEXT).alias(TEXT)
+    rows = {**tables.rows, unit.ask: tables.of(unit.ask).with_columns(wording)}
     with ExitStack() as closing:
         judges, closed = _opened(run, asks, closing)
-        return _asked(reworded, asks, judges, closed, changed)
+        return _asked(replace(tables, rows=rows), asks, judges, closed, unit.row or {})
 
 
 def _asked(
@@ -97,14 +92,7 @@ def _asked(
             status, why = outcome.row(number)
             if not mine and status == MISSING and has_what_it_takes(reworded, ask, number):
                 unasked[ask] = why or ASKS[ask].not_judged
-    return AskedAgain(rows, unasked)
-
-
-def _reworded(tables: Tables, unit: JudgedUnit, text: str) -> Tables:
-    rows = tables.of(unit.ask)
-    mine = pl.all_horizontal(pl.col(name) == value for name, value in unit.key.items())
-    changed = rows.with_columns(pl.when(mine).then(pl.lit(text)).otherwise(TEXT).alias(TEXT))
-    return replace(tables, rows={**tables.rows, unit.ask: changed})
+    return rows, unasked
 
 
 def _opened(
@@ -185,18 +173,12 @@ class RunCorrections:
             raise InputError(f"{self.folder.path} is not a run folder.")
         if read is not None and read.run.form is form and read.stamp == self._store.stamp():
             return read
-        run = (
-            JudgedRun(self.folder, form) if read is None or read.run.form is not form else read.run
-        )
+        run = read.run if read and read.run.form is form else JudgedRun(self.folder, form)
         stamp, corrections = self._store.read()
         effective = [correction for correction in corrections if correction.undone is None]
-        self._read = read = Snapshot(
-            run, stamp, corrections, Overlay(run, effective) if effective else None
-        )
+        overlay = Overlay(run, effective) if effective else None
+        self._read = read = Snapshot(run, stamp, corrections, overlay)
         return read
-
-    def judgements(self, example: str) -> tuple[Judgement, ...]:
-        return self.now().judgements(example)
 
     def correct(
         self,
@@ -210,10 +192,8 @@ class RunCorrections:
         seen: str | None,
     ) -> CorrectionResult:
         """Correct one judgement; see ``Run.correct``."""
-        checks: list[Callable[[], object]] = [
-            partial(asks_named, kind),
-            partial(check_words, author, reason),
-        ]
+        checks: list[Callable[[], object]] = [partial(asks_named, kind)]
+        checks.append(partial(check_words, author, reason))
         each(checks)
         asks = asks_named(kind)
         answers: dict[str, AskedAgain] = {}
@@ -227,26 +207,17 @@ class RunCorrections:
                 shared = sharing(self.folder, {mine.subject})
                 few = now.few(shared.get((mine.ask, mine.subject), [example]))
                 answers[mine.version] = ask_again(now.run, mine, str(said_values[TEXT]), few.tables)
-            again = answers.get(mine.version, NOT_ASKED)
+            again, unasked = answers.get(mine.version, NOT_ASKED)
             correction = Correction(
-                number=len(now.all) + 1,
-                example=example,
-                ask=mine.ask,
-                unit=mine.name,
-                author=author.strip(),
-                reason=reason.strip(),
+                len(now.all) + 1, example, mine.ask, mine.name, author.strip(), reason.strip(),
                 at=_time(),
                 judge=None if mine.row is None else str(mine.row["judge"]),
-                was=values_of_unit(mine),
-                said=said_values,
-                subject=mine.subject,
-                key=mine.key,
-                about=mine.about,
-                again=again.rows,
-            )
+                was=values_of_unit(mine), said=said_values,
+                subject=mine.subject, key=mine.key, about=mine.about, again=again,
+            )  # fmt: skip
             # Where somebody was quicker, it is looked at anew, for what they said may matter.
             if self._store.add(now.stamp, correction):
-                return self._done(correction, example, again.unasked)
+                return self._done(correction, example, unasked)
 
     def undo(
         self, example: str, kind: str, *, unit: object, author: str, reason: str, seen: str | None

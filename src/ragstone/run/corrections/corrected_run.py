@@ -179,15 +179,11 @@ class Overlay:
         ids = self._laid.examples.select(example_id="id")
         return pl.concat(
             pl.concat([ids, scores[str(metric)]], how="horizontal").select(
-                "example_id",
-                pl.lit(str(metric)).alias("metric"),
-                "value",
-                "label",
-                status,
+                "example_id", pl.lit(str(metric)).alias("metric"), "value", "label", status,
                 "reason",
             )
             for metric in self._metrics
-        )
+        )  # fmt: skip
 
     def _is_changed(self, metric: Metric) -> bool:
         if not self._corrected_for(metric):
@@ -280,27 +276,16 @@ class Snapshot:
         """Check that a judgement is the one that a person saw."""
         if seen is None or seen == unit.version:
             return
-        deeds = [
-            deed
-            for correction in self._history(unit)
-            for deed in (
-                *(
-                    []
-                    if correction.undone is None
-                    else [(correction.undone.at, correction.undone.author, correction, True)]
-                ),
-                (correction.at, correction.author, correction, False),
-            )
-        ]
-        at, who, correction, undone = max(deeds, key=lambda deed: deed[0], default=(None,) * 4)
+        deeds: list[tuple[str, str, Row | None]] = []
+        for correction in self._history(unit):
+            if (undone := correction.undone) is not None:
+                deeds.append((undone.at, undone.author, None))
+            deeds.append((correction.at, correction.author, dict(correction.said)))
+        at, who, said = max(deeds, key=lambda deed: deed[0], default=(None, None, None))
         raise CorrectionConflict(
-            unit.named,
-            author=who,
-            at=at,
-            said=None if correction is None or undone else dict(correction.said),
-            now=values_of_unit(unit),
+            unit.named, author=who, at=at, said=said, now=values_of_unit(unit),
             version=unit.version,
-        )
+        )  # fmt: skip
 
     def _history(self, unit: JudgedUnit) -> list[Correction]:
         mine = judgement_of(unit)

@@ -47,45 +47,29 @@ class RunGrouping:
 
 def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
     """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
-    names = ["system", *map(by_column, spec.fields)]
+    names = ["system", "cluster", "question", *map(by_column, spec.fields)]
     seen = {name: Distinct(name) for name in names}
-    clusters, texts_asked, questions = (
-        Distinct("cluster"),
-        Distinct("cluster"),
-        Distinct("question"),
-    )
+    texts_asked = Distinct("cluster")
     retrieved = False
     for some in shards.scans("facets"):
-        facets = collect(
-            some.select(*names, "question", "asked", "cluster", "contexts"), shards.path
-        )
+        facets = collect(some.select(*names, "asked", "contexts"), shards.path)
         for name, values in seen.items():
             values.add(facets.select(name))
-        clusters.add(facets.select("cluster"))
-        questions.add(facets.select("question"))
         if spec.cluster == QUESTION:
             texts_asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
         retrieved = retrieved or facets["contexts"].sum() > 0
-    texts = (
-        texts_asked.rows()
-        if spec.cluster == QUESTION
-        else pl.DataFrame({"cluster": [], "asked": []})
+    texts = pl.DataFrame({"cluster": [], "asked": []})
+    if spec.cluster == QUESTION:
+        texts = texts_asked.rows()
+    distinct = {name: values.rows()[name] for name, values in seen.items()}
+    by = {name: distinct[by_column(name)].sort() for name in spec.fields}
+    by = {name: of for name, of in by.items() if name in spec.by or (of != NO_VALUE).any()}
+    groups = EstimateGroups(
+        distinct["system"].to_list(), {name: values.to_list() for name, values in by.items()}
     )
-    fields = {name: seen[by_column(name)].rows()[by_column(name)].sort() for name in spec.fields}
-    return RunGrouping(
-        EstimateGroups(
-            seen["system"].rows()["system"].to_list(),
-            {
-                name: values.to_list()
-                for name, values in fields.items()
-                if name in spec.by or (values != NO_VALUE).any()
-            },
-        ),
-        repeated_questions(texts["cluster"], texts["asked"]),
-        clusters.rows().height,
-        questions.rows().height,
-        retrieved,
-    )
+    repeated = repeated_questions(texts["cluster"], texts["asked"])
+    sizes = distinct["cluster"].len(), distinct["question"].len()
+    return RunGrouping(groups, repeated, *sizes, retrieved)
 
 
 NOT_INDEPENDENT = "not_independent"
@@ -133,10 +117,7 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
         own_model = first.removeprefix("model ").rpartition("@")[0]
         matching = own_model if "model " in first else name
         yield reason(
-            "bertscore_cut",
-            model=matching,
-            cut=tally.cut[matched],
-            pairs=tally.pairs[matched],
+            "bertscore_cut", model=matching, cut=tally.cut[matched], pairs=tally.pairs[matched]
         )
     if tally.cut[CROSS]:
         second = (opened.cross_encoder or "").rpartition("@")[0]
@@ -158,27 +139,25 @@ def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -
     """Other models, open questions, evidence that is not there, what was saved."""
     if not judges:
         return
-    yield from _served_by_several(tally)
+    by_judge: dict[str, list[str]] = {}
+    for (judge, model), count in tally.served.items():
+        by_judge.setdefault(judge, []).append(f"{model}={count}")
+    for judge, models in by_judge.items():
+        if len(models) > 1:
+            yield reason("several_models", of=judge, models="\n".join(models))
     if tally.failed_calls:
         (_, status, why), _ = tally.failed_calls.most_common(1)[0]
-        yield reason(
-            "left_open",
-            n=sum(tally.failed_calls.values()),
-            again=tally.retryable,
-            why=why or status,
-            others=len(tally.failed_calls) - 1,
-        )
+        n, others = sum(tally.failed_calls.values()), len(tally.failed_calls) - 1
+        yield reason("left_open", n=n, again=tally.retryable, why=why or status, others=others)
     if unknown := tally.quotes["unknown"]:
         yield reason("evidence_unknown", n=unknown)
     if unfound := tally.quotes["unfound"]:
         yield reason("quotes_unfound", n=unfound, quotes=tally.quotes["quotes"])
     if counts is not None and counts.from_journal + counts.from_cache:
         yield reason(
-            "answered_before",
-            answered=counts.answered,
-            here=counts.from_journal,
+            "answered_before", answered=counts.answered, here=counts.from_journal,
             elsewhere=counts.from_cache,
-        )
+        )  # fmt: skip
 
 
 def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
@@ -187,13 +166,9 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
         yield reason("clustered_by_session")
     if wider is not None:
         yield reason(
-            NOT_INDEPENDENT,
-            cluster=cluster,
-            clusters=wider.clusters,
-            there=wider.of,
-            values=wider.values,
-            field=wider.field,
-        )
+            NOT_INDEPENDENT, cluster=cluster, clusters=wider.clusters, there=wider.of,
+            values=wider.values, field=wider.field,
+        )  # fmt: skip
 
 
 def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -253,13 +228,9 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
     alike = [estimate for estimate in open_ if estimate.clusters > 1]
     for code, without in (("no_interval", alone), ("no_interval_alike", alike)):
         if without:
-            yield reason(
-                code,
-                metric=without[0].metric,
-                group=", ".join(without[0].group.values()),
-                more=len(without) - 1,
-                cluster=cluster,
-            )
+            group, more = ", ".join(without[0].group.values()), len(without) - 1
+            metric = without[0].metric
+            yield reason(code, metric=metric, group=group, more=more, cluster=cluster)
     with_interval = [estimate for estimate in by_system if estimate.low is not None]
     few = [estimate.clusters for estimate in with_interval if estimate.clusters < FEW]
     scores = [
@@ -291,12 +262,3 @@ def _of_languages(tally: RunTally) -> Iterator[str]:
             dont_know="\n".join(name for name, way in known.items() if way == "dont_know"),
             unheard="\n".join(name for name, way in known.items() if way == "none"),
         )
-
-
-def _served_by_several(tally: RunTally) -> Iterator[str]:
-    by_judge: dict[str, list[str]] = {}
-    for (judge, model), count in tally.served.items():
-        by_judge.setdefault(judge, []).append(f"{model}={count}")
-    for judge, models in by_judge.items():
-        if len(models) > 1:
-            yield reason("several_models", of=judge, models="\n".join(models))

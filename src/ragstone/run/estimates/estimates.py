@@ -1,8 +1,9 @@
 """Estimates: a run's means with intervals, computed from its scores by system and slice."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from ragstone.metrics import QUICK, Composite, Metric, parse_metric
 from ragstone.metrics.composite import component_metrics, weight_coverage
 from ragstone.run.folder.checksums import collect
 from ragstone.run.folder.run_tally import VERSION, RunTally
-from ragstone.run.folder.schemas import STATUS_CODES, AlikeScores, Estimate
+from ragstone.run.folder.schemas import STATUS_CODES, Estimate
 from ragstone.run.folder.shards import Shards
 from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import (
@@ -91,12 +92,9 @@ def estimate_metric(
             ``by_column`` for each field of ``by``.
     """
     columns = Columns((str(metric),), tuple(components))
-    long = long_scores([scores, *components.values()])
+    pieces = [ScorePiece(facets, long_scores([scores, *components.values()]))]
     groups = groups_of(facets, by)
-    sums = summed(
-        [ScorePiece(facets, long)], groups, columns.number, columns.combined([metric]),
-        examples=facets.height, folder=None,
-    )  # fmt: skip
+    sums = _summed(pieces, groups, columns, [metric], facets.height, None)
     return estimates_of(metric, sums, groups, columns, provenance, level=level)
 
 
@@ -107,22 +105,28 @@ class Columns:
     metrics: Sequence[str]
     components: Sequence[str]
 
-    @property
-    def number(self) -> int:
-        return len(self.metrics) + len(self.components)
-
     def parts(self, composite: Composite) -> list[int]:
         return [
             len(self.metrics) + self.components.index(str(component))
             for component in composite.components().values()
         ]
 
-    def combined(self, metrics: Sequence[Metric]) -> dict[str, list[int]]:
-        return {
-            str(metric): self.parts(metric)
-            for metric in metrics
-            if isinstance(metric, Composite) and metric.over_means
-        }
+
+def _summed(
+    pieces: Iterable[ScorePiece],
+    groups: EstimateGroups,
+    columns: Columns,
+    metrics: Sequence[Metric],
+    examples: int,
+    folder: Path | None,
+) -> Summed:
+    number = len(columns.metrics) + len(columns.components)
+    composites = {
+        str(metric): columns.parts(metric)
+        for metric in metrics
+        if isinstance(metric, Composite) and metric.over_means
+    }
+    return summed(pieces, groups, number, composites, examples=examples, folder=folder)
 
 
 def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
@@ -158,26 +162,24 @@ def estimates_of(
         else:
             mean = _over_scores(metric, sums, number, columns, level)
         value, interval, clusters, counts, (worst, best) = mean
-        method = None if interval is None else interval.method
-        how = _how(method, provenance, level, counts)
+        low, high, method = None, None, None
+        made_by = "none"
+        if interval is not None:
+            low, high, method = interval.low, interval.high, interval.method
+            drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
+            made_by = f"{method}({provenance.cluster},{level:.0%}{drawn})"
+        how = (
+            f"interval:{made_by}|n:{counts.n}|undefined:{counts.n_undefined}"
+            f"|missing:{counts.n_missing}"
+        )
         estimates.append(
             Estimate(
-                metric=str(metric),
-                family=metric.family,
-                group=dict(group),
-                value=value,
-                low=None if interval is None else interval.low,
-                high=None if interval is None else interval.high,
-                level=level,
-                method=method,
-                better=metric.range.better,
-                clusters=clusters,
-                worst=worst,
-                best=best,
-                **asdict(counts),
+                metric=str(metric), family=metric.family, group=dict(group), value=value,
+                low=low, high=high, level=level, method=method, better=metric.range.better,
+                clusters=clusters, worst=worst, best=best, **asdict(counts),
                 signature=provenance.of(metric, how),
             )
-        )
+        )  # fmt: skip
     return estimates
 
 
@@ -249,15 +251,6 @@ def _why_missing(name: str, provenance: Provenance) -> str:
     return "missing"
 
 
-def _how(method: str | None, provenance: Provenance, level: float, counted: GroupCounts) -> str:
-    drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
-    interval = f"{method}({provenance.cluster},{level:.0%}{drawn})" if method else "none"
-    return (
-        f"interval:{interval}|n:{counted.n}|undefined:{counted.n_undefined}"
-        f"|missing:{counted.n_missing}"
-    )
-
-
 LEVEL = 0.95
 
 BUCKETS = "buckets"
@@ -292,37 +285,25 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
         [str(metric) for metric in spec.metrics],
         [str(metric) for metric in component_metrics(spec.metrics)],
     )
-    sums = summed(
-        _pieces(shards, columns, grouped),
-        grouped.groups,
-        columns.number,
-        columns.combined(spec.metrics),
-        examples=tally.examples,
-        folder=shards.path / BUCKETS,
-    )
+    groups, pieces = grouped.groups, _pieces(shards, columns, grouped)
+    sums = _summed(pieces, groups, columns, spec.metrics, tally.examples, shards.path / BUCKETS)
     metrics = _chosen(shards, spec, tally, columns, grouped, sums)
     settings = spec.settings
     signed = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
-    wider = widest_clusters(shards.files_of("origins"), grouped.clusters)
-    return Estimated(
-        metrics,
-        list(grouped.groups.values),
-        [
-            estimate
-            for metric in metrics
-            for estimate in estimates_of(metric, sums, grouped.groups, columns, signed, level=LEVEL)
-        ],
-        {
-            "examples": tally.examples,
-            "questions": grouped.questions,
-            "systems": len(grouped.groups.systems),
-        },
-        [
-            *([grouped.repeated.note] if grouped.repeated.note else []),
-            *of_clusters(spec.cluster, wider),
-            *_coverage(metrics, columns, grouped.groups, sums),
-        ],
+    estimates: list[Estimate] = []
+    for metric in metrics:
+        estimates += estimates_of(metric, sums, groups, columns, signed, level=LEVEL)
+    counts = {
+        "examples": tally.examples,
+        "questions": grouped.questions,
+        "systems": len(groups.systems),
+    }
+    notes = [grouped.repeated.note] if grouped.repeated.note else []
+    notes += of_clusters(
+        spec.cluster, widest_clusters(shards.files_of("origins"), grouped.clusters)
     )
+    notes += _coverage(metrics, columns, groups, sums)
+    return Estimated(metrics, list(groups.values), estimates, counts, notes)
 
 
 def _pieces(shards: Shards, columns: Columns, grouped: RunGrouping) -> Iterator[ScorePiece]:
@@ -339,25 +320,16 @@ def _pieces(shards: Shards, columns: Columns, grouped: RunGrouping) -> Iterator[
             facets.select(value=f"value {component}", status=f"status {component}")
             for component in columns.components
         ]
+        alike = [
+            (columns.metrics.index(same.metric), same.value, STATUS_CODES[same.status], None,
+             same.reason)
+            for same in form.alike
+        ]  # fmt: skip
         yield ScorePiece(
             facets.with_columns(cluster=grouped.repeated.clusters(facets["cluster"])),
             pl.concat([rows.select(*SCORE), long_scores(parts, len(columns.metrics))]),
-            _alike(form.alike, columns.metrics),
+            pl.DataFrame(alike, schema=SCORE, orient="row"),
         )
-
-
-def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame:
-    rows = [
-        (
-            metrics.index(scores.metric),
-            scores.value,
-            STATUS_CODES[scores.status],
-            None,
-            scores.reason,
-        )
-        for scores in alike
-    ]
-    return pl.DataFrame(rows, schema=SCORE, orient="row")
 
 
 def provenance(
@@ -374,16 +346,13 @@ def _coverage(
     systems = dict(enumerate(groups.systems, ALL + 1))
     for metric in metrics:
         if isinstance(metric, Composite) and metric.missing == "renormalise":
-            column = columns.metrics.index(str(metric))
+            mine = pl.col("column") == columns.metrics.index(str(metric))
             mean = (weight_coverage() * pl.col("len")).sum() / pl.col("len").sum()
-            rows = sums.table.filter(
-                pl.col("column") == column,
-                pl.col("status") == VALUE,
-                pl.col("group").is_in(list(systems)),
-            )
-            shares = rows.group_by("group").agg(mean).sort("group")
+            of_system = pl.col("group").is_in(list(systems))
+            rows = sums.table.filter(mine, pl.col("status") == VALUE, of_system)
+            shares = dict(rows.group_by("group").agg(mean).sort("group").iter_rows())
             yield from of_coverage(
-                str(metric), {systems[group]: share for group, share in shares.iter_rows()}
+                str(metric), {systems[group]: share for group, share in shares.items()}
             )
 
 

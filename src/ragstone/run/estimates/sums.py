@@ -177,21 +177,16 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
         for name in fields
         if name.lower() in OF_DOCUMENTS
     )
-    frames = [
-        pl.DataFrame(
-            {
-                "field": pl.repeat(name, len(examples), dtype=pl.String, eager=True),
-                "cluster": clusters,
-                "value": pl.Series([example.facet(name) for example in examples], dtype=pl.String),
-            }
+    schema: dict[str, Any] = {"field": pl.String, "cluster": clusters.dtype, "value": pl.UInt64}
+    frames = [pl.DataFrame(schema=schema)]
+    for name in names:
+        values = pl.Series([example.facet(name) for example in examples], dtype=pl.String)
+        pairs = pl.DataFrame({"cluster": clusters, "value": values}).drop_nulls("value")
+        hashed = pl.col("value").hash(seed=0)
+        frames.append(
+            pairs.select(pl.lit(name).alias("field"), "cluster", hashed).unique(maintain_order=True)
         )
-        .drop_nulls("value")
-        .with_columns(pl.col("value").hash(seed=0))
-        .unique()
-        for name in names
-    ]
-    empty = pl.DataFrame(schema={"field": pl.String, "cluster": clusters.dtype, "value": pl.UInt64})
-    return pl.concat([empty, *frames])
+    return pl.concat(frames)
 
 
 def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
@@ -391,14 +386,9 @@ def _rows(
     columns: int,
 ) -> Rows:
     """Return the rows of a bucket, one for each example; NaN stands for no value."""
-    dtype = np.dtype(
-        [
-            ("cluster", np.uint64),
-            ("codes", np.int32, (codes.shape[1],)),
-            ("values", np.float64, (columns,)),
-        ]
-    )
-    rows = np.empty(len(clusters), dtype=dtype)
+    of_codes = ("codes", np.int32, codes.shape[1:])
+    of_values = ("values", np.float64, (columns,))
+    rows = np.empty(len(clusters), dtype=np.dtype([("cluster", np.uint64), of_codes, of_values]))
     rows["cluster"] = clusters.to_numpy()
     rows["codes"] = codes
     present = scores["column"].gather_every(max(1, len(clusters))).to_numpy()

@@ -51,28 +51,29 @@ def described(file: Path) -> File:
     return File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=rows)
 
 
-def fault_of(file: Path, noted: File) -> Fault | None:
-    """Return how a file differs from its record; None if it matches."""
-    fault = other_size(file, noted)
-    if fault is not None:
-        return fault
+def fault_of(file: Path, noted: File, *, size_alone: bool = False) -> Fault | None:
+    """Return how a file differs from its record; None if it matches.
+
+    Args:
+        size_alone: Do not read the file.
+    """
+    got = None
     try:
-        checksum = _checksum_of(file)
+        facts = file.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            got = "not a regular file"
+        elif facts.st_size != noted.bytes:
+            got = f"{facts.st_size:,} bytes"
+        elif not size_alone and (checksum := _checksum_of(file)) != noted.checksum:
+            got = f"checksum {checksum}"
     except OSError as error:
-        return Fault(str(file), None, "", _expected(noted), _in_words(error))
-    if checksum != noted.checksum:
-        return Fault(str(file), None, "", _expected(noted), f"checksum {checksum}")
-    return None
+        got = _in_words(error)
+    expected = f"{noted.bytes:,} bytes of checksum {noted.checksum}"
+    return None if got is None else Fault(str(file), None, "", expected, got)
 
 
-def check_size(file: Path, noted: File) -> None:
-    """Check the size of a file against its record, without reading it."""
-    if (fault := other_size(file, noted)) is not None:
-        raise DamagedRun([fault])
-
-
-def check_file(file: Path, noted: File) -> None:
-    if (fault := fault_of(file, noted)) is not None:
+def check_file(file: Path, noted: File, *, size_alone: bool = False) -> None:
+    if (fault := fault_of(file, noted, size_alone=size_alone)) is not None:
         raise DamagedRun([fault])
 
 
@@ -158,23 +159,6 @@ def write_json(path: Path, content: object) -> None:
     unfinished.replace(path)
 
 
-def other_size(file: Path, noted: File) -> Fault | None:
-    """Return how the size of a file differs from its record; None if it does not."""
-    try:
-        facts = file.stat()
-    except OSError as error:
-        return Fault(str(file), None, "", _expected(noted), _in_words(error))
-    if not stat.S_ISREG(facts.st_mode):
-        return Fault(str(file), None, "", _expected(noted), "not a regular file")
-    if facts.st_size != noted.bytes:
-        return Fault(str(file), None, "", _expected(noted), f"{facts.st_size:,} bytes")
-    return None
-
-
-def _expected(noted: File) -> str:
-    return f"{noted.bytes:,} bytes of checksum {noted.checksum}"
-
-
 def _in_form(file: Path, text: bytes, form: type[T]) -> T:
     try:
         return TypeAdapter(form).validate_json(text, strict=True)
@@ -183,16 +167,14 @@ def _in_form(file: Path, text: bytes, form: type[T]) -> T:
 
 
 def faults_of(file: Path, error: ValidationError) -> list[Fault]:
-    problems = error.errors(include_url=False, include_context=False)
-    return [_fault(file, problem) for problem in problems]
-
-
-def _fault(file: Path, problem: Mapping[str, Any]) -> Fault:
-    field = ".".join(map(str, problem["loc"]))
-    if problem["type"] == "missing":
-        return Fault(str(file), None, field, "a value", "none")
-    expected = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return Fault(str(file), None, field, noticed(expected), _shown(problem["input"]))
+    faults = []
+    for problem in error.errors(include_url=False, include_context=False):
+        words = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+        expected, got = noticed(words), _shown(problem["input"])
+        if problem["type"] == "missing":
+            expected, got = "a value", "none"
+        faults.append(Fault(str(file), None, ".".join(map(str, problem["loc"])), expected, got))
+    return faults
 
 
 def _parsed(file: Path) -> tuple[bytes, Any]:

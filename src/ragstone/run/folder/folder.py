@@ -314,47 +314,12 @@ def _short(value: object) -> str:
     return text if len(text) <= 70 else text[:67] + "…"
 
 
-class StoredRows:
-    """The rows about some examples in the tables of a finished run, as its judges left them."""
-
-    def __init__(self, folder: Folder, ids: Collection[str]) -> None:
-        self.folder = folder
-        self.ids = list(dict.fromkeys(ids))
-
-    @cached_property
-    def examples(self) -> pl.DataFrame:
-        return self.folder.read("examples", pl.col("id").is_in(self.ids), shards=self._shards)
-
-    @cached_property
-    def ledger(self) -> pl.DataFrame:
-        """The outcome of each question: one row per example, ask and judge."""
-        return self._of_examples("ledger")
-
-    def scores(self) -> pl.DataFrame:
-        """One row per example and metric."""
-        return self._of_examples("scores")
-
-    def of_kind(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind about what was judged of these examples, whichever of its asks."""
-        subjects = self.ledger["subject"].unique().implode()
-        return self.folder.read(kind, pl.col("subject").is_in(subjects), shards=self._shards)
-
-    def _of_examples(self, name: str) -> pl.DataFrame:
-        return self.folder.read(name, pl.col("example_id").is_in(self.ids), shards=self._shards)
-
-    @cached_property
-    def _shards(self) -> list[int]:
-        return self.folder.shards_of(self.ids)
-
-
 class CorrectedRows(Protocol):
     """The rows of a run with people's corrections over those of its judges."""
 
     def scores(self, scores: pl.DataFrame) -> pl.DataFrame: ...
 
-    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a kind, with people's in the place of those that counted."""
-        ...
+    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame: ...
 
 
 class Excerpt:
@@ -364,40 +329,59 @@ class Excerpt:
         overlay: What people corrected; None where their word is not to be seen.
     """
 
-    def __init__(self, rows: StoredRows, overlay: CorrectedRows | None) -> None:
-        self._rows = rows
-        self._overlay = overlay
+    def __init__(
+        self, folder: Folder, ids: Collection[str], overlay: CorrectedRows | None = None
+    ) -> None:
+        self.folder, self._overlay = folder, overlay
+        self._ids = list(dict.fromkeys(ids))
+
+    @cached_property
+    def entries(self) -> pl.DataFrame:
+        """The ledger with the shard of each row."""
+        return self._read("ledger", pl.col("example_id").is_in(self._ids))
+
+    @cached_property
+    def _examples(self) -> pl.DataFrame:
+        return self._read("examples", pl.col("id").is_in(self._ids)).drop("shard")
+
+    @cached_property
+    def _shards(self) -> list[int]:
+        return self.folder.shards_of(self._ids)
 
     def examples(self) -> pl.DataFrame:
         """The examples, in the order of the data."""
-        return self._rows.examples.drop("shard")
+        return self._examples
 
     def scores(self) -> pl.DataFrame:
         """One row per example and metric."""
-        scores = self._rows.scores().drop("shard")
+        scores = self._read("scores", pl.col("example_id").is_in(self._ids)).drop("shard")
         return scores if self._overlay is None else self._overlay.scores(scores)
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""
-        return self._rows.ledger.drop("shard")
+        return self.entries.drop("shard")
+
+    def stored(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind about what was judged of these examples, whichever of its asks."""
+        return self._read(kind, pl.col("subject").is_in(self.entries["subject"].unique().implode()))
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about."""
-        if not self._rows.folder.has(kind):
-            rows = of_no_example(kind)
-        else:
-            stored = self._rows.of_kind(kind).lazy()
-            rows = of_examples(self._rows.ledger.lazy(), stored, kind).collect()
+        rows = of_no_example(kind)
+        if self.folder.has(kind):
+            rows = of_examples(self.entries.lazy(), self.stored(kind).lazy(), kind).collect()
         if self._overlay is not None:
             rows = self._overlay.judgements(kind, rows)
             # People's word is laid over all examples that it changes.
-            rows = rows.filter(pl.col("example_id").is_in(self._rows.ids))
+            rows = rows.filter(pl.col("example_id").is_in(self._ids))
         return rows.drop("ask", "status")
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""
-        ledger = self._rows.ledger.filter(pl.col("example_id") == example)
-        return self._rows.folder.calls(ledger)
+        return self.folder.calls(self.entries.filter(pl.col("example_id") == example))
+
+    def _read(self, name: str, which: pl.Expr) -> pl.DataFrame:
+        return self.folder.read(name, which, shards=self._shards)
 
 
 def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyFrame:

@@ -184,12 +184,9 @@ class RemoteFolder(Folder):
         present = set[str]()
         for form in Shards(self.path).ledger:
             if (line := _line(form.shard)) in names:
-                put_before = json.loads(self.remote.read(line))
-                present |= {
-                    _table(name, form.shard)
-                    for name, checksum in _checksums(form).items()
-                    if put_before.get(name) == checksum
-                }
+                put_before = json.loads(self.remote.read(line)).items()
+                same = _checksums(form).items() & put_before
+                present |= {_table(name, form.shard) for name, _ in same}
         for name in mine:
             if name not in present:
                 self._put(name)
@@ -212,7 +209,8 @@ def remote_folder(url: str) -> RemoteFolder:
     parts = url.rstrip("/").partition("://")[2].split("/")
     if not parts[-1] or "?" in url or not {".", ".."}.isdisjoint(parts):
         raise InputError(f"{remote.name} names no folder, such as s3://bucket/runs/NAME.")
-    return RemoteFolder(_place_of(remote), remote)
+    name = blake2b(remote.url.encode(), digest_size=16).hexdigest()
+    return RemoteFolder(cache_folder() / "runs" / name / (remote.file_name or "run"), remote)
 
 
 def mirrored(url: str) -> Path:
@@ -242,11 +240,9 @@ def mirrored(url: str) -> Path:
 
 def url_of(path: Path) -> str | None:
     """The URL of which this folder is the copy; None if it is a run's own."""
-    try:
+    with suppress(OSError):
         if path.parent.parent == cache_folder() / "runs":
             return (path.parent / URL).read_text(encoding="utf-8")
-    except OSError:
-        pass
     return None
 
 
@@ -266,11 +262,6 @@ def refuse_copy(path: Path) -> None:
             f"{url} is read from a copy, and what is changed in that is lost. Copy the run to a "
             "folder on the disk, and change it there."
         )
-
-
-def _place_of(remote: Remote) -> Path:
-    name = blake2b(remote.url.encode(), digest_size=16).hexdigest()
-    return cache_folder() / "runs" / name / (remote.file_name or "run")
 
 
 def _make_place(path: Path, remote: Remote) -> None:

@@ -22,7 +22,6 @@ from ragstone.run.settings import Several
 from .checksums import (
     File,
     check_file,
-    check_size,
     check_table,
     collect,
     fault_of,
@@ -131,7 +130,7 @@ class RunFiles:
                 continue
             with self._saying_all_faults():
                 for file, noted in self._files_of(name):
-                    check_size(file, noted)
+                    check_file(file, noted, size_alone=True)
                     check_table(file, noted.rows, columns_of(name))
             self._verified.add(name)
 

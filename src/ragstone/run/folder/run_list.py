@@ -6,6 +6,7 @@ and others read, and deletes it at its end.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -106,20 +107,13 @@ class Heartbeat:
         self._last = now
         calls = progress.calls
         beat = Beat(
-            at=datetime.now(UTC),
-            stage=progress.stage,
-            examples=progress.examples,
-            fraction=progress.fraction,
-            seconds=round(now - self._started, 1),
-            judges=list(self.judges),
-            calls=calls.calls if calls else 0,
-            usd=calls.usd if calls else None,
-            workers=progress.workers,
-        )
-        try:
+            at=datetime.now(UTC), stage=progress.stage, examples=progress.examples,
+            fraction=progress.fraction, seconds=round(now - self._started, 1),
+            judges=list(self.judges), calls=calls.calls if calls else 0,
+            usd=calls.usd if calls else None, workers=progress.workers,
+        )  # fmt: skip
+        with suppress(OSError):
             write_json(self.folder / RunEntry.HEARTBEAT, beat.model_dump(mode="json"))
-        except OSError:
-            return
 
     def stop(self) -> None:
         """Remove the file: the run is finished."""
@@ -152,22 +146,20 @@ def last_beat(folder: Path) -> Beat | None:
 RUNS = Path("runs")
 """Directory of runs for which no folder is named."""
 
+MAKES_ONE = call("evaluate", argument("data", "DATA"))
+
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run folder.
-
-    Args:
-        path: The folder.
-        changed: When its ``run.json`` was last written, in UTC.
-        form: What ``run.json`` says; None if it is damaged.
-        beat: How far it said it is, if it is not finished.
-    """
+    """A run folder."""
 
     path: Path
     changed: datetime
+    """When its ``run.json`` was last written, in UTC."""
     form: Manifest | None
+    """What ``run.json`` says; None if it is damaged."""
     beat: Beat | None = None
+    """How far it said it is, if it is not finished."""
 
     @property
     def goes_on(self) -> bool:
@@ -185,7 +177,7 @@ def runs_in(folder: Path = RUNS) -> list[FoundRun]:
     if folder.is_file():
         raise InputError(f"{folder} is a file. Name a folder that has runs in it.")
     if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
+        raise InputError(f"There is no folder {folder}: `{MAKES_ONE}` makes a run.")
     return newest_first(map(found_run, folder.glob(f"*/{RunEntry.MANIFEST}")))
 
 
@@ -198,7 +190,7 @@ def latest_run(folder: Path = RUNS) -> Path:
     runs = runs_in(folder)
     newest = next((run for run in runs if run.form and run.form.finished), None)
     if newest is None:
-        raise InputError(f"There is no finished run in {folder}: `{_makes_one()}` makes one.")
+        raise InputError(f"There is no finished run in {folder}: `{MAKES_ONE}` makes one.")
     return newest.path
 
 
@@ -214,7 +206,3 @@ def found_run(file: Path) -> FoundRun:
         form = None
     unfinished = form is not None and not form.finished
     return FoundRun(file.parent, changed, form, last_beat(file.parent) if unfinished else None)
-
-
-def _makes_one() -> str:
-    return call("evaluate", argument("data", "DATA"))

@@ -39,13 +39,9 @@ class Violations:
         for example in examples:
             for violation in violations(example.labels) if example.labels else ():
                 self.rules[violation.rule] += 1
-                record = {
-                    "example_id": example.id,
-                    "rule": violation.rule,
-                    "severity": violation.severity,
-                    "where": violation.where,
-                }
-                self._lines.append(as_line(record))
+                names = ("rule", "severity", "where")
+                facts = {name: getattr(violation, name) for name in names}
+                self._lines.append(as_line({"example_id": example.id, **facts}))
             yield example
 
 
@@ -184,20 +180,25 @@ class RunTally:
 
     def judges_by_ask(self) -> dict[str, str]:
         """The judges whose judgements count, by ask, such as ``local 80%+human 20%``."""
-        shares: dict[str, dict[str, int]] = {}
+        by_ask: dict[str, dict[str, int]] = {}
         for (ask, judge, status), count in self.outcomes.items():
             if status == "ok":
-                shares.setdefault(ask, {})[judge] = count
-        return {ask: _shares(counts) for ask, counts in shares.items()}
+                by_ask.setdefault(ask, {})[judge] = count
+        shares = {}
+        for ask, counts in by_ask.items():
+            total = sum(counts.values())
+            largest_first = sorted(counts, key=lambda judge: (-counts[judge], judge))
+            shares[ask] = "+".join(
+                judge if len(counts) == 1 else f"{judge} {counts[judge] / total:.0%}"
+                for judge in largest_first
+            )
+        return shares
 
     def filled_by(self, judges: Collection[str]) -> frozenset[str]:
         """The asks on which the word of one of these judges counts."""
         return frozenset(
             ask for ask, judge, status in self.outcomes if status == "ok" and judge in judges
         )
-
-    def judges(self) -> list[str]:
-        return sorted({judge for _, judge, _ in self.outcomes})
 
     def kinds(self, judge: Judge) -> list[str]:
         """The kinds that a judge filled; an encoder may have the name of a chat model."""
@@ -240,7 +241,7 @@ def calls_of(folder: Path) -> dict[str, Any] | None:
 
 
 def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> str:
-    judges = tally.judges()
+    judges = sorted({judge for _, judge, _ in tally.outcomes})
     parts = [f"data:{settings.data[:12]}", f"judges:{'+'.join(judges) or 'none'}"]
     if settings.local and any(name.startswith(LOCAL) for name in judges):
         parts.append(f"local/2@{fingerprint(settings.local)[:SHOWN]}")
@@ -251,11 +252,3 @@ def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> st
         parts.append(f"prompts:{fingerprint(chat.prompts, chat.rubrics)[:SHOWN]}")
         parts.append(f"plan:{chat.plan}")
     return "|".join([*parts, f"cluster:{settings.cluster}", f"ragstone:{VERSION}"])
-
-
-def _shares(counts: Mapping[str, int]) -> str:
-    total = sum(counts.values())
-    largest_first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return "+".join(
-        name if len(counts) == 1 else f"{name} {count / total:.0%}" for name, count in largest_first
-    )

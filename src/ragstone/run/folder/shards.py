@@ -35,11 +35,10 @@ from .checksums import (
     UNFINISHED,
     File,
     check_file,
-    check_size,
     check_table,
     described,
+    fault_of,
     faults_of,
-    other_size,
     reading,
 )
 from .schemas import ShardForm, columns_of, place
@@ -100,7 +99,7 @@ class ShardLedger:
             file.truncate(self._end)
             file.seek(self._end)
             file.write(line)
-        self._note(form.shard, form.examples, self._end)
+        self._done[form.shard] = self._end, form.examples
         self._end += len(line)
 
     def _read(self) -> None:
@@ -108,11 +107,9 @@ class ShardLedger:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return
-                self._note(*_shard(line, self.file, number), self._end)
+                shard, examples = _shard(line, self.file, number)
+                self._done[shard] = self._end, examples
                 self._end += len(line)
-
-    def _note(self, shard: int, examples: int, position: int) -> None:
-        self._done[shard] = position, examples
 
     def _form(self, line: bytes) -> ShardForm:
         try:
@@ -207,7 +204,7 @@ class Shards:
             # Not by tofile, whose error says nothing of a full disk.
             unfinished.write_bytes(content[name].data)
             unfinished.replace(file)
-            check_size(file, noted)
+            check_file(file, noted, size_alone=True)
         return self._done(form, files)
 
     def _done(self, form: ShardForm, written: Mapping[str, File]) -> ShardForm:
@@ -237,11 +234,12 @@ class Shards:
 
     def leave_out_damaged(self) -> None:
         """Take shards for not done whose files are gone or of another size."""
-        damaged = []
-        for form in self.ledger:
-            files = ((self.file(name, form.shard), noted) for name, noted in form.files.items())
-            if any(other_size(*record) is not None for record in files):
-                damaged.append(form.shard)
+        damaged = [
+            form.shard for form in self.ledger if any(
+                fault_of(self.file(name, form.shard), noted, size_alone=True)
+                for name, noted in form.files.items()
+            )
+        ]  # fmt: skip
         for shard in damaged:
             self.ledger.leave_out(shard)
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,8 @@ class Evaluation:
         self.spec = spec
         self.progress = progress
         self.tally = RunTally()
-        self._asking: Asking | None = None
+        self.asking: Asking | None = None
+        """Whose calls are counted in progress reports and remarks."""
         self._unread: Examples | None = None
         self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
 
@@ -93,50 +95,45 @@ class Evaluation:
         Args:
             fraction: The share of the data that this number of examples is; None if unknown.
         """
-        self.asks_by(asking)
+        self.asking = asking
         self.resume()
         first = self.tally.examples
-
         check = CheckedFields(self.spec, checked=first > 0)
 
         def watch(done: int, ready: Sequence[Example], judges: Sequence[Judge]) -> None:
-            self._report("judging", done, fraction(done))
-            for example in ready if debug else ():
-                self._show_early(example, judges, debug)
+            self.report("judging", done, fraction(done))
+            if debug is not None:
+                for example in ready:
+                    self._heed_nulls([example])
+                    judged = judge_block([example], judges, self.spec.asks)
+                    scores = block_scores(self.spec, 0, [example], judged)["scores"]
+                    debug(Live(self.folder, judged, scores), example.id)
 
         streamed = (
             judged_blocks(self.spec, data.shards(), check)
             if asking is None
             else prefetched_blocks(self.spec, data.shards(), check, asking, first, watch)
         )
-        for number, blocks in groupby(streamed, key=lambda block: block.shard):
-            tables = []
+        for number, blocks in groupby(streamed, key=itemgetter(0)):
+            blocks_tables = []
             done = self.tally.examples
-            for block in blocks:
-                self._heed_nulls(block.examples)
-                tables.append(block_tables(self.spec, number, block.examples, block.judged))
+            for _, examples, judged in blocks:
+                self._heed_nulls(examples)
+                tables = block_tables(self.spec, number, examples, judged)
+                blocks_tables.append(tables)
                 if debug and asking is None:
-                    live = Live(self.folder, block.judged, tables[-1]["scores"])
-                    for example in block.examples:
+                    live = Live(self.folder, judged, tables["scores"])
+                    for example in examples:
                         debug(live, example.id)
-                done += len(block.examples)
-                self._report("judging", done, fraction(done))
-            self._keep_all(number, done - self.tally.examples, shard_tables(tables), data)
+                done += len(examples)
+                self.report("judging", done, fraction(done))
+            tables = shard_tables(blocks_tables)
+            counts = RunTally.of_shard(done - self.tally.examples, tables)
+            self.keep(number, tables, counts, piece=data.piece(number))
 
     def _heed_nulls(self, examples: Sequence[Example]) -> None:
         if any(example.answer is None for example in examples):
             self._read_ahead()
-
-    def asks_by(self, asking: "Asking | None") -> None:
-        """Tell whose calls are counted in progress reports and remarks."""
-        self._asking = asking
-
-    def report_judging(
-        self, fraction: Callable[[int], float | None], workers: int | None = None
-    ) -> None:
-        """Report how many examples are judged, and by how many workers of a cluster."""
-        done = self.tally.examples
-        self._report("judging", done, fraction(done), workers)
 
     def start_over(self) -> None:
         """Forget what was judged so far."""
@@ -154,14 +151,11 @@ class Evaluation:
         """Store a judged and scored shard."""
         self.folder.check_there()
         scores, alike = parted(self.spec, tables["scores"])
+        counted = Counted.model_validate(counts.counted)
         form = ShardForm(
-            shard=shard,
-            examples=counts.examples,
-            files=dict(beside or {}),
-            counted=Counted.model_validate(counts.counted),
-            piece=piece,
-            alike=alike,
-        )
+            shard=shard, examples=counts.examples, files=dict(beside or {}), counted=counted,
+            piece=piece, alike=alike,
+        )  # fmt: skip
         self._kept(self.shards.add(form, {**tables, "scores": scores}))
 
     def keep_made(
@@ -178,12 +172,12 @@ class Evaluation:
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
         """Estimate, and put everything in its place, with notes among the remarks."""
-        self._report("estimating", self.tally.examples, None)
+        self.report("estimating", self.tally.examples, None)
         estimated = estimate_run(self.shards, self.spec, self.tally)
         self.folder.check_there()
         self._settle_scores([str(metric) for metric in estimated.metrics])
         self.tally.count_served(self.folder.path)
-        counts = None if self._asking is None else self._asking.counts()
+        counts = None if self.asking is None else self.asking.counts()
         content = self._manifest(
             estimated.metrics,
             estimated.fields,
@@ -218,27 +212,15 @@ class Evaluation:
         ):
             self.shards.change("scores", new, folder)
 
-    def _keep_all(
-        self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData
-    ) -> None:
-        counts = RunTally.of_shard(examples, tables)
-        self.keep(shard, tables, counts, piece=data.piece(shard))
-
-    def _report(
+    def report(
         self, stage: str, examples: int, fraction: float | None, workers: int | None = None
     ) -> None:
-        counts = None if self._asking is None else self._asking.counts()
+        """Report how far the run is, and by how many workers of a cluster it is judged."""
+        counts = None if self.asking is None else self.asking.counts()
         progress = Progress(stage, examples, fraction, counts, workers=workers)
         self._heart.beat(progress)
         if self.progress:
             self.progress(progress)
-
-    def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
-        self._heed_nulls([example])
-        judged = judge_block([example], judges, self.spec.asks)
-        scores = block_scores(self.spec, 0, [example], judged)["scores"]
-        if debug:
-            debug(Live(self.folder, judged, scores), example.id)
 
     def resume(self) -> None:
         """Count the shards that are done; one whose files are not there is judged again."""

@@ -19,7 +19,7 @@ from ragstone.run.run_spec import RunSpec
 
 from .chat_judge import ChatJudge, prefetchable
 from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open
-from .sharding import OF_A_SHARD, CutBlock, DataShard, blocks
+from .sharding import OF_A_SHARD, DataShard, blocks
 
 PREFETCHED = 250
 
@@ -87,9 +87,10 @@ class Prefetch:
         while True:
             # Enough to keep servers busy while a block is judged; more would only use memory.
             while held <= AHEAD * PREFETCHED and (block := next(source, None)):
-                check(block.examples)
-                queue.append(self._begin(block))
-                held += len(block.examples)
+                shard, examples = block
+                check(examples)
+                queue.append(self._begin(shard, examples))
+                held += len(examples)
             if not queue:
                 return
             first = queue.popleft()
@@ -98,8 +99,7 @@ class Prefetch:
             yield first
             held -= len(first.examples)
 
-    def _begin(self, cut: CutBlock) -> PrefetchedBlock:
-        examples = cut.examples
+    def _begin(self, shard: int, examples: list[Example]) -> PrefetchedBlock:
         frame = to_frame(examples)
         judges = tuple(
             judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
@@ -117,7 +117,7 @@ class Prefetch:
         turn, self.turn = self.turn, self.turn + len(examples)
         answered: set[int] = set()
         done = self.asking.submit(self._put(examples, open_by_judge, turn, answered))
-        return PrefetchedBlock(cut.shard, examples, frame, judges, done, answered)
+        return PrefetchedBlock(shard, examples, frame, judges, done, answered)
 
     async def _put(
         self,
@@ -126,29 +126,19 @@ class Prefetch:
         turn: int,
         answered: set[int],
     ) -> None:
+        async def put(position: int, example: Example) -> None:
+            for judge, open_asks in open_by_judge:
+                if asks := open_asks[position]:
+                    await judge.ask_about(example, asks, turn + position)
+            answered.add(position)
+            self.examples += 1
+
         try:
             async with asyncio.TaskGroup() as group:
                 for position, example in enumerate(examples):
-                    group.create_task(
-                        self._put_one(example, position, open_by_judge, turn + position, answered)
-                    )
+                    group.create_task(put(position, example))
         except ExceptionGroup as errors:
             raise _first(errors) from None
-
-    async def _put_one(
-        self,
-        example: Example,
-        position: int,
-        open_by_judge: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
-        turn: int,
-        answered: set[int],
-    ) -> None:
-        for judge, open_asks in open_by_judge:
-            asks = open_asks[position]
-            if asks:
-                await judge.ask_about(example, asks, turn)
-        answered.add(position)
-        self.examples += 1
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
@@ -165,24 +155,17 @@ Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
 """Called with how many examples have been answered, and the next of them with their judges."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedBlock:
-    """A judged block, and the number of its shard."""
-
-    shard: int
-    examples: Sequence[Example]
-    judged: JudgedBlock
+StreamedBlock = tuple[int, Sequence[Example], JudgedBlock]
+"""The number of a shard, and a block of it, judged."""
 
 
 def judged_blocks(
     spec: RunSpec, shards: Iterable[DataShard], check: Check
 ) -> Iterator[StreamedBlock]:
     """The blocks, if no server is asked."""
-    for block in blocks(shards, BLOCK):
-        check(block.examples)
-        yield StreamedBlock(
-            block.shard, block.examples, judge_block(block.examples, spec.judges, spec.asks)
-        )
+    for shard, examples in blocks(shards, BLOCK):
+        check(examples)
+        yield shard, examples, judge_block(examples, spec.judges, spec.asks)
 
 
 def prefetched_blocks(
@@ -215,5 +198,5 @@ def prefetched_blocks(
         tick(block, prefetch.examples)
         tables = Tables(block.frame)
         judged = judge_further(block.examples, tables, block.judges, spec.asks)
-        yield StreamedBlock(block.shard, block.examples, judged)
+        yield block.shard, block.examples, judged
         start += len(block.examples)

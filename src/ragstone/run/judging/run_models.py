@@ -75,7 +75,7 @@ def _open_named(
 
             pool = Connections()
         models = _opened(judge_given, pool, offline=offline, to_ask=to_ask)
-        _check_names(models)
+        _check_panel(models)
         joined = ",".join(model.name for model in models)
         name = judge_given if isinstance(judge_given, str) else joined
         if name in by_name:
@@ -85,7 +85,6 @@ def _open_named(
             )
         names.append(name)
         by_name[name] = models
-        _check_panel(models)
     return tuple(names), by_name, pool
 
 
@@ -114,8 +113,8 @@ def _opened(
     return (judge,)
 
 
-def _check_names(models: Sequence[ChatModel]) -> None:
-    """Check that judges' names are unique, because tables identify judges by name."""
+def _check_panel(models: Sequence[ChatModel]) -> None:
+    """Check that no member has another judge's name, and no two would give the same replies."""
     from ragstone.judges.judge_names import is_without_model
 
     for model in models:
@@ -124,10 +123,6 @@ def _check_names(models: Sequence[ChatModel]) -> None:
                 f"A model cannot be called {model.name}: that is another judge. Give it another "
                 "name; a function of your own gets one by CallableChat(function, name=…)."
             )
-
-
-def _check_panel(models: Sequence[ChatModel]) -> None:
-    """Check that no two members of a panel would give the same replies."""
     for what in ("name", "identity"):
         known = [getattr(model, what) for model in models]
         twice = next((value for value in known if known.count(value) > 1), None)
@@ -280,6 +275,7 @@ class ChatJudges:
         if not self.judges:
             return None
         first = next(iter(self.judges.values())).judge
+        criteria, rubrics = _criteria(first)
         return ChatSettings(
             judges={
                 name: [
@@ -290,7 +286,7 @@ class ChatJudges:
             },
             plan=first.plan.name,
             prompts=first.prompts.versions(),
-            rubrics=fingerprint(*_rubrics(first)),
+            rubrics=fingerprint(*(repr(rubrics[name]) for name in criteria)),
         )
 
     def asking(
@@ -314,18 +310,13 @@ class ChatJudges:
             journal.close()
             raise
         before = journal.before
-        budget = Budget(
-            limits.budget, limits.max_calls, spent=before.usd or 0.0, calls=before.calls
-        )
         asking = Asking(
             journal,
-            limits=CallLimits.of(limits),
-            prices=prices,
-            budget=budget,
-            cache=cache,
-            pool=self.pool,
-            batched=batched,
-        )
+            limits=CallLimits.of(limits), prices=prices,
+            budget=Budget(limits.budget, limits.max_calls, spent=before.usd or 0.0,
+                          calls=before.calls),
+            cache=cache, pool=self.pool, batched=batched,
+        )  # fmt: skip
         try:
             for model in self.models:
                 asking.expect(model)
@@ -421,11 +412,6 @@ def chat_judges(
         for name, models in models_by_name.items()
     }
     return ChatJudges(names, judges, pool)
-
-
-def _rubrics(judge: "LLMJudge") -> list[str]:
-    criteria, rubrics = _criteria(judge)
-    return [repr(rubrics[name]) for name in criteria]
 
 
 def _criteria(judge: "LLMJudge") -> "tuple[list[str], Mapping[str, Rubric]]":

@@ -6,6 +6,7 @@ line instead of a table, and puts them back in the rare case that the run report
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -31,12 +32,9 @@ def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[Alik
     if QUICK not in spec.requested.suites or not tried:
         return scores, []
     same = ["value", "status", "reason"]
+    is_same = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).first()) for name in same)
     metrics = scores.group_by("metric", maintain_order=True).agg(
-        pl.col(same).first(),
-        alike=pl.all_horizontal(
-            pl.col(column).eq_missing(pl.col(column).first()) for column in same
-        ).all()
-        & pl.col("label").is_null().all(),
+        pl.col(same).first(), alike=is_same.all() & pl.col("label").is_null().all()
     )
     nothing = pl.col("status") != STATUS_NAMES[VALUE]
     uncited = (pl.col("metric") == CITED) & (pl.col("value") == 0)
@@ -52,18 +50,12 @@ def put_back(
     ids = examples.select("question_id", "system", "shard", example_id="id")
     more = [
         ids.select(
-            "example_id",
-            "question_id",
-            "system",
-            metric=pl.lit(row.metric),
-            value=pl.lit(row.value, pl.Float64),
-            label=pl.lit(None, pl.String),
-            status=pl.lit(row.status),
-            reason=pl.lit(row.reason, pl.String),
-            shard="shard",
+            "example_id", "question_id", "system", metric=pl.lit(row.metric),
+            value=pl.lit(row.value, pl.Float64), label=pl.lit(None, pl.String),
+            status=pl.lit(row.status), reason=pl.lit(row.reason, pl.String), shard="shard",
         )
         for row in alike
-    ]
+    ]  # fmt: skip
     position = pl.col("metric").cast(pl.Enum(order))
     return pl.concat([scores, *more]).sort(position, maintain_order=True)
 
@@ -188,11 +180,9 @@ def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
     """Check the requested fields on the first examples of the data."""
     for name in [*spec.by, spec.cluster]:
         if all(example.facet(name) is None for example in block):
-            keys = {
-                key
-                for example in block[:100]
-                for key in (*example.slices, *example.meta, *example.labels)
-            }
+            keys = set[str]()
+            for example in block[:100]:
+                keys.update(example.slices, example.meta, example.labels)
             known = sorted(keys - {"system", "question_id"})
             raise UnfitFields(
                 f"No example has a field {name!r} to group by. There are: "
@@ -213,22 +203,19 @@ def _facets(
     texts: pl.Series,
     components: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    fields = {
-        field: [example.facet(field) or NO_VALUE for example in examples] for field in spec.fields
+    columns: dict[str, Any] = {
+        "system": [example.system for example in examples],
+        "question": [example.question_id for example in examples],
+        "asked": texts,
+        # An example without a value is a cluster of its own question, which no value can name.
+        "cluster": [
+            example.facet(spec.cluster) or f"\0{example.question_id}" for example in examples
+        ],
+        "contexts": [len(example.contexts or ()) for example in examples],
     }
-    return pl.DataFrame(
-        {
-            "system": [example.system for example in examples],
-            "question": [example.question_id for example in examples],
-            "asked": texts,
-            # An example without a value is a cluster of its own question, which no value can name.
-            "cluster": [
-                example.facet(spec.cluster) or f"\0{example.question_id}" for example in examples
-            ],
-            "contexts": [len(example.contexts or ()) for example in examples],
-            **{by_column(field): values for field, values in fields.items()},
-            **{f"value {name}": score["value"] for name, score in components.items()},
-            **{f"status {name}": score["status"] for name, score in components.items()},
-        },
-        schema_overrides={"cluster": pl.String, "question": pl.String},
-    ).with_columns(pl.col("cluster", "question").hash(seed=0))
+    for field in spec.fields:
+        columns[by_column(field)] = [example.facet(field) or NO_VALUE for example in examples]
+    for column in ("value", "status"):
+        columns |= {f"{column} {name}": score[column] for name, score in components.items()}
+    table = pl.DataFrame(columns, schema_overrides={"cluster": pl.String, "question": pl.String})
+    return table.with_columns(pl.col("cluster", "question").hash(seed=0))

@@ -14,7 +14,7 @@ Of a finished run, the shards are read again with what was judged of them.
 import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, islice
 from operator import itemgetter
 
@@ -25,7 +25,7 @@ from ragstone.data import Example, Examples, Rejected, from_frame
 from ragstone.data.line_ranges import START, LinePlace, Lines, PieceSize
 from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
 from ragstone.data.records import DEFAULT_SYSTEM
-from ragstone.judgements import ASKS, KINDS, Tables
+from ragstone.judgements import ASKS, Tables, kind_of
 from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder
 from ragstone.run.folder.checksums import as_line, collect
 from ragstone.run.folder.folder import Folder
@@ -61,20 +61,11 @@ class DataShard:
     examples: Iterable[Example]
 
 
-@dataclass(frozen=True, slots=True)
-class CutBlock:
-    """A block, and the number of its shard."""
+def blocks(shards: Iterable[DataShard], most: int) -> Iterator[tuple[int, list[Example]]]:
+    """Group the examples of shards into blocks, which end with the example that fills them.
 
-    shard: int
-    examples: list[Example]
-
-
-def none_done(shard: int) -> int | None:  # noqa: ARG001
-    return None
-
-
-def blocks(shards: Iterable[DataShard], most: int) -> Iterator[CutBlock]:
-    """Group the examples of shards into blocks, which end with the example that fills them."""
+    Each comes with the number of its shard.
+    """
     for shard in shards:
         block: list[Example] = []
         held = 0
@@ -82,14 +73,14 @@ def blocks(shards: Iterable[DataShard], most: int) -> Iterator[CutBlock]:
             block.append(example)
             held += example.characters
             if len(block) >= most or held >= CHARACTERS:
-                yield CutBlock(shard.number, block)
+                yield shard.number, block
                 block, held = [], 0
         if block:
-            yield CutBlock(shard.number, block)
+            yield shard.number, block
 
 
 def shards_of(
-    examples: Iterator[Example], done: Callable[[int], int | None] = none_done
+    examples: Iterator[Example], done: Callable[[int], int | None] = lambda _: None
 ) -> Iterator[DataShard]:
     """Cut examples into shards.
 
@@ -280,40 +271,28 @@ def _line_of(record: Rejected) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FinishedJudge:
-    """A judge of the finished run, which is not asked any more."""
+    """A judge of the finished run, which is not asked any more.
+
+    Args:
+        filled: What it repeats of a shard, by ask, under the names of the judges that said it.
+    """
 
     name: str
     about: str
     asks: frozenset[str]
+    filled: Mapping[str, Filled] = field(default_factory=dict)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        return RowBuilder(ask, self.name).filled()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredJudge:
-    """A judge that repeats what the finished run holds of a shard, except failures."""
-
-    filled: Mapping[str, Filled]
-    name: str = "known"
-    about: str = "the judgements of the run"
-
-    @property
-    def asks(self) -> frozenset[str]:
-        return frozenset(self.filled)
-
-    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """The same rows as before, under the name of the judge that made them."""
-        return self.filled[ask]
+        return self.filled[ask] if self.filled else RowBuilder(ask, self.name).filled()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredShard:
-    """A shard of a finished run."""
+    """A shard of a finished run; its judge repeats what is there, except failures."""
 
     examples: list[Example]
     tables: Tables
-    judge: StoredJudge
+    judge: FinishedJudge
 
 
 def finished_judges(manifest: Manifest) -> list[Judge]:
@@ -340,16 +319,13 @@ def stored_shards(
         stays: dict[str, Filled] = {}
         for ask in (name for name in ASKS if name in set(ledger["ask"])):
             entries = ledger.filter(pl.col("ask") == ask)
-            rows = _rows(folder, ask, here)
+            rows = kind_of(ask).empty()
+            if folder.has(kind := ASKS[ask].kind):
+                of_ask = folder.read(kind, pl.col("ask") == ask, shards=here)
+                rows = of_ask.select(*kind_of(ask).schema())
             if ask in again:
                 stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
             else:
                 tables = resolve(tables, ask, entries, rows, judges)
-        yield StoredShard(from_frame(frame), tables, StoredJudge(stays))
-
-
-def _rows(folder: Folder, ask: str, here: list[int]) -> pl.DataFrame:
-    kind = ASKS[ask].kind
-    if not folder.has(kind):
-        return KINDS[kind].empty()
-    return folder.read(kind, pl.col("ask") == ask, shards=here).select(*KINDS[kind].schema())
+        known = FinishedJudge("known", "the judgements of the run", frozenset(stays), stays)
+        yield StoredShard(from_frame(frame), tables, known)

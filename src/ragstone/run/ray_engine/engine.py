@@ -111,9 +111,7 @@ class CrashCandidates:
         return [replace(suspect.task, part=part) for part in parts]
 
     def _next(self, suspect: CrashCandidate) -> list[ShardTask]:
-        if suspect.trying:
-            return []
-        return [replace(suspect.task, aside=dict(suspect.aside))]
+        return [] if suspect.trying else [replace(suspect.task, aside=dict(suspect.aside))]
 
     def _count(self) -> None:
         names = [
@@ -123,9 +121,9 @@ class CrashCandidates:
         ]
         if len(names) > self.most:
             listed = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-            so_many = f"{len(names)} examples end the workers that judge them"
-            if len(names) == 1:
-                so_many = "1 example ends the workers that judge it"
+            so_many = "1 example ends the workers that judge it"
+            if len(names) > 1:
+                so_many = f"{len(names)} examples end the workers that judge them"
             raise PoisonedData(
                 f"{so_many} ({listed}), more than "
                 f"{argument('max_poison', self.most)} allows. What is judged is kept. Look at a "
@@ -205,28 +203,21 @@ class ClusterEngine:
                     work.hear(event, pool.fetched)
                 if clerk is not None and clerk.fault is not None:
                     raise clerk.fault
-                evaluation.report_judging(fraction, workers=len(pool))
+                done = evaluation.tally.examples
+                evaluation.report("judging", done, fraction(done), len(pool))
             work.finish()
 
     def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
+        request, prepared = self.request, self.prepared
         request = replace(
-            self.request,
-            judge=stand_ins(self.request.judge, self.prepared.chat),
-            data=None,
-            out=None,
-            limits=USUAL,
-            debug=None,
-            progress=None,
-        )
+            request, judge=stand_ins(request.judge, prepared.chat), data=None, out=None,
+            limits=USUAL, debug=None, progress=None,
+        )  # fmt: skip
+        answers = {} if prepared.survey is None else prepared.survey.answers
         return Assignment(
-            own_files(),
-            pickled(request),
-            self.spec.settings,
-            self.prepared.examples.apart(),
-            SharedFile.of(self.prepared.files),
-            {} if self.prepared.survey is None else self.prepared.survey.answers,
-            self.held,
-        )
+            own_files(), pickled(request), self.spec.settings, prepared.examples.apart(),
+            SharedFile.of(prepared.files), answers, self.held,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,13 +336,10 @@ class _Work:
             raise UnfitFields(brief.unfit)
         # The ledger knows of no faults, so of data that are going to be refused nothing is kept.
         if brief.files and not self._faulty:
+            counted, piece = Counted.model_validate(brief.counted), self.data.piece(task.shard)
             form = ShardForm(
-                shard=brief.shard,
-                examples=brief.examples,
-                files={},
-                counted=Counted.model_validate(brief.counted),
-                piece=self.data.piece(task.shard),
+                shard=brief.shard, examples=brief.examples, files={}, counted=counted, piece=piece,
                 alike=list(brief.alike),
-            )
+            )  # fmt: skip
             self.evaluation.keep_made(form, brief.files, tables)
         return True

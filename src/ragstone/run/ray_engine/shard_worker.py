@@ -152,10 +152,7 @@ class ShardMaker:
             example for at, example in placed.items() if start <= at < end and at not in task.aside
         ]
         try:
-            blocks = [
-                block_tables(self.spec, task.shard, block.examples, block.judged)
-                for block in self._judged(task, examples)
-            ]
+            blocks = [block_tables(self.spec, *block) for block in self._judged(task, examples)]
         except UnfitFields as unfit:
             return replace(brief, unfit=unfit.text), {}
         if task.part is not None:
@@ -167,7 +164,14 @@ class ShardMaker:
         ]
         tables = shard_tables(blocks)
         tables["scores"], alike = parted(self.spec, tables["scores"])
-        return _written(replace(brief, alike=tuple(alike)), tables)
+        tally = RunTally.of_shard(brief.examples, tables)
+        files, content = {}, {}
+        with TemporaryDirectory() as folder, room_for(folder):
+            for name in sorted(tables):
+                file = Path(folder) / f"{name}.parquet"
+                files[name] = write_frame(name, tables[name], file)
+                content[name] = np.fromfile(file, np.uint8)
+        return replace(brief, alike=tuple(alike), counted=tally.counted, files=files), content
 
     def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
         facts, ids, broken = ReadFacts(), SeenIds(), Violations()
@@ -178,17 +182,9 @@ class ShardMaker:
         for _ in broken.watch(placed.values()):
             """All pass by."""
         facts.label_violations = []  # They are in ``broken``.
-        brief = Brief(
-            task.shard,
-            len(placed),
-            {},
-            {},
-            facts,
-            None if isinstance(task.data, pl.DataFrame) else ids.all(),
-            broken.lines,
-            broken.rules,
-        )
-        return brief, placed
+        new_ids = None if isinstance(task.data, pl.DataFrame) else ids.all()
+        lines, rules = broken.lines, broken.rules
+        return Brief(task.shard, len(placed), {}, {}, facts, new_ids, lines, rules), placed
 
     def _judged(self, task: ShardTask, examples: Sequence[Example]) -> Iterator[StreamedBlock]:
         shards = [DataShard(task.shard, iter(examples))] if examples else []
@@ -197,17 +193,6 @@ class ShardMaker:
             return judged_blocks(self.spec, shards, check)
         first = task.shard * OF_A_SHARD
         return prefetched_blocks(self.spec, shards, check, self.asking, first)
-
-
-def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tables]:
-    tally = RunTally.of_shard(brief.examples, tables)
-    files, content = {}, {}
-    with TemporaryDirectory() as folder, room_for(folder):
-        for name in sorted(tables):
-            file = Path(folder) / f"{name}.parquet"
-            files[name] = write_frame(name, tables[name], file)
-            content[name] = np.fromfile(file, np.uint8)
-    return replace(brief, counted=tally.counted, files=files), content
 
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
