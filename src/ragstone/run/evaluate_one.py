@@ -148,14 +148,12 @@ class ScorerOfOne:
             ]
         judged = judge_block([example], self.judges, needed_asks(every))
         frames = score(judged.tables, every)
-        facts = self._facts(example, judged, frames) if len(requested_names) < len(every) else None
+        facts = self._facts(example, judged, frames)
         result = ScoresOfOne(judged)
         for metric in every:
             name = str(metric)
             value, label, status, reason = frames[name].row(0)
-            if name not in requested_names and (
-                status != VALUE or facts is None or not worth_it(metric, facts)
-            ):
+            if name not in requested_names and (status != VALUE or not worth_it(metric, facts)):
                 continue
             result[name] = value
             result.status[name] = STATUS_NAMES[status]
@@ -209,14 +207,9 @@ def scorer_for(
 
     def panel(aligner: Encoder | None, models: Models) -> Panel:
         return parse_judges(
-            judges,
-            citations,
-            aligner,
-            models.encoder,
-            models.cross_encoder,
-            models.bertscore,
+            judges, citations, aligner, models.encoder, models.cross_encoder, models.bertscore,
             offline=offline,
-        )
+        )  # fmt: skip
 
     first = panel(None, Models())
     if first.label_files:

@@ -166,20 +166,17 @@ class _Known:
                 self._replies = open_to_read(file, LAYOUT)
 
     def answers(self, name: str, model: ChatModel) -> bool:
-        return name in self._here or (model.kept and self._is_kept(name))
+        if name in self._here:
+            return True
+        if self._replies is not None and model.kept:
+            with suppress(*UNREADABLE):
+                rows = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
+                return rows.fetchone() is not None
+        return False
 
     def close(self) -> None:
         if self._replies is not None:
             self._replies.close()
-
-    def _is_kept(self, name: str) -> bool:
-        if self._replies is None:
-            return False
-        try:
-            rows = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
-            return rows.fetchone() is not None
-        except UNREADABLE:
-            return False
 
 
 @dataclass(slots=True)
@@ -209,12 +206,12 @@ class _Counting:
                 expected.known += 1
             else:
                 sent = tokens_of(request)
-                thoughts = self.known.thoughts.of(model.name, question.task)
-                back = (
-                    thoughts
-                    + sum(KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces)
-                    + sum(_tokens(item) for item in items.values())
+                back = thoughts = self.known.thoughts.of(model.name, question.task)
+                back += sum(
+                    KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces
                 )
+                for item in items.values():
+                    back += len(item.model_dump_json()) // CHARACTERS_A_TOKEN + 20
                 expected.calls += 1
                 expected.prompt += sent
                 expected.completion += back
@@ -242,14 +239,10 @@ def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
     """Return the sentences of a text as claims or statements; None for asks that judge units."""
     if sort is AnswerClaims:
         factual = [claim for claim in claims(example.answer or "") if claim.factual]
-        return AnswerClaims(
-            response_reason="",
-            response_type="answer",
-            claims=[AnswerClaim(text=claim.text, sentence=1) for claim in factual],
-        )
+        made = [AnswerClaim(text=claim.text, sentence=1) for claim in factual]
+        return AnswerClaims(response_reason="", response_type="answer", claims=made)
     if sort is ReferenceStatements:
-        reference = example.reference[int(name[1:]) - 1]
-        return ReferenceStatements(statements=statements(reference))
+        return ReferenceStatements(statements=statements(example.reference[int(name[1:]) - 1]))
     return None
 
 

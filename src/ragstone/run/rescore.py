@@ -91,13 +91,11 @@ def rescore(
     scored_before = [read_metric(name) for name in finished.form.metrics]
     chosen = list({str(metric): metric for metric in [*scored_before, *request.metrics]}.values())
     is_requested = bool(request.metrics or request.suites or fields)
-    similarities = _similarities(finished, chosen, models, is_requested=is_requested)
+    asks, judges, opened = _similarities(finished, chosen, models, is_requested=is_requested)
     started = time.perf_counter()
-    spec = _spec(finished, request, chosen, fields, similarities)
-    _rescored(finished, spec, similarities, started, progress)
-    about = request.metrics or [
-        metric for metric in chosen if not metric.asks.isdisjoint(similarities.asks)
-    ]
+    spec = _spec(finished, request, chosen, fields, judges, opened)
+    _rescored(finished, spec, asks, judges, started, progress)
+    about = request.metrics or [metric for metric in chosen if not metric.asks.isdisjoint(asks)]
     scored = Run(finished.path, asked=[str(metric) for metric in about], beside=first_run)
     log_run(scored)
     return scored
@@ -128,17 +126,10 @@ class _OwnModels:
         return models, _together(self.run.path, had, models.opened)
 
 
-@dataclass(frozen=True)
-class _Similarities:
-    asks: list[str]
-    judges: list[Judge]
-    models: ModelNames
-
-
 def _similarities(
     run: Run, metrics: Sequence[Metric], models: _OwnModels, *, is_requested: bool
-) -> _Similarities:
-    """Choose the similarities to compute, and their judges."""
+) -> tuple[list[str], list[Judge], ModelNames]:
+    """Choose the similarities to compute, their judges, and the models of the run with these."""
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
     needed = needed_asks(metrics)
@@ -175,8 +166,15 @@ def _similarities(
     faults = [Path(fault.file) for fault in run.folder.damage()]
     whole = not any({file.name, file.parent.name} & anew for file in faults)
     if not is_requested and able.isdisjoint(asks) and whole:
-        raise InputError(_nothing_to_do(opened.lacking))
-    return _Similarities(asks, judges, together)
+        words = (
+            f"Name what to score: {argument('metrics', 'METRIC')}, {argument('suites', 'SUITE')} "
+            f"or {argument('by', 'FIELD')}."
+        )
+        if opened.lacking:
+            reason = f"The similarities that are missing need an encoder. {opened.lacking}\n"
+            raise InputError(reason + words)
+        raise InputError(f"No similarity is left to compute. {words}")
+    return asks, judges, together
 
 
 def _spec(
@@ -184,24 +182,30 @@ def _spec(
     request: Requested,
     metrics: Sequence[Metric],
     fields: Sequence[str],
-    similarities: _Similarities,
+    further: Sequence[Judge],
+    models: ModelNames,
 ) -> RunSpec:
     manifest = run.form
     suites = dict.fromkeys([*manifest.suites, *request.suites])
-    judges = [*finished_judges(manifest), *similarities.judges]
+    judges = [*finished_judges(manifest), *further]
     made_for = {*manifest.metrics} - {*manifest.added}
     return RunSpec(
         manifest.settings,
         Requested(tuple(metrics), tuple(name for name in suites if name != QUICK)),
         tuple({(judge.name, judge.about): judge for judge in judges}.values()),
         grouped_by(*manifest.by, *fields),
-        similarities.models,
+        models,
         tuple(metric for metric in metrics if str(metric) not in made_for),
     )
 
 
 def _rescored(
-    run: Run, spec: RunSpec, similarities: _Similarities, started: float, progress: Report | None
+    run: Run,
+    spec: RunSpec,
+    asks: Sequence[str],
+    further: Sequence[Judge],
+    started: float,
+    progress: Report | None,
 ) -> None:
     """Score all shards into a folder of their own, whose files then replace the old ones."""
     folder = run.folder
@@ -210,16 +214,16 @@ def _rescored(
     with room_for(folder.path), folder.locked():
         folder.drop_parts()
         try:
-            stored = stored_shards(folder, spec.judges, similarities.asks)
+            stored = stored_shards(folder, spec.judges, asks)
             for form, shard in zip(folder.shards.ledger, stored, strict=True):
                 if not evaluation.tally.examples:
                     check_fields(spec, shard.examples)
-                judges = [shard.judge, *similarities.judges]
-                judged = judge_further(shard.examples, shard.tables, judges, similarities.asks)
+                judges = [shard.judge, *further]
+                judged = judge_further(shard.examples, shard.tables, judges, asks)
                 tables = block_tables(spec, form.shard, shard.examples, judged)
-                new = _new_tables(folder, form.shard, similarities.asks, tables)
-                counts = _counted_again(form, similarities.asks, tables)
-                if similarities.asks:
+                new = _new_tables(folder, form.shard, asks, tables)
+                counts = _counted_again(form, asks, tables)
+                if asks:
                     counts.unanswered = new["ledger"].filter(UNANSWERED).height
                 evaluation.keep(form.shard, new, counts, form.files)
                 if progress:
@@ -265,16 +269,6 @@ def _new_tables(
         if known or further:
             new[name] = pl.concat([*known, *further])
     return new
-
-
-def _nothing_to_do(lacking: str | None) -> str:
-    words = (
-        f"Name what to score: {argument('metrics', 'METRIC')}, {argument('suites', 'SUITE')} or "
-        f"{argument('by', 'FIELD')}."
-    )
-    if lacking:
-        return f"The similarities that are missing need an encoder. {lacking}\n{words}"
-    return f"No similarity is left to compute. {words}"
 
 
 def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
