@@ -190,11 +190,7 @@ def scorer_for(
     cross_encoder: str | CrossEncoder | None = None,
     offline: bool = False,
 ) -> ScorerOfOne:
-    """A scorer, for these arguments of ``evaluate_one``; the same one for the same arguments.
-
-    Raises:
-        InputError: As ``evaluate_one``.
-    """
+    """A scorer, for these arguments of ``evaluate_one``; the same one for the same arguments."""
     from ragstone.models.chat.chat_names import is_chat
 
     for name in judges:

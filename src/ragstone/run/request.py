@@ -49,11 +49,7 @@ ABSTRACT: Mapping[object, type] = {int: Integral, float: Real, Path: os.PathLike
 
 
 def checked(function: Callable[P, Result]) -> Callable[P, Result]:
-    """The function, refusing arguments that its annotations do not allow before it does anything.
-
-    Raises:
-        InputError: Lists every argument of a wrong type.
-    """
+    """The function, refusing arguments that its annotations do not allow, before it does a thing."""
     form = signature(function)
 
     @wraps(function)
@@ -168,12 +164,7 @@ def requested(
     else_quick: bool,
     cross_encoder: bool = False,
 ) -> Requested:
-    """Look up the names; a user's own metrics are registered by name.
-
-    Raises:
-        UnknownName: There is no such metric or suite.
-        InputError: Several names are wrong; says all that is.
-    """
+    """Look up the names; a user's own metrics are registered by name."""
     built_in = metric_types()
     listed = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     for candidate in listed:
@@ -197,12 +188,7 @@ def requested(
 
 
 def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
-    """A fingerprint of each user's own metric, because its name does not identify it.
-
-    Raises:
-        InputError: A metric calls a function whose source does not tell what it does, and has no
-            identity.
-    """
+    """A fingerprint of each user's own metric, because its name does not identify it."""
     built_in = metric_types()
     return {
         str(metric): fingerprint(_definition(metric))

@@ -111,12 +111,7 @@ def write_known_input(parts: Path, data: Examples, known: KnownInput) -> None:
 
 
 def check_unchanged(data: Examples, known: KnownInput) -> None:
-    """Check that the files are still those that the run began with.
-
-    Raises:
-        CannotGoOn: One cannot be read any more, so nobody knows.
-        InputError: One was changed while the run read it.
-    """
+    """Check that the files are still those that the run began with."""
     try:
         changed = [file.name for file in known.files if file != known_file(Path(file.name))]
         # The time alone changes where a file is copied over itself.
@@ -169,11 +164,7 @@ CLOSED = Models()
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that has not begun: its spec, its data, and the models that will be asked.
-
-    Args:
-        survey: The result of reading all data first; None if no server will be asked.
-    """
+    """A run that has not begun: its spec, its data, and the models that will be asked."""
 
     spec: RunSpec
     examples: Examples
@@ -181,6 +172,7 @@ class Prepared:
     label_files: LabelFiles
     chat: ChatJudges
     survey: Survey | None
+    """None if no server will be asked."""
 
 
 def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
@@ -188,10 +180,6 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
 
     Args:
         to_ask: False opens no encoder, and chat models without a key, because nothing will be sent.
-
-    Raises:
-        DataError: Records cannot be read; lists all of them.
-        InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
     """
     options = BertscoreOptions.parse(request.bertscore)
     chosen, chat = _asked_for(request, to_ask=to_ask)
@@ -250,11 +238,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
 
 
 def reopened(request: Request, settings: RunSettings) -> RunSpec:
-    """The spec of a run in another process, which opens the same judges; models cannot be asked.
-
-    Raises:
-        InputError: The judges or models that are opened here are not those of the run.
-    """
+    """The spec of a run in another process, which opens the same judges; models cannot be asked."""
     options = BertscoreOptions.parse(request.bertscore)
     chosen, chat = _asked_for(request, to_ask=False)
     panel, opened = _with_models(request, chosen, chat, _panel(request, chat), (), options)

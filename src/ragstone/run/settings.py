@@ -72,12 +72,7 @@ def candidates() -> tuple[Metric, ...]:
 
 
 def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) -> list[Metric]:
-    """The metrics that the data and the judges allow.
-
-    Args:
-        counts: How often each ``metric``, ``status`` and ``reason`` came out,
-            with the number in ``len``.
-    """
+    """The metrics that the data and the judges allow, by how often each outcome came (``len``)."""
     chosen = []
     for metric in (offer for offer in offered if worth_it(offer, facts)):
         of_metric = counts.filter(pl.col("metric") == str(metric))

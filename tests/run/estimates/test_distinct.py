@@ -5,7 +5,7 @@ import random
 import polars as pl
 import pytest
 
-from ragstone.run.estimates import sums as distinct
+from ragstone.run.estimates import groups as distinct
 from ragstone.run.estimates.sums import Distinct, first_of_each
 
 

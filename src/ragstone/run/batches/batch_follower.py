@@ -60,11 +60,7 @@ class BatchFollower:
         self._journal, self._folder, self._batches, self._now = journal, folder, batches, now
 
     async def send(self, batch: KeptBatch) -> KeptBatch:
-        """Upload and create a batch that was noted.
-
-        Returns:
-            The batch with its id; without one if it is not known whether it was created.
-        """
+        """Upload and create a batch; it has no id where it is not known whether it was created."""
         file, length = self._file(batch), _longest(batch)
         try:
             uploaded = await _patiently(lambda: self._batches.upload(file, batch.tag), length)
@@ -316,11 +312,7 @@ def batches(
 
 
 def keep_command(run: Path, command: str) -> None:
-    """Keep the command that goes on with a run.
-
-    Raises:
-        InputError: It cannot be written.
-    """
+    """Keep the command that goes on with a run."""
     with closing(BatchJournal.open(run / RunEntry.BATCHES)) as journal:
         journal.remember(command)
 

@@ -37,12 +37,7 @@ from .correction import DROPPED, TEXT, Correction, Row, key_columns
 
 @dataclass(frozen=True, slots=True)
 class FewExamples:
-    """A few examples of a run.
-
-    Attributes:
-        tables: What was judged of them, one judge's word for each unit.
-        ledger: How each ask came out for each of them, with ``example_id``.
-    """
+    """A few examples of a run."""
 
     tables: Tables
     ledger: pl.DataFrame

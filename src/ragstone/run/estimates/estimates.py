@@ -130,11 +130,7 @@ def _summed(
 
 
 def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
-    """The scores of several columns below each other, as in ``ScorePiece``.
-
-    Args:
-        columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
-    """
+    """The scores of several columns below each other, as in ``ScorePiece``."""
     empty = pl.DataFrame(schema=SCORE)
     numbered = [
         scores.select(

@@ -1,7 +1,7 @@
 """Groups: which examples an estimate is made for, and counts of the scores in each group."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,9 +88,33 @@ def rows_of(group: Mapping[str, str]) -> pl.Expr:
 NOTES = ("best_reference=", "components=", "weight_coverage=")
 """Flags that say something of one score, and are not counted."""
 
+AT_ONCE = 500_000
+"""Rows that are held twice at the least, before those of one key are put together."""
+
+
+class Gathered:
+    """Tables that come one by one, put together now and then so that few rows are held."""
+
+    def __init__(self, together: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+        self._together = together
+        self._parts: list[pl.DataFrame] = []
+        self._kept = self._rows = 0
+
+    def add(self, rows: pl.DataFrame) -> None:
+        self._parts.append(self._together(rows))
+        self._rows += self._parts[-1].height
+        if self._rows > 2 * self._kept + AT_ONCE:
+            self.rows()
+
+    def rows(self) -> pl.DataFrame:
+        """The rows so far; at least one table was added."""
+        if len(self._parts) > 1:
+            self._parts = [self._together(pl.concat(self._parts))]
+        self._kept = self._rows = self._parts[0].height
+        return self._parts[0]
+
+
 KEYS = ["column", "group", "status", "reason", "label"]
-AT_ONCE = 200_000
-"""Rows of counts that are held before those of one key are put together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +142,14 @@ def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
     return {(column, group): _counts(part) for (column, group), part in parts.items()}
 
 
-class CountedScores:
-    """Counts over pieces of a run."""
+class CountedScores(Gathered):
+    """The count of each column, group, status, reason and label over pieces, in ``len``."""
 
     def __init__(self, groups: EstimateGroups) -> None:
+        super().__init__(lambda rows: rows.group_by(KEYS).agg(pl.col("len").sum()))
         self._groups = groups
-        self._parts: list[pl.DataFrame] = []
-        self._rows = 0
-        self._kept = 0
 
-    def add(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
+    def count(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
         times = scores.height // max(1, len(codes))
         repeated = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
         keys = ["column", "status", "reason", "label"]
@@ -141,26 +163,7 @@ class CountedScores:
             few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
         few = few.with_columns(pl.col("len").cast(pl.Int64))
         for group in self._groups.places(few.select(*repeated).to_numpy()):
-            self._take(few.with_columns(group=pl.Series(group)))
-
-    def table(self) -> pl.DataFrame:
-        """Return the count of each column, group, status, reason and label so far, in ``len``."""
-        self._join()
-        return self._parts[0]
-
-    def _take(self, counted: pl.DataFrame) -> None:
-        self._parts.append(_together([counted]))
-        self._rows += self._parts[-1].height
-        if self._rows > 2 * self._kept + AT_ONCE:
-            self._join()
-
-    def _join(self) -> None:
-        self._parts = [_together(self._parts)]
-        self._kept = self._rows = self._parts[0].height
-
-
-def _together(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(parts).group_by(KEYS).agg(pl.col("len").sum())
+            self.add(few.with_columns(group=pl.Series(group)))
 
 
 def _counts(part: pl.DataFrame) -> GroupCounts:

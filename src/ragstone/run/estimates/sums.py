@@ -25,34 +25,22 @@ from ragstone.stats.bootstrap import ClusterTotals, Keys, part_of, totals_of
 from ragstone.stats.cluster_means import Clusters, clusters_by
 from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
 
-from .groups import NO_SCORES, CountedScores, EstimateGroups, GroupCounts, Ints, counts_by_group
+from .groups import (
+    NO_SCORES,
+    CountedScores,
+    EstimateGroups,
+    Gathered,
+    GroupCounts,
+    Ints,
+    counts_by_group,
+)
 
-AT_ONCE = 500_000
-"""Rows that are kept twice at the least, before it is looked which of them are."""
 
-
-class Distinct:
-    """The first row of each key."""
+class Distinct(Gathered):
+    """The first row of each key, in the order in which they came."""
 
     def __init__(self, *keys: str) -> None:
-        self._keys = keys
-        self._parts: list[pl.DataFrame] = []
-        self._kept = 0
-        self._rows = 0
-
-    def add(self, rows: pl.DataFrame) -> None:
-        first = first_of_each(rows, *self._keys)
-        self._parts.append(first)
-        self._rows += first.height
-        if self._rows > 2 * self._kept + AT_ONCE:
-            self.rows()
-
-    def rows(self) -> pl.DataFrame:
-        """The first row of each key so far, in the order in which they came; there is one."""
-        if len(self._parts) > 1:
-            self._parts = [first_of_each(pl.concat(self._parts), *self._keys)]
-        self._kept = self._rows = self._parts[0].height
-        return self._parts[0]
+        super().__init__(lambda rows: first_of_each(rows, *keys))
 
 
 def first_of_each(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
@@ -360,7 +348,7 @@ def summed(
             scores = piece.scores
             if not scores["column"].is_sorted():
                 scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
-            counted.add(scores, codes, piece.alike)
+            counted.count(scores, codes, piece.alike)
             buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
         for rows in buckets:
             valued = [
@@ -374,7 +362,7 @@ def summed(
                 for name, parts in composites.items():
                     for group, keys, sums in cells.summed(rows, parts):
                         _merge(totals, (name, group), totals_of(keys, sums))
-    table = counted.table()
+    table = counted.rows()
     return Summed(moments, totals, table, counts_by_group(table))
 
 

@@ -56,12 +56,7 @@ TRIES, PAUSE = 5, 0.02
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock the folder against other processes that would write to it.
-
-    Raises:
-        RunConflict: Another process holds the lock, or this is not the folder of a run, in which
-            case nothing is created in it.
-    """
+    """Lock the folder against other processes; nothing is created in one that is no run's."""
     if folder.exists() and not folder.is_dir():
         raise RunConflict(f"{folder} is a file. Name a folder with {OUT}.")
     try:
@@ -180,10 +175,6 @@ class Folder(RunFiles):
 
         Returns:
             The manifest of the run to resume; None for a new one.
-
-        Raises:
-            RunConflict: It holds something else, or a run with other data or
-                settings; says which differ.
         """
         self.settle()
         held = self.form

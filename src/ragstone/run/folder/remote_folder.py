@@ -63,13 +63,7 @@ class RemoteFolder(Folder):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder on this machine and at the URL, and bring the copy up to date.
-
-        Raises:
-            RunConflict: Another machine writes there or has an unfinished run there, or what is
-                there is no run.
-            StorageAway: The store does not answer, or does not allow it.
-        """
+        """Lock the folder on this machine and at the URL, and bring the copy up to date."""
         _make_place(self.path, self.remote)
         with Folder.locked(self):
             held_before = self._lock_url()
@@ -200,11 +194,7 @@ class RemoteFolder(Folder):
 
 
 def remote_folder(url: str) -> RemoteFolder:
-    """The folder of a run at a URL; nothing is read yet.
-
-    Raises:
-        InputError: The URL names no folder.
-    """
+    """The folder of a run at a URL; nothing is read yet."""
     remote = Remote(url.rstrip("/"))
     parts = url.rstrip("/").partition("://")[2].split("/")
     if not parts[-1] or "?" in url or not {".", ".."}.isdisjoint(parts):
@@ -214,13 +204,7 @@ def remote_folder(url: str) -> RemoteFolder:
 
 
 def mirrored(url: str) -> Path:
-    """The copy of a finished run at a URL, brought up to date.
-
-    Raises:
-        InputError: There is no run, or it is not finished.
-        RunConflict: A run is being written there by this machine.
-        StorageAway: The store does not answer, or not this user.
-    """
+    """The copy of a finished run at a URL, brought up to date."""
     folder = remote_folder(url)
     remote, path = folder.remote, folder.path
     if remote.at(RunEntry.MANIFEST) is None:
@@ -252,11 +236,7 @@ def named(path: Path | None) -> str:
 
 
 def refuse_copy(path: Path) -> None:
-    """Refuse to change the copy of a run.
-
-    Raises:
-        InputError: It is one.
-    """
+    """Refuse to change the copy of a run."""
     if (url := url_of(path)) is not None:
         raise InputError(
             f"{url} is read from a copy, and what is changed in that is lost. Copy the run to a "

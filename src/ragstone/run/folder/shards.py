@@ -268,11 +268,8 @@ class Shards:
 
 
 def in_order(shards: Shards, into: Path) -> Shards:
-    """The same tables with a ledger in the order of the data, however the run came to them.
-
-    Args:
-        shards: The tables, of which the ledger may be read again, should the run be stopped now.
-    """
+    """The same tables with a ledger in the order of the data, however the run came to them."""
+    # Beside it, for the ledger may be read again, should the run be stopped now.
     following = into / f"{RunEntry.SHARDS}{UNFINISHED}"
     left: dict[str, object] = {"piece": None, "alike": []}
     write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))

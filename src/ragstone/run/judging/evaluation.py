@@ -90,11 +90,7 @@ class Evaluation:
         asking: "Asking | None" = None,
         debug: Debug | None = None,
     ) -> None:
-        """Judge, score and store all unfinished shards.
-
-        Args:
-            fraction: The share of the data that this number of examples is; None if unknown.
-        """
+        """Judge, score and store all unfinished shards."""
         self.asking = asking
         self.resume()
         first = self.tally.examples

@@ -55,11 +55,7 @@ Named = Model | Sequence[Model]
 def _open_named(
     judge: Named | Sequence[Named], *, offline: bool, to_ask: bool = True
 ) -> "tuple[tuple[str, ...], dict[str, tuple[ChatModel, ...]], Connections | None]":
-    """Open the chat models among the judges. Models separated by commas form a panel that votes.
-
-    Args:
-        to_ask: False opens models without a key, because nothing will be sent.
-    """
+    """Open the chat models among the judges. Models separated by commas form a panel that votes."""
     from ragstone.models.chat.chat_names import is_chat
 
     judges = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
@@ -165,18 +161,7 @@ def open_models(
     bertscore: BertscoreOptions | None = None,
     offline: bool = False,
 ) -> Models:
-    """Open the named models, and the default encoder if a metric needs one.
-
-    Args:
-        embedder: None: ``builtin:minilm`` if it is needed; without it, what rests on it is
-            missing.
-
-    Raises:
-        UnknownName: A name is not valid.
-        ModelError: A named model cannot be used, or not with these BERTScore settings.
-        MissingDependency: A named model needs a package that is not installed.
-        InputError: A baseline of BERTScore is not available.
-    """
+    """Open the named models, and the default encoder if a metric needs one."""
     options = bertscore or BertscoreOptions()
     with_bertscore = not BERTSCORE_ASKS.isdisjoint(asks)
     bertscore_encoder = (
@@ -374,15 +359,7 @@ def chat_judges(
     offline: bool,
     to_ask: bool = True,
 ) -> ChatJudges:
-    """The judges that are chat models. Models separated by commas form a panel that votes.
-
-    Args:
-        to_ask: False opens models without a key, because nothing will be sent.
-
-    Raises:
-        InputError: A model that cannot be used; invalid prompts, rubrics or plan. Only if a
-            chat model is named.
-    """
+    """The judges that are chat models. Models separated by commas form a panel that votes."""
     names, models_by_name, pool = _open_named(judge, offline=offline, to_ask=to_ask)
     if not models_by_name:
         return ChatJudges(names, {})

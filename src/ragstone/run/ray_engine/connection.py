@@ -119,9 +119,6 @@ def ray_address(engine: str) -> str | None:
 
     >>> ray_address("ray:10.0.0.1:6379"), ray_address("ray"), ray_address("local")
     ('10.0.0.1:6379', '', None)
-
-    Raises:
-        InputError: There is no such engine.
     """
     name, colon, address = engine.partition(":")
     if engine == LOCAL:
@@ -138,12 +135,7 @@ def ray_address(engine: str) -> str | None:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """The cluster: at an address, else that of this machine, else one that is made for the run.
-
-    Raises:
-        InputError: There is none at the address, or one of another version.
-        MissingDependency: Ray is not installed.
-    """
+    """The cluster: at an address, else that of this machine, else one that is made for the run."""
     try:
         import ray
     except ImportError as error:

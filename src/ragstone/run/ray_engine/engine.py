@@ -159,11 +159,7 @@ class ClusterEngine:
     def judge(
         self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
     ) -> None:
-        """Judge, score and store all unfinished shards.
-
-        Args:
-            fraction: The share of the data that this number of examples is; None if unknown.
-        """
+        """Judge, score and store all unfinished shards."""
         evaluation.resume()
         try:
             self._judge(evaluation, data, fraction)

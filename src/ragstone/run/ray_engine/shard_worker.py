@@ -132,11 +132,7 @@ Tables = dict[str, NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class ShardMaker:
-    """Makes shards.
-
-    Args:
-        asking: Runs what asks models; None if no judge is one.
-    """
+    """Makes shards."""
 
     spec: RunSpec
     data: Examples
@@ -233,11 +229,7 @@ class Assignment:
 
 
 class ShardWorker:
-    """Judges shards, one after the other.
-
-    Args:
-        relay: The actor that takes its questions to models; None if no judge is one.
-    """
+    """Judges shards, one after the other."""
 
     def __init__(self, assignment: Assignment, relay: Any) -> None:
         relax_garbage_collector()
