@@ -208,14 +208,9 @@ def _folder(out: str | Path | None) -> Folder:
 
 
 def _carry_out(
-    request: Request,
-    prepared: Prepared,
-    folder: Folder,
-    held: Manifest | None,
-    asking: "Asking | None",
-    batches: "RunBatches | None",
-    notes: list[str],
-) -> None:
+    request: Request, prepared: Prepared, folder: Folder, held: Manifest | None,
+    asking: "Asking | None", batches: "RunBatches | None", notes: list[str],
+) -> None:  # fmt: skip
     started = time.perf_counter()
     spec, survey = prepared.spec, prepared.survey
     if asking is not None and survey is not None:
@@ -317,13 +312,9 @@ def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatche
 
 
 def _ask_in_batches(
-    request: Request,
-    prepared: Prepared,
-    spec: RunSpec,
-    folder: Folder,
-    asking: "Asking",
+    request: Request, prepared: Prepared, spec: RunSpec, folder: Folder, asking: "Asking",
     batches: "RunBatches",
-) -> None:
+) -> None:  # fmt: skip
     from .batches.batch_asker import collect
 
     examples, label_files = prepared.examples, prepared.label_files

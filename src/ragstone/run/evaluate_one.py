@@ -139,7 +139,12 @@ class ScorerOfOne:
         requested_names = {str(metric) for metric in self.wanted.metrics}
         every = self.wanted.scored
         if QUICK in self.wanted.suites:
-            has = _fields_of(example)
+            holds = {
+                name: requirement.holds.fill_null(value=False)
+                for name, requirement in REQUIREMENTS.items()
+            }
+            (row,) = to_frame([example]).select(**holds).rows(named=True)
+            has = frozenset(name for name, fulfilled in row.items() if fulfilled)
             fillable = frozenset[str]().union(*(judge.asks for judge in self.judges))
             every = [
                 metric
@@ -263,11 +268,3 @@ def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bo
     if isinstance(metric, Composite) or type(metric).decided != Metric.decided:
         return True
     return has.issuperset(needed_fields(metric)) and metric.asks <= fillable
-
-
-def _fields_of(example: Example) -> frozenset[str]:
-    holds = {
-        name: requirement.holds.fill_null(value=False) for name, requirement in REQUIREMENTS.items()
-    }
-    (row,) = to_frame([example]).select(**holds).rows(named=True)
-    return frozenset(name for name, fulfilled in row.items() if fulfilled)

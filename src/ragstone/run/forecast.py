@@ -126,40 +126,20 @@ def forecast_of(request: Request) -> Forecast:
         ):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
         in_batches = (reason("priced_in_batches"),) if request.batch else ()
-        notes = in_batches + tuple(known.thoughts.note(model.name) for model in chat.models)
+        notes = in_batches + tuple(known.note_on_reasoning(model.name) for model in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Thoughts:
-    measured: Mapping[tuple[str, str], tuple[int, int]]
-
-    def of(self, judge: str, task: str) -> int:
-        replies, tokens = self.measured.get((judge, task)) or self._all(judge)
-        return -(-tokens // replies) if replies else assumed_reasoning(judge)
-
-    def note(self, judge: str) -> str:
-        replies, tokens = self._all(judge)
-        if replies:
-            return reason("reasoning_heard", of=judge, replies=replies, tokens=tokens)
-        if (effort := effort_in(judge)) is None:
-            return reason("reasoning_not_counted", of=judge)
-        tokens = assumed_reasoning(judge)
-        return reason("reasoning_assumed", of=judge, effort=effort, tokens=tokens)
-
-    def _all(self, judge: str) -> tuple[int, int]:
-        of_judge = [counts for (name, _), counts in self.measured.items() if name == judge]
-        return sum(replies for replies, _ in of_judge), sum(tokens for _, tokens in of_judge)
-
-
 class _Known:
+    """What this run and earlier ones know of replies."""
+
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from .calls.journal_reader import answered, reasoned
         from .calls.reply_cache import LAYOUT, replies_file
 
         existing = journal if journal is not None and journal.is_file() else None
         self._here = set() if existing is None else answered(existing)
-        self.thoughts = _Thoughts({} if existing is None else reasoned(existing))
+        self._reasoned = {} if existing is None else reasoned(existing)
         self._replies: sqlite3.Connection | None = None
         if limits.cached and (file := replies_file(limits.cache)).is_file():
             with suppress(*UNREADABLE):
@@ -173,6 +153,23 @@ class _Known:
                 rows = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
                 return rows.fetchone() is not None
         return False
+
+    def reasoning(self, judge: str, task: str) -> int:
+        replies, tokens = self._reasoned.get((judge, task)) or self._all_reasoned(judge)
+        return -(-tokens // replies) if replies else assumed_reasoning(judge)
+
+    def note_on_reasoning(self, judge: str) -> str:
+        replies, tokens = self._all_reasoned(judge)
+        if replies:
+            return reason("reasoning_heard", of=judge, replies=replies, tokens=tokens)
+        if (effort := effort_in(judge)) is None:
+            return reason("reasoning_not_counted", of=judge)
+        tokens = assumed_reasoning(judge)
+        return reason("reasoning_assumed", of=judge, effort=effort, tokens=tokens)
+
+    def _all_reasoned(self, judge: str) -> tuple[int, int]:
+        of_judge = [counts for (name, _), counts in self._reasoned.items() if name == judge]
+        return sum(replies for replies, _ in of_judge), sum(tokens for _, tokens in of_judge)
 
     def close(self) -> None:
         if self._replies is not None:
@@ -206,7 +203,7 @@ class _Counting:
                 expected.known += 1
             else:
                 sent = tokens_of(request)
-                back = thoughts = self.known.thoughts.of(model.name, question.task)
+                back = thoughts = self.known.reasoning(model.name, question.task)
                 back += sum(
                     KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces
                 )

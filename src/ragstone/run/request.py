@@ -49,7 +49,7 @@ ABSTRACT: Mapping[object, type] = {int: Integral, float: Real, Path: os.PathLike
 
 
 def checked(function: Callable[P, Result]) -> Callable[P, Result]:
-    """The function, refusing arguments that its annotations do not allow, before it does a thing."""
+    """The function, refusing arguments that its annotations do not allow before it is called."""
     form = signature(function)
 
     @wraps(function)
@@ -158,12 +158,9 @@ def several(names: str | Sequence[str]) -> Sequence[str]:
 
 
 def requested(
-    metrics: str | Metric | Sequence[str | Metric],
-    suites: str | Sequence[str],
-    *,
-    else_quick: bool,
-    cross_encoder: bool = False,
-) -> Requested:
+    metrics: str | Metric | Sequence[str | Metric], suites: str | Sequence[str], *,
+    else_quick: bool, cross_encoder: bool = False,
+) -> Requested:  # fmt: skip
     """Look up the names; a user's own metrics are registered by name."""
     built_in = metric_types()
     listed = [metrics] if isinstance(metrics, (str, Metric)) else metrics

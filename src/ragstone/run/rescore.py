@@ -5,7 +5,7 @@ Only what takes no judge is computed: similarities, and what is counted.
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -87,7 +87,7 @@ def rescore(
     refuse_copy(finished.path)
     request = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
     fields = several(by)
-    models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
+    models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline)
     scored_before = [read_metric(name) for name in finished.form.metrics]
     chosen = list({str(metric): metric for metric in [*scored_before, *request.metrics]}.values())
     is_requested = bool(request.metrics or request.suites or fields)
@@ -107,22 +107,18 @@ class _OwnModels:
     embedder: str | Encoder | None
     cross_encoder: str | CrossEncoder | None
     bertscore: str
-    offline: bool = field(kw_only=True)
+    offline: bool
 
     def open(self, asks: Sequence[str], judged: Collection[str]) -> tuple[Models, ModelNames]:
         had = self.run.form.models
         encoder = self.embedder
         if encoder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
             encoder = had.encoder.rpartition("@")[0]
+        options = BertscoreOptions.parse(self.bertscore)
         models = open_models(
-            asks,
-            judged,
-            _references(self.run.folder),
-            embedder=encoder,
-            cross_encoder=self.cross_encoder,
-            bertscore=BertscoreOptions.parse(self.bertscore),
-            offline=self.offline,
-        )
+            asks, judged, _references(self.run.folder), embedder=encoder,
+            cross_encoder=self.cross_encoder, bertscore=options, offline=self.offline,
+        )  # fmt: skip
         return models, _together(self.run.path, had, models.opened)
 
 
@@ -178,13 +174,9 @@ def _similarities(
 
 
 def _spec(
-    run: Run,
-    request: Requested,
-    metrics: Sequence[Metric],
-    fields: Sequence[str],
-    further: Sequence[Judge],
-    models: ModelNames,
-) -> RunSpec:
+    run: Run, request: Requested, metrics: Sequence[Metric], fields: Sequence[str],
+    further: Sequence[Judge], models: ModelNames,
+) -> RunSpec:  # fmt: skip
     manifest = run.form
     suites = dict.fromkeys([*manifest.suites, *request.suites])
     judges = [*finished_judges(manifest), *further]
@@ -200,13 +192,9 @@ def _spec(
 
 
 def _rescored(
-    run: Run,
-    spec: RunSpec,
-    asks: Sequence[str],
-    further: Sequence[Judge],
-    started: float,
+    run: Run, spec: RunSpec, asks: Sequence[str], further: Sequence[Judge], started: float,
     progress: Report | None,
-) -> None:
+) -> None:  # fmt: skip
     """Score all shards into a folder of their own, whose files then replace the old ones."""
     folder = run.folder
     evaluation = Evaluation(folder, folder.parts, spec, progress)

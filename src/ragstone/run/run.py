@@ -47,14 +47,9 @@ class Run(Displayable):
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        temporary: bool = False,
-        asked: Collection[str] = (),
-        beside: "Run | None" = None,
-        corrected: bool = True,
-    ) -> None:
+        self, path: str | Path, *, temporary: bool = False, asked: Collection[str] = (),
+        beside: "Run | None" = None, corrected: bool = True,
+    ) -> None:  # fmt: skip
         self.folder: Folder = beside.folder if beside and not corrected else Folder(Path(path))
         self._corrected = corrected
         self._asked = frozenset(asked)
@@ -172,13 +167,14 @@ class Run(Displayable):
         fields = list(
             dict.fromkeys(key for estimate in self.estimate_list for key in estimate.group)
         )
+        taken = Estimate.__dataclass_fields__
         rows = []
         for estimate in self.estimate_list:
             record = estimate.to_dict()
             group = record.pop("group")
             for nested in ("labels", "flags", "reasons"):
                 record[nested] = json.dumps(record[nested], ensure_ascii=False)
-            groups = {_column(name): group.get(name) for name in fields}
+            groups = {f"by_{name}" if name in taken else name: group.get(name) for name in fields}
             rows.append({"metric": estimate.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -188,11 +184,9 @@ class Run(Displayable):
         return tuple(form.shard for form in self.folder.shards.ledger)
 
     def scores(
-        self,
-        metrics: Collection[str] | None = None,
-        columns: Sequence[str | pl.Expr] | None = None,
-        shards: Collection[int] | None = None,
-    ) -> pl.DataFrame:
+        self, metrics: Collection[str] | None = None,
+        columns: Sequence[str | pl.Expr] | None = None, shards: Collection[int] | None = None,
+    ) -> pl.DataFrame:  # fmt: skip
         """One row per example and metric: value, label, status and reason.
 
         Args:
@@ -209,11 +203,9 @@ class Run(Displayable):
         return scores if columns is None else scores.select(columns)
 
     def examples(
-        self,
-        columns: Sequence[str | pl.Expr] | None = None,
-        where: pl.Expr | None = None,
+        self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None,
         shards: Collection[int] | None = None,
-    ) -> pl.DataFrame:
+    ) -> pl.DataFrame:  # fmt: skip
         """The examples as made by ``ragstone.data.to_frame``, or only what these select.
 
         Args:
@@ -227,7 +219,7 @@ class Run(Displayable):
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""
-        return self._table("ledger")
+        return self.folder.read("ledger").drop("shard")
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about.
@@ -273,16 +265,9 @@ class Run(Displayable):
             yield shard.tables if overlay is None else overlay.tables(shard.tables)
 
     def correct(
-        self,
-        example: str,
-        kind: str,
-        values: Mapping[str, object],
-        *,
-        unit: object = None,
-        author: str,
-        reason: str,
-        seen: str | None = None,
-    ) -> "CorrectionResult":
+        self, example: str, kind: str, values: Mapping[str, object], *, unit: object = None,
+        author: str, reason: str, seen: str | None = None,
+    ) -> "CorrectionResult":  # fmt: skip
         """Correct a judgement. It counts at once, here and in everything that reads the run.
 
         The files of the judges stay as they are. A claim may be reworded, ``{"text": "…"}``, and
@@ -317,15 +302,9 @@ class Run(Displayable):
         )
 
     def undo_correction(
-        self,
-        example: str,
-        kind: str,
-        *,
-        unit: object = None,
-        author: str,
-        reason: str = "",
+        self, example: str, kind: str, *, unit: object = None, author: str, reason: str = "",
         seen: str | None = None,
-    ) -> "CorrectionResult":
+    ) -> "CorrectionResult":  # fmt: skip
         """Take the latest correction of a judgement back: what stood before it stands again.
 
         Args:
@@ -398,9 +377,6 @@ class Run(Displayable):
         """The model calls about an example: prompt, replies, tokens and cost."""
         return self.excerpt([example]).calls(example)
 
-    def _table(self, name: str) -> pl.DataFrame:
-        return self.folder.read(name).drop("shard")
-
     def to_pandas(self) -> "pd.DataFrame":
         """The estimates as a pandas table.
 
@@ -415,7 +391,3 @@ class Run(Displayable):
     def __repr__(self) -> str:
         examples = self.form.data.examples
         return f"Run({str(self.path)!r}, {examples} examples, {len(self.estimate_list)} estimates)"
-
-
-def _column(field: str) -> str:
-    return f"by_{field}" if field in Estimate.__dataclass_fields__ else field

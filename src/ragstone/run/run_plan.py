@@ -191,13 +191,9 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         )
     panel = _panel(request, chat)
     examples = read(
-        request.data,
-        columns=request.columns or {},
-        skip_bad=request.skip_bad,
-        keep_thoughts=request.keep_thoughts,
-        limit=request.limit,
-        qrels=request.qrels,
-    )
+        request.data, columns=request.columns or {}, skip_bad=request.skip_bad,
+        keep_thoughts=request.keep_thoughts, limit=request.limit, qrels=request.qrels,
+    )  # fmt: skip
     label_files = LabelFiles(panel.label_files)
     files = tuple(map(known_file, examples.files))
     known = None if request.out is None else known_input(Path(request.out), files)
@@ -259,29 +255,19 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
 
 def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
     chosen = requested(
-        request.metrics,
-        request.suites,
-        else_quick=True,
+        request.metrics, request.suites, else_quick=True,
         cross_encoder=request.cross_encoder is not None,
-    )
+    )  # fmt: skip
     return chosen, chat_judges(
-        request.judge,
-        request.instructions,
-        wanted_topics(chosen.scored),
-        request.citations,
-        offline=request.offline,
-        to_ask=to_ask,
-    )
+        request.judge, request.instructions, wanted_topics(chosen.scored), request.citations,
+        offline=request.offline, to_ask=to_ask,
+    )  # fmt: skip
 
 
 def _with_models(
-    request: Request,
-    chosen: Requested,
-    chat: ChatJudges,
-    panel: Panel,
-    examples: Iterable[Example],
-    options: BertscoreOptions,
-) -> tuple[Panel, ModelNames]:
+    request: Request, chosen: Requested, chat: ChatJudges, panel: Panel,
+    examples: Iterable[Example], options: BertscoreOptions,
+) -> tuple[Panel, ModelNames]:  # fmt: skip
     models = open_models(
         needed_asks(chosen.metrics),
         frozenset[str]().union(*(judge.asks for judge in panel.judges)),
@@ -299,15 +285,9 @@ def _panel(
     request: Request, chat: ChatJudges, aligner: Encoder | None = None, models: Models = CLOSED
 ) -> Panel:
     return parse_judges(
-        chat.names,
-        request.citations,
-        aligner,
-        models.encoder,
-        models.cross_encoder,
-        models.bertscore,
-        llm=chat.judges,
-        offline=request.offline,
-    )
+        chat.names, request.citations, aligner, models.encoder, models.cross_encoder,
+        models.bertscore, llm=chat.judges, offline=request.offline,
+    )  # fmt: skip
 
 
 def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Run spec: what a run is going to do, or did: its settings, metrics, judges and models."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -86,24 +87,19 @@ class RunSpec:
         left_out: list[str] = []
         mine = {str(metric) for metric in self.metrics}
         for name in (name for name in held.metrics if name not in mine):
-            try:
+            with suppress(UnknownName):
                 metric = read_metric(name)
-            except UnknownName:
-                left_out.append(name)
-                continue
-            compared = {ask for ask in metric.asks if ask.startswith(f"{Similarity.name}/")}
-            if compared <= set(self.asks):
-                added.append(metric)
-            else:
-                left_out.append(name)
+                compared = {ask for ask in metric.asks if ask.startswith(f"{Similarity.name}/")}
+                if compared <= set(self.asks):
+                    added.append(metric)
+                    continue
+            left_out.append(name)
         suites = [name for name in held.suites if name != QUICK]
         together = dict.fromkeys([*self.requested.suites, *suites])
         return replace(
-            self,
-            requested=replace(self.requested, suites=tuple(together)),
-            by=grouped_by(*self.by, *held.by),
-            added=tuple(added),
-        ), left_out
+            self, requested=replace(self.requested, suites=tuple(together)),
+            by=grouped_by(*self.by, *held.by), added=tuple(added),
+        ), left_out  # fmt: skip
 
 
 def grouped_by(*fields: str) -> tuple[str, ...]:

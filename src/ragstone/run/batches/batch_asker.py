@@ -188,12 +188,9 @@ def without_files(folder: Path, journal: BatchJournal) -> None:
 
 
 def collect(
-    shards: Iterable[DataShard],
-    judges: Sequence[Judge],
-    asks: Sequence[str],
-    asking: Worker,
+    shards: Iterable[DataShard], judges: Sequence[Judge], asks: Sequence[str], asking: Worker,
     tick: Callable[[int], None],
-) -> None:
+) -> None:  # fmt: skip
     """Put all questions that can be put, once."""
     prefetch = Prefetch(judges, asks, asking)
     chat = [judge for judge in judges if isinstance(judge, ChatJudge)]

@@ -51,12 +51,9 @@ class BatchFollower:
     """
 
     def __init__(
-        self,
-        journal: BatchJournal,
-        folder: Path,
-        batches: ChatBatches,
+        self, journal: BatchJournal, folder: Path, batches: ChatBatches,
         now: Callable[[], float] = time.time,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._journal, self._folder, self._batches, self._now = journal, folder, batches, now
 
     async def send(self, batch: KeptBatch) -> KeptBatch:
@@ -271,12 +268,9 @@ class ListedBatches:
 
 
 def batches(
-    run: str | Path,
-    *,
-    ask: bool = True,
-    forget: str | None = None,
+    run: str | Path, *, ask: bool = True, forget: str | None = None,
     now: Callable[[], float] = time.time,
-) -> ListedBatches:
+) -> ListedBatches:  # fmt: skip
     """The batches of a run. Nothing is changed but by ``forget``.
 
     Args:

@@ -106,23 +106,19 @@ class RunBatches:
         faults = []
         for batch in [waiting for waiting in self.journal.batches if waiting.waits]:
             try:
-                self._advance(batch, asking)
+                follower = self._follower(batch)
+                created: KeptBatch | None = batch
+                if batch.state == "creating":
+                    created = asking.wait(follower.find(batch))
+                if created is None:
+                    self.journal.drop(batch)
+                    self._unsent = True
+                elif created.state == "sent":
+                    asking.wait(follower.follow(created))
             except ModelError as fault:
                 faults.append(fault)
         if faults:
             raise faults[0]
-
-    def _advance(self, batch: KeptBatch, asking: Asking) -> None:
-        follower = self._follower(batch)
-        if batch.state == "creating":
-            created = asking.wait(follower.find(batch))
-            if created is None:
-                self.journal.drop(batch)
-                self._unsent = True
-                return
-            batch = created
-        if batch.state == "sent":
-            asking.wait(follower.follow(batch))
 
     def _afford(self, noted: Sequence[KeptBatch], asking: Asking) -> None:
         budget = asking.budget

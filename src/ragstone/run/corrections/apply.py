@@ -374,13 +374,9 @@ OWN = ("id", "question_id", "system", "question", "answer", "policy")
 
 
 def estimated_again(
-    folder: Folder,
-    form: Manifest,
-    metrics: Sequence[Metric],
-    facets: pl.DataFrame,
-    scores: Callable[[pl.DataFrame], pl.DataFrame],
-    tables: Callable[[Tables], Tables],
-) -> Iterator[Estimate]:
+    folder: Folder, form: Manifest, metrics: Sequence[Metric], facets: pl.DataFrame,
+    scores: Callable[[pl.DataFrame], pl.DataFrame], tables: Callable[[Tables], Tables],
+) -> Iterator[Estimate]:  # fmt: skip
     """The estimates of these metrics, exactly as the run would have made them."""
     tally = RunTally()
     tally.join(form)

@@ -65,12 +65,9 @@ def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> As
 
 
 def _asked(
-    reworded: Tables,
-    asks: Sequence[str],
-    judges: Sequence[Judge],
-    closed: Mapping[str, str],
+    reworded: Tables, asks: Sequence[str], judges: Sequence[Judge], closed: Mapping[str, str],
     changed: Row,
-) -> AskedAgain:
+) -> AskedAgain:  # fmt: skip
     rows: dict[str, dict[str, list[Row]]] = {}
     unasked: dict[str, str] = {}
     examples = from_frame(reworded.examples)
@@ -127,12 +124,9 @@ def _chat(
 ) -> Mapping[str, Judge]:
     metrics = [read_metric(name) for name in run.form.metrics]
     named_judges = chat_judges(
-        list(models.judges),
-        Instructions(plan=models.plan),
-        wanted_topics(metrics),
-        run.form.settings.citations,
-        offline=False,
-    )
+        list(models.judges), Instructions(plan=models.plan), wanted_topics(metrics),
+        run.form.settings.citations, offline=False,
+    )  # fmt: skip
     if named_judges.settings() != models:
         return {}
     closing.enter_context(run.folder.locked())
@@ -181,16 +175,9 @@ class RunCorrections:
         return read
 
     def correct(
-        self,
-        example: str,
-        kind: str,
-        values: Mapping[str, object],
-        *,
-        unit: object,
-        author: str,
-        reason: str,
-        seen: str | None,
-    ) -> CorrectionResult:
+        self, example: str, kind: str, values: Mapping[str, object], *, unit: object, author: str,
+        reason: str, seen: str | None,
+    ) -> CorrectionResult:  # fmt: skip
         """Correct one judgement; see ``Run.correct``."""
         checks: list[Callable[[], object]] = [partial(asks_named, kind)]
         checks.append(partial(check_words, author, reason))

@@ -191,11 +191,9 @@ class Overlay:
         if isinstance(metric, Composite) and metric.over_means:
             return True
         before = self._folder.read(
-            "scores",
-            pl.col("metric") == str(metric),
-            pl.col("example_id").is_in(list(self.by_example)),
-            columns=["example_id", *GIVEN],
-        )
+            "scores", pl.col("metric") == str(metric),
+            pl.col("example_id").is_in(list(self.by_example)), columns=["example_id", *GIVEN],
+        )  # fmt: skip
         after = self._scores.filter(pl.col("metric") == str(metric)).select("example_id", *GIVEN)
         return not before.sort("example_id").equals(after.sort("example_id"))
 

@@ -46,14 +46,12 @@ def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUn
             "here, or what it is about was never extracted."
         )
     choices = [unit.named for unit in matching or units]
+    if matching:
+        raise InputError(f"{kind}#{unit_wanted} may be {' or '.join(choices)}. Name which.")
     more = ", …" if len(choices) > MOST_NAMED else ""
-    what = (
-        "several" if matching else "no unit" if unit_wanted is None else f"no unit {unit_wanted!r}"
-    )
+    what = "no unit" if unit_wanted is None else f"no unit {unit_wanted!r}"
     raise InputError(
         f"{kind} has {what} here. Name one of: {', '.join(choices[:MOST_NAMED])}{more}."
-        if not matching
-        else f"{kind}#{unit_wanted} may be {' or '.join(choices)}. Name which."
     )
 
 
@@ -76,20 +74,16 @@ def checked(unit: JudgedUnit, values: Mapping[str, object], example: Example) ->
             faults.append(f"{name}: {unit.ask} has no such column to correct; it has {can_be}")
             continue
         try:
+            is_dropped = column_name == DROPPED
             checked_values[column_name] = (
-                _dropped(value)
-                if column_name == DROPPED
-                else _value(known[column_name], ask, value)
+                _dropped(value) if is_dropped else _value(known[column_name], ask, value)
             )
         except ValueError as error:
             faults.append(f"{name}: expected {error}, got {_shown(value)}")
     if not values:
         faults.append(f"nothing is said: name a column and its value, such as {_example(known)}")
-    faults += (
-        _of_whole(unit, kind, checked_values, example)
-        if len(checked_values) == len(values) and checked_values
-        else []
-    )
+    if len(checked_values) == len(values) and checked_values:
+        faults += _of_whole(unit, kind, checked_values, example)
     if faults:
         lines = "\n".join(f"  {fault}" for fault in faults)
         raise InputError(f"{example.id}, {unit.named} cannot be corrected so:\n{lines}")
@@ -178,8 +172,10 @@ def _of_whole(unit: JudgedUnit, kind: type[Kind], values: Row, example: Example)
     faults = []
     if values.get(DROPPED) and len(values) > 1:
         faults.append(f"{DROPPED}: what is dropped can say nothing else")
-    if not kind.made:
-        faults += _unknown_contexts(kind, values, example)
+    ids = {context.id for context in example.contexts or ()}
+    for name in () if kind.made else kind.having("evidence"):
+        unknown = [context for context in values.get(name) or () if context not in ids]
+        faults += [f"{name}: there is no context {_shown(context)}" for context in unknown]
     row = ruled(unit.ask, unit.row or {}, values, "", "")
     if unit.row is not None and all(unit.row.get(name) == value for name, value in values.items()):
         faults.append("it says so already")
@@ -196,16 +192,6 @@ def _of_whole(unit: JudgedUnit, kind: type[Kind], values: Row, example: Example)
                 f"({rule.name}); say both"
             )
     return faults
-
-
-def _unknown_contexts(kind: type[Kind], values: Row, example: Example) -> list[str]:
-    ids = {context.id for context in example.contexts or ()}
-    return [
-        f"{name}: there is no context {_shown(context)}"
-        for name in kind.having("evidence")
-        for context in values.get(name) or ()
-        if context not in ids
-    ]
 
 
 def _example(known: Mapping[str, Column]) -> str:

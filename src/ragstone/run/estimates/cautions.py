@@ -85,13 +85,9 @@ FEW_SCORES = 30
 """The same for a mean of scores in a range: of 20, one in ten that is far off is absent in 12 %."""
 
 PAIRS = (
-    "question_context",
-    "reference_context",
-    "sentence_context",
-    "answer_reference",
-    "question_answer",
-    "question_probe",
-)
+    "question_context", "reference_context", "sentence_context", "answer_reference",
+    "question_answer", "question_probe",
+)  # fmt: skip
 CROSS = "answer_reference_cross_encoder"
 
 

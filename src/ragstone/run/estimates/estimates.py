@@ -58,33 +58,23 @@ class Provenance:
     """Asks on which the word of a chat model counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
-        who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
-        judge = [f"judge:{'; '.join(who)}"] if who else []
-        how = [metric.how] if metric.how else []
-        by = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
-        parts = [str(metric), *how, *by]
+        parts = [str(metric), metric.how] if metric.how else [str(metric)]
+        if who := sorted({self.judges[ask] for ask in metric.asks if ask in self.judges}):
+            parts.append(f"judge:{'; '.join(who)}")
+        if self.chat is not None:
+            kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
+            tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
+            versions = self.chat.prompts
+            if versioned := [f"{task}@{versions[task]}" for task in tasks if task in versions]:
+                parts += [f"prompts:{'+'.join(versioned)}", f"plan:{self.chat.plan}"]
+        parts += [*self.opened.signature(metric.asks), estimate]
         return "|".join([*parts, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
-
-    def _prompts(self, metric: Metric) -> list[str]:
-        if self.chat is None:
-            return []
-        kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
-        tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
-        versions = self.chat.prompts
-        versioned = [f"{task}@{versions[task]}" for task in tasks if task in versions]
-        return [f"prompts:{'+'.join(versioned)}", f"plan:{self.chat.plan}"] if versioned else []
 
 
 def estimate_metric(
-    metric: Metric,
-    scores: pl.DataFrame,
-    facets: pl.DataFrame,
-    by: Sequence[str],
-    provenance: Provenance,
-    *,
-    level: float = 0.95,
-    components: Mapping[str, pl.DataFrame],
-) -> list[Estimate]:
+    metric: Metric, scores: pl.DataFrame, facets: pl.DataFrame, by: Sequence[str],
+    provenance: Provenance, *, level: float = 0.95, components: Mapping[str, pl.DataFrame],
+) -> list[Estimate]:  # fmt: skip
     """The estimates of one metric, for each group, of all its scores.
 
     Args:
@@ -113,13 +103,9 @@ class Columns:
 
 
 def _summed(
-    pieces: Iterable[ScorePiece],
-    groups: EstimateGroups,
-    columns: Columns,
-    metrics: Sequence[Metric],
-    examples: int,
-    folder: Path | None,
-) -> Summed:
+    pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: Columns,
+    metrics: Sequence[Metric], examples: int, folder: Path | None,
+) -> Summed:  # fmt: skip
     number = len(columns.metrics) + len(columns.components)
     composites = {
         str(metric): columns.parts(metric)
@@ -143,14 +129,9 @@ def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame
 
 
 def estimates_of(
-    metric: Metric,
-    sums: Summed,
-    groups: EstimateGroups,
-    columns: Columns,
-    provenance: Provenance,
-    *,
-    level: float,
-) -> list[Estimate]:
+    metric: Metric, sums: Summed, groups: EstimateGroups, columns: Columns, provenance: Provenance,
+    *, level: float,
+) -> list[Estimate]:  # fmt: skip
     estimates = []
     for number, group in enumerate(groups):
         if isinstance(metric, Composite) and metric.over_means:
@@ -215,7 +196,9 @@ def _over_means(
         absent = sums.counted(column, number).n_missing
         missing = max(missing, absent)
         if absent:
-            reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
+            needed = [ask for ask in ASKS if ask in parse_metric(name).asks]
+            open_asks = (ASKS[ask].not_judged for ask in needed if ask not in provenance.judges)
+            reasons[f"{name}: {next(open_asks, 'missing')}"] = absent
     n = 0 if value is None else min(sums.counted(column, number).n for column in parts)
     counts = replace(
         counted, n=n, n_missing=missing, n_undefined=counted.total - n - missing, reasons=reasons
@@ -237,14 +220,6 @@ def combined(composite: Composite, means: Floats) -> Floats:
     columns = {name: pl.col(str(column)) for column, (name, _) in enumerate(composite.terms)}
     frame = pl.DataFrame({str(column): means[:, column] for column in range(means.shape[1])})
     return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
-
-
-def _why_missing(name: str, provenance: Provenance) -> str:
-    needed = parse_metric(name).asks
-    for ask in ASKS:
-        if ask in needed and ask not in provenance.judges:
-            return ASKS[ask].not_judged
-    return "missing"
 
 
 LEVEL = 0.95
@@ -353,13 +328,9 @@ def _coverage(
 
 
 def _chosen(
-    shards: Shards,
-    spec: RunSpec,
-    tally: RunTally,
-    columns: Columns,
-    grouped: RunGrouping,
+    shards: Shards, spec: RunSpec, tally: RunTally, columns: Columns, grouped: RunGrouping,
     sums: Summed,
-) -> list[Metric]:
+) -> list[Metric]:  # fmt: skip
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
     cited = columns.metrics.index(CITED) if CITED in columns.metrics else None

@@ -184,10 +184,6 @@ def _counts(part: pl.DataFrame) -> GroupCounts:
         else:
             reasons[reason] += count
     return GroupCounts(
-        statuses[VALUE],
-        statuses[UNDEFINED],
-        statuses[MISSING],
-        dict(sorted(labels.items())),
-        dict(flags),
-        dict(reasons),
-    )
+        statuses[VALUE], statuses[UNDEFINED], statuses[MISSING], dict(sorted(labels.items())),
+        dict(flags), dict(reasons),
+    )  # fmt: skip

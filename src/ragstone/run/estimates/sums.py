@@ -326,14 +326,9 @@ class Summed:
 
 
 def summed(
-    pieces: Iterable[ScorePiece],
-    groups: EstimateGroups,
-    columns: int,
-    composites: Mapping[str, Sequence[int]],
-    *,
-    examples: int,
-    folder: Path | None,
-) -> Summed:
+    pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: int,
+    composites: Mapping[str, Sequence[int]], *, examples: int, folder: Path | None,
+) -> Summed:  # fmt: skip
     """Sum scores by group and cluster.
 
     Args:
@@ -367,12 +362,9 @@ def summed(
 
 
 def _rows(
-    clusters: pl.Series,
-    codes: NDArray[np.int32],
-    scores: pl.DataFrame,
-    alike: pl.DataFrame,
+    clusters: pl.Series, codes: NDArray[np.int32], scores: pl.DataFrame, alike: pl.DataFrame,
     columns: int,
-) -> Rows:
+) -> Rows:  # fmt: skip
     """Return the rows of a bucket, one for each example; NaN stands for no value."""
     of_codes = ("codes", np.int32, codes.shape[1:])
     of_values = ("values", np.float64, (columns,))

@@ -159,12 +159,9 @@ class RunFiles:
             raise InputError("\n".join(lines)) from error
 
     def read(
-        self,
-        name: str,
-        *only: pl.Expr,
-        columns: Sequence[str | pl.Expr] | None = None,
+        self, name: str, *only: pl.Expr, columns: Sequence[str | pl.Expr] | None = None,
         shards: Collection[int] | None = None,
-    ) -> pl.DataFrame:
+    ) -> pl.DataFrame:  # fmt: skip
         """The rows of a table of the finished run that meet these conditions."""
         chosen = self.finished(name, shards).filter(*only)
         with self._saying_all_faults():

@@ -207,14 +207,9 @@ class RunTally:
 
 
 def manifest(
-    settings: RunSettings,
-    tally: RunTally,
-    judges: Sequence[Judge],
-    opened: ModelNames,
-    *,
-    finished: bool,
-    **more: Any,
-) -> dict[str, Any]:
+    settings: RunSettings, tally: RunTally, judges: Sequence[Judge], opened: ModelNames, *,
+    finished: bool, **more: Any,
+) -> dict[str, Any]:  # fmt: skip
     """The content of ``run.json``; ``more`` is what else the run knows by then."""
     return {
         "ragstone": VERSION,

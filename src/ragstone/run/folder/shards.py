@@ -16,7 +16,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
@@ -155,20 +155,17 @@ CHOSEN = "chosen"
 """A folder in that of the tables, with what replaces some of them when the run is finished."""
 
 
-@dataclass(frozen=True, slots=True)
 class Shards:
     """The tables in a folder."""
 
-    path: Path
-    _ledger: list[ShardLedger] = field(default_factory=list, repr=False, compare=False)
-    _written: set[tuple[str, int]] = field(default_factory=set, repr=False, compare=False)
-    """The table and shard of each file that was written here, which needs no verifying."""
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._written: set[tuple[str, int]] = set()
+        """The table and shard of each file that was written here, which needs no verifying."""
 
-    @property
+    @cached_property
     def ledger(self) -> ShardLedger:
-        if not self._ledger:
-            self._ledger.append(ShardLedger(self.path / RunEntry.SHARDS))
-        return self._ledger[0]
+        return ShardLedger(self.path / RunEntry.SHARDS)
 
     def file(self, name: str, shard: int) -> Path:
         return self.path / place(name) / f"{shard:06d}.parquet"

@@ -117,12 +117,9 @@ class ChatJudge:
     """
 
     def __init__(
-        self,
-        judge: LLMJudge,
-        asker: Asker | None = None,
-        run_asks: frozenset[str] | None = None,
+        self, judge: LLMJudge, asker: Asker | None = None, run_asks: frozenset[str] | None = None,
         answers: Mapping[str, Mapping[str, str]] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.judge = judge
         self._asker = asker
         self._wanted = judge.asks if run_asks is None else run_asks
@@ -215,13 +212,9 @@ class ChatJudge:
         return self._asker
 
     async def _put_stage(
-        self,
-        example: Example,
-        asks: frozenset[str],
-        stage: Stage,
-        waits: Mapping[int, "asyncio.Task[bool]"],
-        turn: int,
-    ) -> bool:
+        self, example: Example, asks: frozenset[str], stage: Stage,
+        waits: Mapping[int, "asyncio.Task[bool]"], turn: int,
+    ) -> bool:  # fmt: skip
         """Ask a stage; return False if its replies, or what it is about, come later in a batch."""
         answered = {number: await earlier for number, earlier in waits.items()}
         if not all(answered[number] for number in stage.about):
@@ -292,13 +285,9 @@ class ChatJudge:
         return replies
 
     async def _ask(
-        self,
-        model: ChatModel,
-        pieces: Mapping[str, list[Piece]],
-        example: Example,
-        turn: int,
+        self, model: ChatModel, pieces: Mapping[str, list[Piece]], example: Example, turn: int,
         room: int,
-    ) -> dict[str, TaskReply]:
+    ) -> dict[str, TaskReply]:  # fmt: skip
         questions = self.judge.questions(model, pieces, example)
         outcomes = await _together(
             self._put_with.ask(model, question, turn) for question in questions

@@ -83,13 +83,9 @@ class Evaluation:
         self.folder.write_manifest(self._manifest(self.spec.metrics, self.spec.fields))
 
     def judge(
-        self,
-        data: CutData,
-        fraction: Callable[[int], float | None],
-        *,
-        asking: "Asking | None" = None,
-        debug: Debug | None = None,
-    ) -> None:
+        self, data: CutData, fraction: Callable[[int], float | None], *,
+        asking: "Asking | None" = None, debug: Debug | None = None,
+    ) -> None:  # fmt: skip
         """Judge, score and store all unfinished shards."""
         self.asking = asking
         self.resume()
@@ -137,13 +133,9 @@ class Evaluation:
         self.shards, self.tally = self.folder.parts, RunTally()
 
     def keep(
-        self,
-        shard: int,
-        tables: Mapping[str, pl.DataFrame],
-        counts: RunTally,
-        beside: Mapping[str, File] | None = None,
-        piece: PieceForm | None = None,
-    ) -> None:
+        self, shard: int, tables: Mapping[str, pl.DataFrame], counts: RunTally,
+        beside: Mapping[str, File] | None = None, piece: PieceForm | None = None,
+    ) -> None:  # fmt: skip
         """Store a judged and scored shard."""
         self.folder.check_there()
         scores, alike = parted(self.spec, tables["scores"])
@@ -227,13 +219,9 @@ class Evaluation:
                 self.tally.join(form.counted)
 
     def _manifest(
-        self,
-        metrics: Sequence[Metric],
-        fields: Sequence[str],
-        *,
-        finished: bool = False,
+        self, metrics: Sequence[Metric], fields: Sequence[str], *, finished: bool = False,
         **more: Any,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any]:  # fmt: skip
         return manifest(
             self.spec.settings,
             self.tally,

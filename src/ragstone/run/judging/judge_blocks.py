@@ -177,7 +177,13 @@ def _chosen(
     else:
         first = ok.group_by("row").agg(pl.col("turn").min())
         joined = joined.join(first, on=["row", "turn"], how="semi")
-    return _by_the_same_author(tables, ask, joined).drop("turn")
+    over = ASKS[ask].over
+    if over is not None and "author" in joined.columns:
+        # Only rows about propositions of the judge whose propositions are in the tables.
+        for maker in over.made_by:
+            authors = tables.of(maker).select("row", author="judge").unique()
+            joined = joined.join(authors, on=["row", "author"], how="semi", maintain_order="left")
+    return joined.drop("turn")
 
 
 def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
@@ -208,7 +214,9 @@ def _put(
         if _is_shared(ask):
             done -= _partly_covered(ask, answers, block)
         if kind_of(ask).derived and judge.name == HUMAN:
-            in_part = _labelled_in_part(ask, answers)
+            labels = [column.name for column in kind_of(ask).filled_by(ASKS[ask]) if column.label]
+            gaps = answers.rows.filter(pl.any_horizontal(pl.col(labels).is_null()))
+            in_part = set(answers.ledger.join(gaps, on="subject", how="semi")["row"])
             done -= in_part
         open_rows = [row for row in open_rows if row not in done]
     if for_people:
@@ -258,23 +266,6 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
         for row, subject in zip(answers.ledger["row"], answers.ledger["subject"], strict=True)
         if decided_contexts[subject] < len(block.examples[row].contexts or ())
     }
-
-
-def _labelled_in_part(ask: str, answers: Filled) -> set[int]:
-    labels = [column.name for column in kind_of(ask).filled_by(ASKS[ask]) if column.label]
-    gaps = answers.rows.filter(pl.any_horizontal(pl.col(labels).is_null()))
-    return set(answers.ledger.join(gaps, on="subject", how="semi")["row"])
-
-
-def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Keep only rows about propositions made by the judge whose propositions are in the tables."""
-    over = ASKS[ask].over
-    if over is None or "author" not in rows.columns:
-        return rows
-    for maker in over.made_by:
-        authors = tables.of(maker).select("row", author="judge").unique()
-        rows = rows.join(authors, on=["row", "author"], how="semi", maintain_order="left")
-    return rows
 
 
 def _outcomes(
@@ -342,17 +333,12 @@ class LabelFiles:
     def ties(self) -> list[dict[str, Any]]:
         """Labels on which annotators are tied; they are left open."""
         return [
-            {
-                "file": labels.source,
-                "example_id": tie.example_id,
-                "context": tie.unit,
-                "label": tie.name,
-                "votes": list(tie.votes),
-            }
+            {"file": labels.source, "example_id": tie.example_id, "context": tie.unit,
+             "label": tie.name, "votes": list(tie.votes)}
             for labels in self._files
             for tie in labels.ties()
             if is_joined(tie.kind, tie.column)
-        ]
+        ]  # fmt: skip
 
 
 def _read(path: Path) -> LabelTable:

@@ -71,11 +71,9 @@ class Prefetch:
         self.examples = first
 
     def blocks(
-        self,
-        shards: Iterable[DataShard],
-        check: Callable[[list[Example]], None],
+        self, shards: Iterable[DataShard], check: Callable[[list[Example]], None],
         tick: Callable[[PrefetchedBlock, int], None],
-    ) -> Iterator[PrefetchedBlock]:
+    ) -> Iterator[PrefetchedBlock]:  # fmt: skip
         """The blocks in order, each when its questions have been answered.
 
         Args:
@@ -169,13 +167,9 @@ def judged_blocks(
 
 
 def prefetched_blocks(
-    spec: RunSpec,
-    shards: Iterable[DataShard],
-    check: Check,
-    asking: "Worker",
-    first: int,
+    spec: RunSpec, shards: Iterable[DataShard], check: Check, asking: "Worker", first: int,
     watch: Watch = lambda *_: None,
-) -> Iterator[StreamedBlock]:
+) -> Iterator[StreamedBlock]:  # fmt: skip
     """The blocks, asking models about later blocks while an earlier one is judged.
 
     Args:

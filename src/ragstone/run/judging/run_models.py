@@ -182,12 +182,9 @@ def open_models(
 
 
 def encoder_for(
-    asks: Collection[str],
-    fillable: Collection[str],
-    embedder: str | Encoder | None,
-    *,
+    asks: Collection[str], fillable: Collection[str], embedder: str | Encoder | None, *,
     offline: bool,
-) -> tuple[Encoder | None, str | None]:
+) -> tuple[Encoder | None, str | None]:  # fmt: skip
     """The encoder, or why the required default one is not available."""
     if embedder is not None and not isinstance(embedder, str):
         return embedder, None
@@ -224,12 +221,9 @@ def local_encoder(
 ALIGNED_ASKS = frozenset(
     ask.name
     for ask in (
-        *Relevance.asks,
-        *Support.asks,
-        *ConversationSupport.asks,
-        Agreement.ask("statement"),
+        *Relevance.asks, *Support.asks, *ConversationSupport.asks, Agreement.ask("statement"),
     )
-)
+)  # fmt: skip
 """Asks that the local judge answers better with an encoder."""
 
 
@@ -275,12 +269,9 @@ class ChatJudges:
         )
 
     def asking(
-        self,
-        folder: Path,
-        limits: Limits,
-        note: Callable[[str], None],
+        self, folder: Path, limits: Limits, note: Callable[[str], None],
         batched: "BatchedReplies | None" = None,
-    ) -> "Asking":
+    ) -> "Asking":  # fmt: skip
         from ragstone.run.calls.asker import Asking
         from ragstone.run.calls.budget import Budget, load_prices
         from ragstone.run.calls.journal import Journal
@@ -337,11 +328,9 @@ class ChatJudges:
 
 
 def able_to_ask(
-    judges: Sequence[Judge],
-    asker: "Asker",
-    asks: Sequence[str],
+    judges: Sequence[Judge], asker: "Asker", asks: Sequence[str],
     answers: Mapping[str, Mapping[str, str]],
-) -> tuple[Judge, ...]:
+) -> tuple[Judge, ...]:  # fmt: skip
     from .chat_judge import ChatJudge
 
     return tuple(
@@ -351,14 +340,9 @@ def able_to_ask(
 
 
 def chat_judges(
-    judge: Named | Sequence[Named],
-    instructions: Instructions,
-    topics: Sequence[Topic],
-    citations: str,
-    *,
-    offline: bool,
-    to_ask: bool = True,
-) -> ChatJudges:
+    judge: Named | Sequence[Named], instructions: Instructions, topics: Sequence[Topic],
+    citations: str, *, offline: bool, to_ask: bool = True,
+) -> ChatJudges:  # fmt: skip
     """The judges that are chat models. Models separated by commas form a panel that votes."""
     names, models_by_name, pool = _open_named(judge, offline=offline, to_ask=to_ask)
     if not models_by_name:
@@ -379,15 +363,12 @@ def chat_judges(
     judges = {
         name: ChatJudge(
             LLMJudge(
-                models,
-                prompts=prompts,
-                plan=plan,
-                tasks=all_tasks(ClaimsTask(citations), RatingTask(rubrics)),
-                topics=tuple(topics),
+                models, prompts=prompts, plan=plan,
+                tasks=all_tasks(ClaimsTask(citations), RatingTask(rubrics)), topics=tuple(topics),
             )
         )
         for name, models in models_by_name.items()
-    }
+    }  # fmt: skip
     return ChatJudges(names, judges, pool)
 
 

@@ -114,12 +114,9 @@ def set_aside_tables(
 
 
 def _score_tables(
-    spec: RunSpec,
-    shard: int,
-    examples: Sequence[Example],
-    frame: pl.DataFrame,
+    spec: RunSpec, shard: int, examples: Sequence[Example], frame: pl.DataFrame,
     scores: Mapping[str, pl.DataFrame],
-) -> dict[str, pl.DataFrame]:
+) -> dict[str, pl.DataFrame]:  # fmt: skip
     components = component_metrics(spec.metrics)
     keys = frame.select("question_id", "system", example_id="id")
     status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
@@ -198,11 +195,9 @@ def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
 
 
 def _facets(
-    spec: RunSpec,
-    examples: Sequence[Example],
-    texts: pl.Series,
+    spec: RunSpec, examples: Sequence[Example], texts: pl.Series,
     components: Mapping[str, pl.DataFrame],
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     columns: dict[str, Any] = {
         "system": [example.system for example in examples],
         "question": [example.question_id for example in examples],

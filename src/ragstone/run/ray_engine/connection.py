@@ -191,13 +191,11 @@ def _begin(ray: Any, address: str) -> None:
     if address:
         _check_there(address)
     try:
-        with _unheard(), _signals_kept():
+        with _unheard():
             ray.init(
-                address=address or None,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
+                address=address or None, log_to_driver=False, logging_level=logging.ERROR,
                 include_dashboard=None if address else False,
-            )
+            )  # fmt: skip
     except Exception as error:
         where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
         raise InputError(
@@ -206,24 +204,14 @@ def _begin(ray: Any, address: str) -> None:
 
 
 @contextmanager
-def _signals_kept() -> Iterator[None]:
-    """Restore SIGTERM: Ray takes it, and prints where it was interrupted."""
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        # Only the main thread may set one, and only one that Python knows.
-        if handler is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, handler)
-
-
-@contextmanager
 def _unheard() -> Iterator[None]:
     """Keep off the terminal what Ray's own code, which is not Python, notes for its log.
 
-    What concerns the run, such as a lost worker, is told by the run in its own words.
+    What concerns the run, such as a lost worker, is told by the run in its own words. SIGTERM is
+    restored: Ray takes it, and prints where it was interrupted.
     """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    handler = signal.getsignal(signal.SIGTERM)
     terminal = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
@@ -233,6 +221,9 @@ def _unheard() -> Iterator[None]:
         os.dup2(terminal, 2)
         os.close(nowhere)
         os.close(terminal)
+        # Only the main thread may set one, and only one that Python knows.
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 @contextmanager

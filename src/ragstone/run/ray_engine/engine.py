@@ -180,9 +180,7 @@ class ClusterEngine:
             relay, clerk = None, None
             if self.asking is not None:
                 relay = ray.remote(Relay).options(
-                    num_cpus=0,
-                    max_restarts=-1,
-                    max_task_retries=-1,
+                    num_cpus=0, max_restarts=-1, max_task_retries=-1,
                     max_concurrency=ATTEMPT_PLACES,
                 ).remote()  # fmt: skip
                 by_identity = {model.identity: model for model in self.prepared.chat.models}
