@@ -223,11 +223,9 @@ def _carry_out(
             notes.append(reason("added_later", metrics="\n".join(left_out)))
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
     address = ray_address(request.engine)
-    known = KnownInput(
-        files=list(prepared.files),
-        fingerprint=spec.settings.data,
-        examples=None if survey is None else survey.examples,
-    )
+    counted = None if survey is None else survey.examples
+    files, fingerprint = list(prepared.files), spec.settings.data
+    known = KnownInput(files=files, fingerprint=fingerprint, examples=counted)
     evaluation.owes(prepared.examples, at_once=held is not None or address is not None)
     if not again:
         evaluation.begin()
@@ -269,15 +267,10 @@ def _carry_out(
     write_lines(folder.path / RunEntry.VIOLATIONS, data.violations())
     ties = write_lines(folder.path / RunEntry.TIES, map(as_line, label_files.ties()))
     described = {
-        "source": examples.source,
-        "format": examples.format,
-        "fingerprint": spec.settings.data,
-        "rejected": rejected,
-        "rejected_for": first,
-        "label_violations": dict(data.rules()),
-        "label_ties": ties,
-        "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
-    }
+        "source": examples.source, "format": examples.format, "fingerprint": spec.settings.data,
+        "rejected": rejected, "rejected_for": first, "label_violations": dict(data.rules()),
+        "label_ties": ties, "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
+    }  # fmt: skip
     notes += [*examples.notes, *label_files.notes]
     notes += prepared.chat.notes(request.instructions, request.limits)
     evaluation.finish(described, started, notes)

@@ -110,14 +110,10 @@ def evaluate_one(
     _check_names(fields)
     with _OPENING:
         scorer = scorer_for(
-            tuple(chosen),
-            _with_thresholds(several(suite), thresholds),
-            judges,
-            citations=citations,
-            embedder=cast(Any, embedder),
-            cross_encoder=cast(Any, cross_encoder),
-            offline=offline,
-        )
+            tuple(chosen), _with_thresholds(several(suite), thresholds), judges,
+            citations=citations, embedder=cast(Any, embedder),
+            cross_encoder=cast(Any, cross_encoder), offline=offline,
+        )  # fmt: skip
     (example,) = read([record], keep_thoughts=keep_thoughts)
     if unread := unread_labels(example.labels):
         # Here nobody has the notes of a run, nor the labels of several people.
@@ -218,14 +214,11 @@ def scorer_for(
             f"{argument('judge', judges)}: a label file is for many examples. Give the labels of "
             "this one as fields, such as labels={…}."
         )
+    fillable = frozenset[str]().union(*(judge.asks for judge in first.judges))
     models = open_models(
-        needed_asks(request.metrics),
-        frozenset[str]().union(*(judge.asks for judge in first.judges)),
-        (),
-        embedder=embedder,
-        cross_encoder=cross_encoder,
-        offline=offline,
-    )
+        needed_asks(request.metrics), fillable, (), embedder=embedder,
+        cross_encoder=cross_encoder, offline=offline,
+    )  # fmt: skip
     aligner, _ = local_encoder(first.judges, needed_asks(request.scored), models.encoder)
     return ScorerOfOne(request, panel(aligner, models).judges)
 

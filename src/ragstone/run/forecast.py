@@ -85,15 +85,12 @@ class Forecast:
         return TaskForecast(**counts, usd=None if lacking else sum(usd for usd in paid if usd))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "examples": self.examples,
-            "tasks": [
-                {"judge": judge, "task": task, **asdict(expected)}
-                for (judge, task), expected in self.tasks.items()
-            ],
-            "total": asdict(self.total),
-            "notes": list(self.notes),
-        }
+        tasks = [
+            {"judge": judge, "task": task, **asdict(expected)}
+            for (judge, task), expected in self.tasks.items()
+        ]
+        total, notes = asdict(self.total), list(self.notes)
+        return {"examples": self.examples, "tasks": tasks, "total": total, "notes": notes}
 
 
 @with_arguments_of(Request)

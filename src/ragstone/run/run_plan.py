@@ -268,15 +268,12 @@ def _with_models(
     request: Request, chosen: Requested, chat: ChatJudges, panel: Panel,
     examples: Iterable[Example], options: BertscoreOptions,
 ) -> tuple[Panel, ModelNames]:  # fmt: skip
+    fillable = frozenset[str]().union(*(judge.asks for judge in panel.judges))
+    references = (text for example in examples for text in example.reference)
     models = open_models(
-        needed_asks(chosen.metrics),
-        frozenset[str]().union(*(judge.asks for judge in panel.judges)),
-        (text for example in examples for text in example.reference),
-        embedder=request.embedder,
-        cross_encoder=request.cross_encoder,
-        bertscore=options,
-        offline=request.offline,
-    )
+        needed_asks(chosen.metrics), fillable, references, embedder=request.embedder,
+        cross_encoder=request.cross_encoder, bertscore=options, offline=request.offline,
+    )  # fmt: skip
     aligner, strings = local_encoder(panel.judges, needed_asks(chosen.scored), models.encoder)
     return _panel(request, chat, aligner, models), replace(models.opened, strings=strings)
 

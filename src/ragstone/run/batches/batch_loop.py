@@ -183,12 +183,9 @@ class RunBatches:
             "looked for again"
             for batch in waiting
         )
-        return BatchesWaiting(
-            f"{self._folder} waits for {_counted(waiting)}: {listed}. Run the same command again "
-            "to go on.",
-            self._folder,
-            [batch.id for batch in waiting if batch.id],
-        )
+        words = f"{self._folder} waits for {_counted(waiting)}: {listed}. Run the same command "
+        ids = [batch.id for batch in waiting if batch.id]
+        return BatchesWaiting(f"{words}again to go on.", self._folder, ids)
 
 
 def check_batches(models: Sequence[ChatModel], rest: str, wait: float) -> Rest:

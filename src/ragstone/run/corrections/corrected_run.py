@@ -57,12 +57,9 @@ class Overlay:
         """The run's manifest, with a remark that it was corrected."""
         people = len({correction.author for correction in self.corrections})
         remark = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
-        return self._form.model_copy(
-            update={
-                "remarks": [*self._form.remarks, remark],
-                "signature": f"{self._form.signature}|overruled:{self.count}",
-            }
-        )
+        signature = f"{self._form.signature}|overruled:{self.count}"
+        update = {"remarks": [*self._form.remarks, remark], "signature": signature}
+        return self._form.model_copy(update=update)
 
     @property
     def count(self) -> int:
@@ -78,22 +75,18 @@ class Overlay:
         Args:
             rows: Of all judges, with ``ask`` and ``status``; the votes of a panel stay as cast.
         """
-        changing = self._changing.filter(
-            pl.col("ask").is_in([ask.name for ask in KINDS[kind].asks])
-        )
+        asks = [ask.name for ask in KINDS[kind].asks]
+        changing = self._changing.filter(pl.col("ask").is_in(asks))
         if changing.is_empty():
             return rows
         rows = rows.with_row_index("at")
         counting = rows.filter(pl.col("status") == "ok").join(changing, on=["example_id", "ask"])
         first = counting.group_by("example_id", "ask").agg(pl.col("at").min())
-        counted = [
-            self._laid.of(ask).with_columns(
-                ask=pl.lit(ask),
-                status=pl.lit("ok"),
-                example_id=self._laid.examples["id"].gather(self._laid.of(ask)["row"]),
-            )
-            for ask in changing["ask"].unique(maintain_order=True)
-        ]
+        ids, counted = self._laid.examples["id"], []
+        for ask in changing["ask"].unique(maintain_order=True):
+            frame = self._laid.of(ask)
+            about = {"ask": pl.lit(ask), "status": pl.lit("ok")}
+            counted.append(frame.with_columns(**about, example_id=ids.gather(frame["row"])))
         new = (
             pl.concat(frame.select(rows.drop("at").columns) for frame in counted)
             .join(changing, on=["example_id", "ask"], how="semi", maintain_order="left")
@@ -119,19 +112,18 @@ class Overlay:
         judged = self._folder.estimates()
         counts = {str(metric): self._corrected_for(metric) for metric in self._metrics}
         changed = [metric for metric in self._metrics if self._is_changed(metric)]
-        again = {
-            (estimate.metric, *estimate.group.items()): estimate
-            for estimate in estimated_again(
-                self._folder, self._form, changed, self._run.facets, self.scores, self.tables
-            )
-        }
-        return tuple(
-            _signed(
-                again.get((estimate.metric, *estimate.group.items()), estimate),
-                counts[estimate.metric],
-            )
-            for estimate in judged
+        made = estimated_again(
+            self._folder, self._form, changed, self._run.facets, self.scores, self.tables
         )
+        again = {(estimate.metric, *estimate.group.items()): estimate for estimate in made}
+        estimates = []
+        for estimate in judged:
+            estimate = again.get((estimate.metric, *estimate.group.items()), estimate)
+            if count := counts[estimate.metric]:
+                signature = f"{estimate.signature}|overruled:{count}"
+                estimate = replace(estimate, signature=signature)
+            estimates.append(estimate)
+        return tuple(estimates)
 
     @cached_property
     def _metrics(self) -> list[Metric]:
@@ -204,12 +196,6 @@ class Overlay:
         )
 
 
-def _signed(estimate: Estimate, count: int) -> Estimate:
-    if not count:
-        return estimate
-    return replace(estimate, signature=f"{estimate.signature}|overruled:{count}")
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """A run and every correction of it, at one moment.
@@ -253,16 +239,13 @@ class Snapshot:
         shared = sharing(self.run.folder, {unit.subject for unit in judged_units})
         return tuple(
             Judgement(
-                ask=unit.ask,
-                unit=unit.name,
-                values=values_of_unit(unit),
-                judge=None if unit.row is None else str(unit.row["judge"]),
-                version=unit.version,
+                unit.ask, unit.name, values_of_unit(unit),
+                judge=None if unit.row is None else str(unit.row["judge"]), version=unit.version,
                 examples=tuple(shared.get((unit.ask, unit.subject), (example,))),
                 correction=self.standing(unit),
             )
             for unit in judged_units
-        )
+        )  # fmt: skip
 
     def standing(self, unit: JudgedUnit) -> Correction | None:
         """The latest correction of this judgement that was not taken back."""

@@ -127,12 +127,8 @@ class CorrectionResult:
     overrule = Renamed("correction")
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            **self.correction.to_dict(),
-            "examples": list(self.examples),
-            "version": self.version,
-            "unasked": dict(self.unasked),
-        }
+        about = {"examples": list(self.examples), "version": self.version}
+        return {**self.correction.to_dict(), **about, "unasked": dict(self.unasked)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +295,8 @@ def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
         numbers.append(int(key["rank"]))
     elif "reference" in key:
         numbers = [int(key["reference"]) + 1]
-    rest = [
-        str(value)
-        for name, value in key.items()
-        if name not in ("origin", "author", "reference", "index", "rank")
-    ]
+    numbering = ("origin", "author", "reference", "index", "rank")
+    rest = [str(value) for name, value in key.items() if name not in numbering]
     words = [*rest, ".".join(map(str, numbers))] if numbers else rest
     return " ".join(words) or None
 
@@ -362,19 +355,13 @@ class Store:
         for name in OBJECTS:
             values[name] = json.dumps(values[name], ensure_ascii=False)
         places = ", ".join("?" * len(COLUMNS))
-        return self._write(
-            seen,
-            f"INSERT INTO overrules ({', '.join(COLUMNS)}) VALUES ({places})",
-            tuple(values.values()),
-        )
+        statement = f"INSERT INTO overrules ({', '.join(COLUMNS)}) VALUES ({places})"
+        return self._write(seen, statement, tuple(values.values()))
 
     def undo(self, seen: Stamp, number: int, by: Undone) -> bool:
         """Note that a correction was taken back; False if the file has grown since then."""
-        return self._write(
-            seen,
-            "INSERT INTO undone (number, at, author, reason) VALUES (?, ?, ?, ?)",
-            (number, by.at, by.author, by.reason),
-        )
+        statement = "INSERT INTO undone (number, at, author, reason) VALUES (?, ?, ?, ?)"
+        return self._write(seen, statement, (number, by.at, by.author, by.reason))
 
     def _write(self, seen: Stamp, statement: str, values: Sequence[Any]) -> bool:
         try:
@@ -424,12 +411,8 @@ def _stamp(connection: sqlite3.Connection) -> Stamp:
 def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]:
     connection.execute("BEGIN")
     state = _stamp(connection)
-    undone = {
-        as_whole(number): Undone(as_text(author), as_text(at), as_text(reason))
-        for number, author, at, reason in connection.execute(
-            "SELECT number, author, at, reason FROM undone"
-        )
-    }
+    withdrawals = connection.execute("SELECT number, author, at, reason FROM undone")
+    undone = {as_whole(number): Undone(*map(as_text, about)) for number, *about in withdrawals}
     rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM overrules ORDER BY number")
     return state, tuple(_read_correction(row, undone) for row in rows)
 

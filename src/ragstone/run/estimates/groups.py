@@ -76,13 +76,9 @@ def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
 
 
 def rows_of(group: Mapping[str, str]) -> pl.Expr:
-    columns = {
-        field if field == "system" else by_column(field): value for field, value in group.items()
-    }
     everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
-    return pl.all_horizontal(
-        everything, *(pl.col(name) == value for name, value in columns.items())
-    )
+    names = {name: name if name == "system" else by_column(name) for name in group}
+    return pl.all_horizontal(everything, *(pl.col(names[name]) == group[name] for name in group))
 
 
 NOTES = ("best_reference=", "components=", "weight_coverage=")

@@ -188,14 +188,10 @@ class Folder(RunFiles):
             if held_settings.get(name) != asked_for[name]
         }
         if differing:
-            lines = [
-                f"{self.shown_as} holds a run with different {', '.join(differing)}.",
-                *(
-                    f"  {name}: there {_short(before)}, now {_short(now)}"
-                    for name, (before, now) in differing.items()
-                ),
-                f"Name another folder with {OUT}, or delete this one.",
-            ]
+            lines = [f"{self.shown_as} holds a run with different {', '.join(differing)}."]
+            for name, (before, now) in differing.items():
+                lines.append(f"  {name}: there {_short(before)}, now {_short(now)}")
+            lines.append(f"Name another folder with {OUT}, or delete this one.")
             raise RunConflict("\n".join(lines), differing=differing)
         return held
 

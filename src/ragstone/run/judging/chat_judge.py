@@ -307,15 +307,10 @@ class ChatJudge:
         about: dict[str, Sequence[Proposition]] = {}
         for ask in (ASKS[name] for task in stage.tasks for name in task.asks if name in asks):
             if ask.over is not None and ask.origin is not None:
-                about[ask.origin] = (
-                    [
-                        proposition
-                        for maker in ask.over.made_by
-                        for proposition in self._made(maker, example)
-                    ]
-                    if ask.over.made_by
-                    else evidence_of(example)
-                )
+                made: list[Proposition] = []
+                for maker in ask.over.made_by:
+                    made += self._made(maker, example)
+                about[ask.origin] = made if ask.over.made_by else evidence_of(example)
         return about
 
     def _made(self, ask: str, example: Example) -> list[Proposition]:

@@ -166,20 +166,17 @@ class Evaluation:
         self._settle_scores([str(metric) for metric in estimated.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self.asking is None else self.asking.counts()
+        told = [
+            *map(marked, notes),
+            *remarks(estimated.metrics, self.spec.models, self.tally),
+            *estimated.remarks,
+            *of_set_aside(estimated.estimates),
+            *of_models(self.tally, self.spec.chat_judges, counts),
+        ]
         content = self._manifest(
-            estimated.metrics,
-            estimated.fields,
-            finished=True,
-            data={**data, **estimated.counts},
-            remarks=[
-                *map(marked, notes),
-                *remarks(estimated.metrics, self.spec.models, self.tally),
-                *estimated.remarks,
-                *of_set_aside(estimated.estimates),
-                *of_models(self.tally, self.spec.chat_judges, counts),
-            ],
-            seconds=round(time.perf_counter() - started, 3),
-        )
+            estimated.metrics, estimated.fields, finished=True, data={**data, **estimated.counts},
+            remarks=told, seconds=round(time.perf_counter() - started, 3),
+        )  # fmt: skip
         self.folder.finish(self.shards, content, estimated.estimates)
         self._heart.stop()
 
@@ -194,10 +191,8 @@ class Evaluation:
             examples = scan_parquet(self.shards.file("examples", form.shard))
             return put_back(rows, back, examples, reported) if back else rows
 
-        if any(
-            scored - {scores.metric for scores in form.alike} != chosen
-            for form in self.shards.ledger
-        ):
+        ledger = self.shards.ledger
+        if any(scored - {scores.metric for scores in form.alike} != chosen for form in ledger):
             self.shards.change("scores", new, folder)
 
     def report(
@@ -222,18 +217,10 @@ class Evaluation:
         self, metrics: Sequence[Metric], fields: Sequence[str], *, finished: bool = False,
         **more: Any,
     ) -> dict[str, Any]:  # fmt: skip
+        spec = self.spec
         return manifest(
-            self.spec.settings,
-            self.tally,
-            self.spec.judges,
-            self.spec.models,
-            finished=finished,
-            metrics=[str(metric) for metric in metrics],
-            added=[str(metric) for metric in self.spec.added],
-            suites=list(self.spec.requested.suites),
-            by=list(fields),
-            cluster=self.spec.cluster,
-            level=LEVEL,
-            calls=calls_of(self.folder.path),
-            **more,
-        )
+            spec.settings, self.tally, spec.judges, spec.models, finished=finished,
+            metrics=list(map(str, metrics)), added=list(map(str, spec.added)),
+            suites=list(spec.requested.suites), by=list(fields), cluster=spec.cluster,
+            level=LEVEL, calls=calls_of(self.folder.path), **more,
+        )  # fmt: skip

@@ -66,18 +66,15 @@ class Live:
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of a kind, each with its example's id."""
         columns = ["example_id", *KINDS[kind].schema()]
-        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
-            self._ids, on="row"
-        )
-        parts = [
-            ledger.filter(pl.col("ask") == ask)
-            .select("example_id", "judge", "subject")
-            .join(rows, on=["judge", "subject"], maintain_order="left")
-            .select(columns)
-            for ask, rows in self._judged.rows.items()
-            if ASKS[ask].kind == kind
-        ]
-        return pl.concat([of_no_example(kind).select(columns), *parts])
+        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"]))
+        ledger = ledger.join(self._ids, on="row")
+        parts = [of_no_example(kind).select(columns)]
+        for ask in (name for name in self._judged.rows if ASKS[name].kind == kind):
+            lines = ledger.filter(pl.col("ask") == ask).select("example_id", "judge", "subject")
+            rows = self._judged.rows[ask]
+            joined = lines.join(rows, on=["judge", "subject"], maintain_order="left")
+            parts.append(joined.select(columns))
+        return pl.concat(parts)
 
     def calls(self, example: str) -> list[Entry]:
         rows = self._ids.filter(pl.col("example_id") == example).select("row")
@@ -279,12 +276,9 @@ def _outcomes(
             best[row] = (code, turn, None if code == VALUE else reason)
     nobody = (MISSING, 0, ASKS[ask].not_judged)
     outcomes = [best.get(row, nobody) for row in range(tables.examples.height)]
-    return pl.DataFrame(
-        [
-            pl.Series("status", [code for code, _, _ in outcomes], dtype=pl.UInt8),
-            pl.Series("reason", [reason for _, _, reason in outcomes], dtype=pl.String),
-        ]
-    )
+    status = pl.Series("status", [code for code, _, _ in outcomes], dtype=pl.UInt8)
+    reason = pl.Series("reason", [reason for _, _, reason in outcomes], dtype=pl.String)
+    return pl.DataFrame([status, reason])
 
 
 class LabelFiles:

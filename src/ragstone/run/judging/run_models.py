@@ -146,9 +146,8 @@ class Models:
             reads=0 if encoder is None else encoder.max_tokens,
             bertscore=None if encoder is None or settings is None else settings.about(encoder),
             cross_encoder=None if second is None else identity(second),
-            lacking=self.lacking,
-            text=TEXT_VERSION,
-        )
+            lacking=self.lacking, text=TEXT_VERSION,
+        )  # fmt: skip
 
 
 def open_models(

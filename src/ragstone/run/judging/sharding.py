@@ -297,14 +297,11 @@ class StoredShard:
 
 def finished_judges(manifest: Manifest) -> list[Judge]:
     """The judges of a finished run, in the order they were asked."""
-    return [
-        FinishedJudge(
-            judge.name,
-            judge.about,
-            frozenset(name for name, ask in ASKS.items() if ask.kind in judge.kinds),
-        )
-        for judge in manifest.judges
-    ]
+    judges: list[Judge] = []
+    for judge in manifest.judges:
+        asks = frozenset(name for name, ask in ASKS.items() if ask.kind in judge.kinds)
+        judges.append(FinishedJudge(judge.name, judge.about, asks))
+    return judges
 
 
 def stored_shards(
