@@ -42,9 +42,6 @@ MOST_BATCHES = 3
 class BatchAsker:
     """Notes questions in the files of batches, and hands out what batches brought.
 
-    Args:
-        attempts: The attempts that a question has; a second question about what lacks has fewer.
-
     Attributes:
         collecting: Whether questions are noted. Else they are asked singly.
     """

@@ -198,12 +198,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run and every correction of it, at one moment.
-
-    Attributes:
-        all: Every correction, the oldest first, also those that were taken back.
-        overlay: What those that stand make of the run; None if none stands.
-    """
+    """A run and every correction of it, at one moment."""
 
     run: JudgedRun
     stamp: Stamp

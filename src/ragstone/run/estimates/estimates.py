@@ -264,11 +264,8 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     estimates: list[Estimate] = []
     for metric in metrics:
         estimates += estimates_of(metric, sums, groups, columns, signed, level=LEVEL)
-    counts = {
-        "examples": tally.examples,
-        "questions": grouped.questions,
-        "systems": len(groups.systems),
-    }
+    counts = {"examples": tally.examples, "questions": grouped.questions}
+    counts["systems"] = len(groups.systems)
     notes = [grouped.repeated.note] if grouped.repeated.note else []
     notes += of_clusters(
         spec.cluster, widest_clusters(shards.files_of("origins"), grouped.clusters)
@@ -333,13 +330,9 @@ def _chosen(
 ) -> list[Metric]:  # fmt: skip
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
-    cited = columns.metrics.index(CITED) if CITED in columns.metrics else None
-    facts = DataFacts(
-        retrieved=grouped.retrieved,
-        labelled=(Relevance.name, "human", "ok") in tally.outcomes,
-        by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
-        cited=cited is not None and sums.of(cited, ALL).total > 0,
-    )
+    cited = CITED in columns.metrics and sums.of(columns.metrics.index(CITED), ALL).total > 0
+    labelled, by_ids = ((Relevance.name, by, "ok") in tally.outcomes for by in ("human", "ids"))
+    facts = DataFacts(grouped.retrieved, labelled, by_ids, cited)
     names = dict(enumerate(columns.metrics))
     counts = sums.table.filter(pl.col("group") == ALL, pl.col("column") < len(names)).with_columns(
         metric=pl.col("column").replace_strict(names, return_dtype=pl.String)

@@ -117,12 +117,10 @@ def default_cluster(examples: Iterable[Example]) -> str:
     """
     first_question: dict[tuple[str, str], str] = {}
     for example in examples:
-        session = example.session
-        if session is None:
-            continue
-        first = first_question.setdefault((example.system, session), example.question_id)
-        if first != example.question_id:
-            return SESSION
+        if (session := example.session) is not None:
+            first = first_question.setdefault((example.system, session), example.question_id)
+            if first != example.question_id:
+                return SESSION
     return QUESTION
 
 
@@ -329,11 +327,7 @@ def summed(
     pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: int,
     composites: Mapping[str, Sequence[int]], *, examples: int, folder: Path | None,
 ) -> Summed:  # fmt: skip
-    """Sum scores by group and cluster.
-
-    Args:
-        folder: Where they are put aside if they are many; None: in memory.
-    """
+    """Sum scores by group and cluster."""
     counted = CountedScores(groups)
     moments: dict[tuple[int, int], ClusterMoments] = {}
     totals: dict[tuple[str, int], ClusterTotals] = {}

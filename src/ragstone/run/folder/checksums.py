@@ -83,11 +83,10 @@ def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None
         table = scan_parquet(file)
         dtypes = dict(table.collect_schema())
         height = table.select(pl.len()).collect().item()
-    faults = [
-        Fault(str(file), None, name, str(dtype), str(dtypes.get(name, "no such column")))
-        for name, dtype in schema.items()
-        if dtypes.get(name) != dtype
-    ]
+    faults = []
+    for name in (name for name, dtype in schema.items() if dtypes.get(name) != dtype):
+        got = str(dtypes.get(name, "no such column"))
+        faults.append(Fault(str(file), None, name, str(schema[name]), got))
     if rows is not None and height != rows:
         faults.append(Fault(str(file), None, "", f"{rows:,} rows", f"{height:,}"))
     if faults:
@@ -216,7 +215,6 @@ def _in_words(error: BaseException) -> str:
 
 
 def _shown(value: object) -> str:
-    text = (
-        repr(value) if isinstance(value, str | int | float | bool | None) else type(value).__name__
-    )
+    is_plain = isinstance(value, str | int | float | bool | None)
+    text = repr(value) if is_plain else type(value).__name__
     return text if len(text) <= 60 else f"{text[:59]}…"

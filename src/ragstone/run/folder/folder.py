@@ -1,19 +1,6 @@
 """Run folder: the files of a run, written shard by shard and read whole or for some examples.
 
-    RUN/run.json               manifest: settings, data, judges, timings
-    RUN/journal.sqlite         every question to a model and every reply, with cost
-    RUN/batches.sqlite         batches of a provider, what was sent and what came back
-    RUN/shards.jsonl           which shards are done, and the files of each
-    RUN/examples/              the examples, a file a shard
-    RUN/judgements/KIND/       the judgements of a kind, with their judges
-    RUN/judgements/ledger/     how each ask came out for each example
-    RUN/scores/                one row per metric and example
-    RUN/facets/, origins/      what estimates group and cluster by
-    RUN/estimates.json         the reported numbers
-    RUN/rejected.jsonl         records left out with skip_bad, and why
-    RUN/label_violations.jsonl labels that break a hard rule
-    RUN/label_ties.jsonl       labels on which annotators are split, left open
-    RUN/progress.json          how far a run is that goes on
+docs/run-folder.md lists the files and what is in them.
 
 The tables of an unfinished run are in ``RUN/parts``, and take their places at its end. A shard
 is written completely or not at all, so an interrupted run resumes with the missing shards. A

@@ -81,7 +81,12 @@ class RunFiles:
         try:
             content, form = read_signed(file, Manifest)
         except DamagedRun as error:
-            raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
+            hint = (
+                f"Move all but {RunEntry.JOURNAL} and {RunEntry.CORRECTIONS} out of {self.path}; "
+                "the evaluate command that made the run then makes it anew, and pays for no reply "
+                "twice."
+            )
+            raise DamagedRun(error.faults, hint=hint) from error
         if self._form != form:
             self._forget()
             self._form = form
@@ -237,13 +242,6 @@ class RunFiles:
         return (
             "The evaluate command that made the run makes it anew; where only scores and estimates "
             f"are damaged, {call('rescore', argument('run', self.path))} does."
-        )
-
-    @property
-    def _keep_the_journal(self) -> str:
-        return (
-            f"Move all but {RunEntry.JOURNAL} and {RunEntry.CORRECTIONS} out of {self.path}; the "
-            "evaluate command that made the run then makes it anew, and pays for no reply twice."
         )
 
     @property

@@ -74,11 +74,7 @@ class Prefetch:
         self, shards: Iterable[DataShard], check: Callable[[list[Example]], None],
         tick: Callable[[PrefetchedBlock, int], None],
     ) -> Iterator[PrefetchedBlock]:  # fmt: skip
-        """The blocks in order, each when its questions have been answered.
-
-        Args:
-            tick: Called periodically with the next block and the number of examples done.
-        """
+        """The blocks in order, each when its questions have been answered."""
         queue: deque[PrefetchedBlock] = deque()
         source = blocks(shards, PREFETCHED)
         held = 0
@@ -170,11 +166,7 @@ def prefetched_blocks(
     spec: RunSpec, shards: Iterable[DataShard], check: Check, asking: "Worker", first: int,
     watch: Watch = lambda *_: None,
 ) -> Iterator[StreamedBlock]:  # fmt: skip
-    """The blocks, asking models about later blocks while an earlier one is judged.
-
-    Args:
-        watch: Called periodically with the examples, in order, whose questions are settled.
-    """
+    """The blocks, asking models about later blocks while an earlier one is judged."""
     prefetch = Prefetch(spec.judges, spec.asks, asking, first)
     watched = first
     start = first

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -96,11 +97,8 @@ def _opened(
             for name in panel_models(judge)
         )
     if isinstance(judge, list | tuple):
-        return tuple(
-            model
-            for part in judge
-            for model in _opened(part, connections, offline=offline, to_ask=to_ask)
-        )
+        opened = [_opened(part, connections, offline=offline, to_ask=to_ask) for part in judge]
+        return tuple(chain.from_iterable(opened))
     if callable(judge):
         from ragstone.models.chat.library_clients import CallableChat
 
@@ -308,14 +306,12 @@ class ChatJudges:
         from ragstone.judges.llm.rubrics import standing_in
 
         replaced = standing_in(*_criteria(next(iter(self.judges.values())).judge))
-        return [
-            *(
-                reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
-                for model in self.models
-                if model.notes
-            ),
-            *([reason("own_rubrics", criteria="\n".join(replaced))] if replaced else []),
+        notes = [
+            reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
+            for model in self.models
+            if model.notes
         ]
+        return [*notes, reason("own_rubrics", criteria="\n".join(replaced))] if replaced else notes
 
     @property
     def models(self) -> list[ChatModel]:

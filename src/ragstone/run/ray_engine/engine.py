@@ -142,12 +142,7 @@ TICK = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ClusterEngine:
-    """Judges a run on a Ray cluster.
-
-    Args:
-        address: Of the cluster; empty: that of this machine, or one that is made for the run.
-        asking: Asks models for them; None if no judge is one.
-    """
+    """Judges a run on a Ray cluster."""
 
     address: str
     request: Request
@@ -310,11 +305,9 @@ class _Work:
             known = self.seen.look_up(brief.ids)
             if known.over_systems:
                 raise IdsOfSystems
-            repeated = np.flatnonzero(known.places >= 0)
-            if len(repeated):
-                places = brief.ids.places[repeated].tolist()
-                first = known.places[repeated].tolist()
-                refused = dict(zip(places, first, strict=True))
+            if len(repeated := np.flatnonzero(known.places >= 0)):
+                places, first = brief.ids.places[repeated], known.places[repeated]
+                refused = dict(zip(places.tolist(), first.tolist(), strict=True))
                 self.again.appendleft(replace(task, refused=refused))
                 return False
         if brief.unfit and self.evaluation.tally.examples:

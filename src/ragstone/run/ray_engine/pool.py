@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ragstone.core.errors import CannotGoOn
@@ -62,11 +63,7 @@ class _Worker:
 
 
 class Pool:
-    """The workers.
-
-    Args:
-        relay: The actor that takes their questions to models; None if no judge is one.
-    """
+    """The workers."""
 
     def __init__(self, ray: Any, assignment: Assignment, relay: Any, rest: float = 0.5) -> None:
         self._ray = ray
@@ -128,13 +125,10 @@ class Pool:
         """Wait for events for so many seconds, and return them."""
         waited = {worker.ready: worker for worker in self._workers if worker.node is None}
         waited |= {task[0]: worker for worker in self._workers for task in worker.tasks}
-        done: list[Any] = []
-        if waited:
-            done, _ = self._ray.wait(list(waited), timeout=seconds, fetch_local=False)
+        refs, wait = list(waited), partial(self._ray.wait, fetch_local=False)
+        done = wait(refs, timeout=seconds)[0] if refs else []
         if done:
-            done, _ = self._ray.wait(
-                list(waited), num_returns=len(waited), timeout=0, fetch_local=False
-            )
+            done, _ = wait(refs, num_returns=len(refs), timeout=0)
         for ref in done:
             worker = waited[ref]
             if worker in self._workers:
@@ -179,12 +173,9 @@ class Pool:
         if worker.node is None:
             self._did_not_begin(error)
         memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
+        why = reason("worker_out_of_memory" if memory else "worker_ended")
         tasks = [task for _, _, task in worker.tasks]
-        return Died(
-            tasks[: self._at_once],
-            tasks[self._at_once :],
-            reason("worker_out_of_memory" if memory else "worker_ended"),
-        )
+        return Died(tasks[: self._at_once], tasks[self._at_once :], why)
 
     def _did_not_begin(self, error: Exception) -> None:
         """Wait longer and longer before others are begun, and give up if none ever begins."""
@@ -231,14 +222,10 @@ def _process_of_a_worker() -> type:
 
 
 def _check_alike(node: Node) -> None:
-    here = this_node()
-    differing = [
-        f"{name} {node.versions.get(name)}, here {here_version}"
-        for name, here_version in here.versions.items()
-        if node.versions.get(name) != here_version
-    ]
-    if differing:
+    there, here = node.versions, this_node().versions
+    unlike = [name for name in here if there.get(name) != here[name]]
+    if unlike:
+        listed = "; ".join(f"{name} {there.get(name)}, here {here[name]}" for name in unlike)
         raise CannotGoOn(
-            f"The node {node.host} has {'; '.join(differing)}. Install the same versions on all "
-            "nodes."
+            f"The node {node.host} has {listed}. Install the same versions on all nodes."
         )
