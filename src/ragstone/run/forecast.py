@@ -233,8 +233,8 @@ def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
     """Return the sentences of a text as claims or statements; None for asks that judge units."""
     if sort is AnswerClaims:
         factual = [claim for claim in claims(example.answer or "") if claim.factual]
-        made = [AnswerClaim(text=claim.text, sentence=1) for claim in factual]
-        return AnswerClaims(response_reason="", response_type="answer", claims=made)
+        answer_claims = [AnswerClaim(text=claim.text, sentence=1) for claim in factual]
+        return AnswerClaims(response_reason="", response_type="answer", claims=answer_claims)
     if sort is ReferenceStatements:
         return ReferenceStatements(statements=statements(example.reference[int(name[1:]) - 1]))
     return None

@@ -167,14 +167,16 @@ class Run(Displayable):
         fields = list(
             dict.fromkeys(key for estimate in self.estimate_list for key in estimate.group)
         )
-        taken = Estimate.__dataclass_fields__
+        own_columns = Estimate.__dataclass_fields__
         rows = []
         for estimate in self.estimate_list:
             record = estimate.to_dict()
             group = record.pop("group")
             for nested in ("labels", "flags", "reasons"):
                 record[nested] = json.dumps(record[nested], ensure_ascii=False)
-            groups = {f"by_{name}" if name in taken else name: group.get(name) for name in fields}
+            groups = {
+                f"by_{name}" if name in own_columns else name: group.get(name) for name in fields
+            }
             rows.append({"metric": estimate.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 

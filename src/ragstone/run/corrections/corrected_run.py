@@ -112,10 +112,10 @@ class Overlay:
         judged = self._folder.estimates()
         counts = {str(metric): self._corrected_for(metric) for metric in self._metrics}
         changed = [metric for metric in self._metrics if self._is_changed(metric)]
-        made = estimated_again(
+        anew = estimated_again(
             self._folder, self._form, changed, self._run.facets, self.scores, self.tables
         )
-        again = {(estimate.metric, *estimate.group.items()): estimate for estimate in made}
+        again = {(estimate.metric, *estimate.group.items()): estimate for estimate in anew}
         estimates = []
         for estimate in judged:
             estimate = again.get((estimate.metric, *estimate.group.items()), estimate)
@@ -257,9 +257,9 @@ class Snapshot:
             if (undone := correction.undone) is not None:
                 deeds.append((undone.at, undone.author, None))
             deeds.append((correction.at, correction.author, dict(correction.said)))
-        at, who, said = max(deeds, key=lambda deed: deed[0], default=(None, None, None))
+        at, who, values = max(deeds, key=lambda deed: deed[0], default=(None, None, None))
         raise CorrectionConflict(
-            unit.named, author=who, at=at, said=said, now=values_of_unit(unit),
+            unit.named, author=who, at=at, said=values, now=values_of_unit(unit),
             version=unit.version,
         )  # fmt: skip
 

@@ -307,10 +307,10 @@ class ChatJudge:
         about: dict[str, Sequence[Proposition]] = {}
         for ask in (ASKS[name] for task in stage.tasks for name in task.asks if name in asks):
             if ask.over is not None and ask.origin is not None:
-                made: list[Proposition] = []
+                propositions: list[Proposition] = []
                 for maker in ask.over.made_by:
-                    made += self._made(maker, example)
-                about[ask.origin] = made if ask.over.made_by else evidence_of(example)
+                    propositions += self._made(maker, example)
+                about[ask.origin] = propositions if ask.over.made_by else evidence_of(example)
         return about
 
     def _made(self, ask: str, example: Example) -> list[Proposition]:

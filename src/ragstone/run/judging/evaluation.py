@@ -166,7 +166,7 @@ class Evaluation:
         self._settle_scores([str(metric) for metric in estimated.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self.asking is None else self.asking.counts()
-        told = [
+        all_remarks = [
             *map(marked, notes),
             *remarks(estimated.metrics, self.spec.models, self.tally),
             *estimated.remarks,
@@ -175,7 +175,7 @@ class Evaluation:
         ]
         content = self._manifest(
             estimated.metrics, estimated.fields, finished=True, data={**data, **estimated.counts},
-            remarks=told, seconds=round(time.perf_counter() - started, 3),
+            remarks=all_remarks, seconds=round(time.perf_counter() - started, 3),
         )  # fmt: skip
         self.folder.finish(self.shards, content, estimated.estimates)
         self._heart.stop()

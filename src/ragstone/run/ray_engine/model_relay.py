@@ -51,8 +51,8 @@ class ModelProxy:
 def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
     """The judges of a request with stand-ins for the models that were given as objects."""
     judges: list[Named] = []
-    named = judge if isinstance(judge, list | tuple) else [judge]
-    for of_user, name in zip(named, chat.names, strict=True):
+    of_request = judge if isinstance(judge, list | tuple) else [judge]
+    for of_user, name in zip(of_request, chat.names, strict=True):
         is_name = isinstance(of_user, str)
         judges.append(of_user if is_name else list(map(ModelProxy.of, chat.models_of(name))))
     return judges

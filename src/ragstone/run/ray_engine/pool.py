@@ -222,10 +222,10 @@ def _process_of_a_worker() -> type:
 
 
 def _check_alike(node: Node) -> None:
-    there, here = node.versions, this_node().versions
-    unlike = [name for name in here if there.get(name) != here[name]]
+    on_node, here = node.versions, this_node().versions
+    unlike = [name for name in here if on_node.get(name) != here[name]]
     if unlike:
-        listed = "; ".join(f"{name} {there.get(name)}, here {here[name]}" for name in unlike)
+        listed = "; ".join(f"{name} {on_node.get(name)}, here {here[name]}" for name in unlike)
         raise CannotGoOn(
             f"The node {node.host} has {listed}. Install the same versions on all nodes."
         )
