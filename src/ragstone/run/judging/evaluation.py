@@ -32,8 +32,8 @@ from ragstone.run.folder.shards import CHOSEN, Shards
 from ragstone.run.run_spec import RunSpec
 
 from .judge_blocks import Debug, Live, judge_block
-from .prefetch import judged_blocks, prefetched_blocks
-from .scoring import CheckedFields, block_scores, block_tables, parted, put_back, shard_tables
+from .prefetch import judged_blocks
+from .scoring import block_scores, block_tables, parted, put_back, shard_tables
 from .sharding import CutData
 
 if TYPE_CHECKING:
@@ -90,7 +90,6 @@ class Evaluation:
         self.asking = asking
         self.resume()
         first = self.tally.examples
-        check = CheckedFields(self.spec, checked=first > 0)
 
         def watch(done: int, ready: Sequence[Example], judges: Sequence[Judge]) -> None:
             self.report("judging", done, fraction(done))
@@ -101,11 +100,8 @@ class Evaluation:
                     scores = block_scores(self.spec, 0, [example], judged)["scores"]
                     debug(Live(self.folder, judged, scores), example.id)
 
-        streamed = (
-            judged_blocks(self.spec, data.shards(), check)
-            if asking is None
-            else prefetched_blocks(self.spec, data.shards(), check, asking, first, watch)
-        )
+        shards = data.shards()
+        streamed = judged_blocks(self.spec, shards, asking, first, check=not first, watch=watch)
         for number, blocks in groupby(streamed, key=itemgetter(0)):
             blocks_tables = []
             done = self.tally.examples

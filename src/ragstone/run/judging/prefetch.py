@@ -19,6 +19,7 @@ from ragstone.run.run_spec import RunSpec
 
 from .chat_judge import ChatJudge, prefetchable
 from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open
+from .scoring import check_fields
 from .sharding import OF_A_SHARD, DataShard, blocks
 
 PREFETCHED = 250
@@ -144,7 +145,6 @@ def _first(errors: ExceptionGroup[Exception]) -> Exception:
 BLOCK = OF_A_SHARD
 """Examples of a block, where no model by server is asked."""
 
-Check = Callable[[Sequence[Example]], None]
 Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
 """Called with how many examples have been answered, and the next of them with their judges."""
 
@@ -154,19 +154,26 @@ StreamedBlock = tuple[int, Sequence[Example], JudgedBlock]
 
 
 def judged_blocks(
-    spec: RunSpec, shards: Iterable[DataShard], check: Check
-) -> Iterator[StreamedBlock]:
-    """The blocks, if no server is asked."""
-    for shard, examples in blocks(shards, BLOCK):
-        check(examples)
-        yield shard, examples, judge_block(examples, spec.judges, spec.asks)
-
-
-def prefetched_blocks(
-    spec: RunSpec, shards: Iterable[DataShard], check: Check, asking: "Worker", first: int,
+    spec: RunSpec, shards: Iterable[DataShard], asking: Worker | None, first: int, *, check: bool,
     watch: Watch = lambda *_: None,
 ) -> Iterator[StreamedBlock]:  # fmt: skip
-    """The blocks, asking models about later blocks while an earlier one is judged."""
+    """The judged blocks; models by server are asked about later ones while one is judged.
+
+    Args:
+        check: Check the fields to group by on the first block.
+    """
+
+    def check_first(examples: Sequence[Example]) -> None:
+        nonlocal check
+        if check:
+            check_fields(spec, examples)
+            check = False
+
+    if asking is None:
+        for shard, examples in blocks(shards, BLOCK):
+            check_first(examples)
+            yield shard, examples, judge_block(examples, spec.judges, spec.asks)
+        return
     prefetch = Prefetch(spec.judges, spec.asks, asking, first)
     watched = first
     start = first
@@ -180,7 +187,7 @@ def prefetched_blocks(
             watched += 1
         watch(done, ready, block.judges)
 
-    for block in prefetch.blocks(shards, check, tick):
+    for block in prefetch.blocks(shards, check_first, tick):
         tick(block, prefetch.examples)
         tables = Tables(block.frame)
         judged = judge_further(block.examples, tables, block.judges, spec.asks)

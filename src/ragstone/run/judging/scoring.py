@@ -161,18 +161,6 @@ class UnfitFields(InputError):
     """The data have no field that is to be grouped by, or too many values of it."""
 
 
-class CheckedFields:
-    """Checks the requested fields on the first block of the data; called with each block."""
-
-    def __init__(self, spec: RunSpec, *, checked: bool) -> None:
-        self._spec, self._checked = spec, checked
-
-    def __call__(self, block: Sequence[Example]) -> None:
-        if not self._checked:
-            check_fields(self._spec, block)
-            self._checked = True
-
-
 def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
     """Check the requested fields on the first examples of the data."""
     for name in [*spec.by, spec.cluster]:

@@ -8,7 +8,7 @@ import pickle
 import platform
 import socket
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -29,10 +29,9 @@ from ragstone.run.folder.checksums import File
 from ragstone.run.folder.run_tally import RunTally, Violations
 from ragstone.run.folder.schemas import AlikeScores, Manifest
 from ragstone.run.folder.shards import write_frame
-from ragstone.run.judging.prefetch import StreamedBlock, Worker, judged_blocks, prefetched_blocks
+from ragstone.run.judging.prefetch import Worker, judged_blocks
 from ragstone.run.judging.run_models import able_to_ask
 from ragstone.run.judging.scoring import (
-    CheckedFields,
     UnfitFields,
     block_tables,
     parted,
@@ -147,8 +146,13 @@ class ShardMaker:
         examples = [
             example for at, example in placed.items() if start <= at < end and at not in task.aside
         ]
+        shards = [DataShard(task.shard, iter(examples))] if examples else []
+        check, first = task.check and task.part is None, task.shard * OF_A_SHARD
         try:
-            blocks = [block_tables(self.spec, *block) for block in self._judged(task, examples)]
+            blocks = [
+                block_tables(self.spec, *block)
+                for block in judged_blocks(self.spec, shards, self.asking, first, check=check)
+            ]
         except UnfitFields as unfit:
             return replace(brief, unfit=unfit.text), {}
         if task.part is not None:
@@ -181,14 +185,6 @@ class ShardMaker:
         new_ids = None if isinstance(task.data, pl.DataFrame) else ids.all()
         lines, rules = broken.lines, broken.rules
         return Brief(task.shard, len(placed), {}, {}, facts, new_ids, lines, rules), placed
-
-    def _judged(self, task: ShardTask, examples: Sequence[Example]) -> Iterator[StreamedBlock]:
-        shards = [DataShard(task.shard, iter(examples))] if examples else []
-        check = CheckedFields(self.spec, checked=not task.check or task.part is not None)
-        if self.asking is None:
-            return judged_blocks(self.spec, shards, check)
-        first = task.shard * OF_A_SHARD
-        return prefetched_blocks(self.spec, shards, check, self.asking, first)
 
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
