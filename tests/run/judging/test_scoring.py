@@ -7,6 +7,7 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.data import Example, read
+from ragstone.run.estimates.sums import origins
 from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.run.judging.scoring import block_tables, check_fields, shard_tables
 from ragstone.run.request import Request
@@ -57,6 +58,12 @@ def test_where_questions_come_from_is_kept_if_questions_are_the_clusters() -> No
     assert found["value"].n_unique() == 1
     assert found["cluster"].n_unique() == 2
     assert "origins" not in tables(spec_of(cluster="paper"))
+
+
+def test_where_questions_come_from_follows_the_order_of_the_data() -> None:
+    block = [Example(str(n), f"q{n}", "s", slices={"paper": f"p{n}"}) for n in range(100)]
+    clusters = pl.Series("cluster", range(100), dtype=pl.UInt64)
+    assert origins(block, clusters)["cluster"].to_list() == list(range(100))
 
 
 def test_a_field_that_no_example_has_is_refused_with_those_that_there_are() -> None:
