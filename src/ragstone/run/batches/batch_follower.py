@@ -44,11 +44,7 @@ OF_ACCOUNT = frozenset({"not_allowed", "not_found"})
 
 
 class BatchFollower:
-    """Sends and follows the batches of one model.
-
-    Args:
-        now: The time in seconds since 1970.
-    """
+    """Sends and follows the batches of one model."""
 
     def __init__(
         self, journal: BatchJournal, folder: Path, batches: ChatBatches,

@@ -177,12 +177,7 @@ def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
-    """Remark on a composite that is made of part of its weight, or of unequal parts by system.
-
-    Args:
-        shares: Of the weight, what the scores of each system are made of on average; none of a
-            system without scores.
-    """
+    """Remark on a composite that is made of part of its weight, or of unequal parts by system."""
     rounded = [(system, round(share, 4)) for system, share in shares.items()]
     if any(share < 1 for _, share in rounded):
         yield reason(

@@ -109,12 +109,7 @@ class Replies(NamedTuple):
 
 
 class ChatJudge:
-    """An LLM judge with an asker, which does pacing, retries, journal and budget.
-
-    Args:
-        asker: Sends the questions; None for a judge that cannot ask yet.
-        wanted: The asks of the run; others are not asked. None: all.
-    """
+    """An LLM judge with an asker, which does pacing, retries, journal and budget."""
 
     def __init__(
         self, judge: LLMJudge, asker: Asker | None = None, run_asks: frozenset[str] | None = None,

@@ -63,13 +63,10 @@ class Evaluation:
         self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
 
     def owes(self, examples: Examples, *, at_once: bool) -> None:
-        """Find out which systems answer some questions and not others, which owe these answers.
-
-        Args:
-            at_once: Needed where blocks are scored elsewhere, or were in another process. Else they
-                are read at the first null answer, for most data have none.
-        """
+        """Find out which systems answer some questions and not others, which owe these answers."""
         self._unread = examples
+        # Else at the first null answer, for most data have none. Blocks that are scored elsewhere,
+        # or were in another process, need it before.
         if at_once:
             self._read_ahead()
 

@@ -56,11 +56,7 @@ class PrefetchedBlock:
 
 
 class Prefetch:
-    """Asks models about blocks before these are judged.
-
-    Attributes:
-        examples: Number of examples whose questions are settled, including those before the first.
-    """
+    """Asks models about blocks before these are judged."""
 
     def __init__(
         self, judges: Sequence[Judge], asks: Sequence[str], asking: Worker, first: int = 0
@@ -70,6 +66,7 @@ class Prefetch:
         self.asking = asking
         self.turn = first
         self.examples = first
+        """Examples whose questions are settled, including those before the first."""
 
     def blocks(
         self, shards: Iterable[DataShard], check: Callable[[list[Example]], None],
