@@ -168,12 +168,11 @@ class ScorerOfOne:
         columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
         outcomes = set(zip(*columns, strict=True))
         asks = [ask.name for ask in Relevance.asks]
-        return DataFacts(
-            retrieved=bool(example.contexts),
-            labelled=any((ask, "human", "ok") in outcomes for ask in asks),
-            by_ids=any((ask, "ids", "ok") in outcomes for ask in asks),
-            cited=CITED in frames and (frames[CITED]["value"][0] or 0) > 0,
+        labelled, by_ids = (
+            any((ask, judge, "ok") in outcomes for ask in asks) for judge in ("human", "ids")
         )
+        cited = CITED in frames and (frames[CITED]["value"][0] or 0) > 0
+        return DataFacts(bool(example.contexts), labelled, by_ids, cited)
 
 
 _OPENING = Lock()

@@ -217,17 +217,13 @@ class PiecewiseData:
     ) -> None:
         end = piece.end
         self._pieces[shard] = PieceForm(
-            end=(end.records, end.lines, end.bytes),
-            encoding=end.encoding,
-            broken=piece.broken is not None,
-            rejected="".join(map(_line_of, facts.rejected)),
-            violations=violations,
-            rules=rules,
+            end=(end.records, end.lines, end.bytes), encoding=end.encoding,
+            broken=piece.broken is not None, rejected="".join(map(_line_of, facts.rejected)),
+            violations=violations, rules=rules,
             **{name: getattr(facts, name) for name in (*COUNTS, "unread_ids")},
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
-            own_ids=facts.own_ids > 0,
-            other_ids=facts.other_ids if facts.own_ids else [],
-        )
+            own_ids=facts.own_ids > 0, other_ids=facts.other_ids if facts.own_ids else [],
+        )  # fmt: skip
 
     def _tell_ids(self, seen: SeenIds) -> None:
         """Register the ids of finished shards as if these were read again."""
