@@ -128,7 +128,7 @@ def forecast_of(request: Request) -> Forecast:
 
 
 class _Known:
-    """What this run and earlier ones know of replies."""
+    """Knows which questions were answered before, and how many tokens of reasoning they took."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from .calls.journal_reader import answered, reasoned
