@@ -14,15 +14,7 @@ from ragstone.monitor.intake.http_request import WaitingRoom
 from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.intake.held import Held
-from tests.monitor.intake.running import (
-    PROTOBUF,
-    Answer,
-    Sender,
-    kept,
-    running,
-    serving,
-    traces,
-)
+from tests.monitor.intake.running import PROTOBUF, Answer, Sender, kept, running, serving, traces
 from tests.monitor.intake.small_things import Shape, shapes
 from tests.scripts import script
 from tests.waiting import until

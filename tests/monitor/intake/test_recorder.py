@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -16,7 +16,7 @@ from ragstone import monitor
 from ragstone.core.errors import InputError
 from ragstone.monitor.intake import recorder as module
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.record_sender import NoUse, Recorded, TryLater
+from ragstone.monitor.intake.record_sender import NoUse, TryLater
 from ragstone.monitor.intake.recorder import Recorder
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
@@ -37,12 +37,12 @@ class Gate:
         if is_open:
             self.opened.set()
 
-    def send(self, recorded: Recorded) -> None:
+    def send(self, lines: Sequence[bytes], dropped: int) -> None:
         self.opened.wait(LONGEST)
         if self.fault is not None:
             raise self.fault
-        self.lines.extend(recorded.lines)
-        self.dropped = recorded.dropped
+        self.lines.extend(lines)
+        self.dropped = dropped
 
     def anew(self) -> "Gate":
         return self

@@ -10,7 +10,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from threading import Event, Thread
@@ -22,7 +23,7 @@ from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody
 
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
-from .otlp_http import EXAMPLES, LOGS, TRACES, SentSignal, taken_from, unread
+from .otlp_http import Signal, accept_body, unread
 
 CHUNK = 500_000
 """Bytes that are read at a time, which have fewer examples than a body may have."""
@@ -35,11 +36,11 @@ SETTLED = 5.0
 """Seconds without a new line after which a file that was renamed is taken to be complete."""
 
 _BEFORE = 256
-_MARKS: Mapping[bytes, SentSignal] = {
-    b'"resourceSpans"': TRACES,
-    b'"resource_spans"': TRACES,
-    b'"resourceLogs"': LOGS,
-    b'"resource_logs"': LOGS,
+_MARKS: Mapping[bytes, Signal] = {
+    b'"resourceSpans"': "spans",
+    b'"resource_spans"': "spans",
+    b'"resourceLogs"': "logs",
+    b'"resource_logs"': "logs",
 }
 
 
@@ -48,35 +49,18 @@ class TailPosition:
     """How far a file was read.
 
     Attributes:
-        inode: Of the file, whatever it is called by now.
+        inode: The inode of the file, whatever it is called by now.
         offset: Bytes that were read.
-        before: What tells the bytes before that place from others.
+        before: A hash that tells the bytes before that offset from others.
     """
 
     inode: int
     offset: int
     before: str
 
-    def to_dict(self) -> dict[str, object]:
-        """As what JSON can hold."""
-        return {"inode": self.inode, "offset": self.offset, "before": self.before}
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, object]) -> "TailPosition":
-        """From ``to_dict``."""
-        return cls(int(str(given["inode"])), int(str(given["offset"])), str(given["before"]))
-
 
 class TailedFile:
-    """A file that is followed.
-
-    Args:
-        path: What it is called.
-        store: Knows how far it was read.
-        writer: Writes what is read.
-        settings: What is taken out, and what is allowed.
-        now: The time in seconds since the epoch.
-    """
+    """A file that is followed: the store knows how far it was read, the writer writes its lines."""
 
     def __init__(
         self,
@@ -90,10 +74,10 @@ class TailedFile:
         self._settings, self._now = settings, now
         self._name = f"tail:{self._path}"
         self._file: BinaryIO | None = None
-        self._at = TailPosition(0, 0, _mark(b""))
+        self._at = TailPosition(0, 0, _hash(b""))
         self._skips = False
         self._grew = now()
-        self._said = ""
+        self._fault = ""
         self._stopped = Event()
         self._thread: Thread | None = None
 
@@ -112,21 +96,18 @@ class TailedFile:
             self._file = None
 
     def step(self) -> int:
-        """Take in the next lines, if there are any.
-
-        Returns:
-            Bytes that were read.
+        """Take in the next lines, if there are any; returns how many bytes were read.
 
         Raises:
             StoreAway: They cannot be written at present; the next step reads them again.
             OSError: The file cannot be read.
         """
-        if self._file is None and not self._open():
+        file = self._file or self._open()
+        if file is None:
             return 0
-        assert self._file is not None
-        if self._was_cut():
-            self._at = TailPosition(self._at.inode, 0, _mark(b""))
-        chunk = self._read()
+        if _was_cut(file, self._at):
+            self._at = TailPosition(self._at.inode, 0, _hash(b""))
+        chunk = self._read(file)
         end = chunk.rfind(b"\n") + 1
         if end:
             self._grew = self._now()
@@ -135,119 +116,76 @@ class TailedFile:
         if chunk and (self._skips or len(chunk) > LONGEST_LINE):
             self._take_start(chunk)
             return len(chunk)
-        if self._is_replaced():
-            return self._finish(chunk)
+        if self._is_replaced() and self._now() >= self._grew + SETTLED:
+            if chunk:
+                self._take(chunk)
+            file.close()
+            self._begin()
+            self._skips = False
+            self._writer.write(AcceptedBody(kept={self._name: asdict(self._at)}))
+            return len(chunk) or 1
         return 0
 
     def _follow(self) -> None:
         while not self._stopped.is_set():
             read = 0
             try:
-                read = self._step_over_faults()
+                read = self.step()
+                self._fault = "" if read else self._fault
             except StoreAway:
                 # The writer has told, and tells when it is over.
                 self._stopped.wait(1.0)
+            except OSError as error:
+                fault = f"{self._path} cannot be read: {error.strerror or type(error).__name__}."
+                if fault != self._fault:
+                    self._fault = fault
+                    self._writer.note({}, line=fault)
             if not read:
                 self._stopped.wait(POLL)
 
-    def _step_over_faults(self) -> int:
-        try:
-            read = self.step()
-        except OSError as error:
-            self._say(f"{self._path} cannot be read: {error.strerror or type(error).__name__}.")
-            return 0
-        self._said = "" if read else self._said
-        return read
-
-    def _say(self, line: str) -> None:
-        if line != self._said:
-            self._said = line
-            self._writer.note({}, line=line)
-
-    def _open(self) -> bool:
-        """Open the file where it was left, under whichever name; False if there is none."""
+    def _open(self) -> BinaryIO | None:
+        """Open the file where it was left, under whichever name; None if there is none."""
         with self._store.database.reading() as run:
-            kept = remembered(run, self._name)
-        at = TailPosition.from_dict(kept) if kept else None
-        if at is not None:
-            for path in self._named(at.inode):
-                if self._opened(path, at):
-                    return True
-        try:
-            file = self._path.open("rb")
-        except FileNotFoundError:
-            return False
-        self._file = file
-        self._at = TailPosition(os.fstat(file.fileno()).st_ino, 0, _mark(b""))
+            stored = remembered(run, self._name)
         self._grew = self._now()
-        return True
+        with suppress(FileNotFoundError):
+            at = TailPosition(**stored) if stored else self._at
+            for path in self._renamed(at.inode) if stored else ():
+                with suppress(OSError):
+                    file = path.open("rb")
+                    if not _was_cut(file, at):
+                        self._file, self._at = file, at
+                        return file
+                    file.close()
+            return self._begin()
+        return None
 
-    def _named(self, inode: int) -> Iterator[Path]:
-        """Files in the folder that may be the one that was read, whatever its name is now."""
-        try:
-            with os.scandir(self._path.parent) as entries:
-                yield from [Path(one.path) for one in entries if one.inode() == inode]
-        except FileNotFoundError:
-            return
+    def _begin(self) -> BinaryIO:
+        self._file = self._path.open("rb")
+        self._at = TailPosition(os.fstat(self._file.fileno()).st_ino, 0, _hash(b""))
+        return self._file
 
-    def _opened(self, path: Path, at: TailPosition) -> bool:
-        """Open a file if it is the one that was read so far."""
-        try:
-            file = path.open("rb")
-        except OSError:
-            return False
-        self._file, self._at, self._grew = file, at, self._now()
-        if self._was_cut():
-            file.close()
-            self._file = None
-            return False
-        return True
+    def _renamed(self, inode: int) -> list[Path]:
+        """Return files in the folder that may be the one that was read, whatever it is called."""
+        with os.scandir(self._path.parent) as entries:
+            return [Path(entry.path) for entry in entries if entry.inode() == inode]
 
-    def _was_cut(self) -> bool:
-        """Whether what was read is no longer in front of what comes."""
-        assert self._file is not None
-        offset = self._at.offset
-        if os.fstat(self._file.fileno()).st_size < offset:
-            return True
-        return self._before(offset) != self._at.before
-
-    def _before(self, offset: int) -> str:
-        assert self._file is not None
-        self._file.seek(max(0, offset - _BEFORE))
-        return _mark(self._file.read(min(offset, _BEFORE)))
-
-    def _read(self) -> bytes:
-        """What follows, at least to the end of a line where that is there."""
-        assert self._file is not None
-        self._file.seek(self._at.offset)
-        chunk = self._file.read(CHUNK)
+    def _read(self, file: BinaryIO) -> bytes:
+        """Read what follows, at least to the end of a line where that is there."""
+        file.seek(self._at.offset)
+        chunk = file.read(CHUNK)
         while chunk and b"\n" not in chunk and len(chunk) <= LONGEST_LINE:
-            more = self._file.read(CHUNK)
+            more = file.read(CHUNK)
             if not more:
                 break
             chunk += more
         return chunk
 
     def _is_replaced(self) -> bool:
-        """Whether the name stands for another file by now."""
         try:
             return self._path.stat().st_ino != self._at.inode
         except FileNotFoundError:
             return False
-
-    def _finish(self, rest: bytes) -> int:
-        """Go on with the new file, when nothing comes in the old one any more."""
-        assert self._file is not None
-        if self._now() < self._grew + SETTLED:
-            return 0
-        if rest:
-            self._take(rest)
-        self._file.close()
-        self._file = self._path.open("rb")
-        self._at = TailPosition(os.fstat(self._file.fileno()).st_ino, 0, _mark(b""))
-        self._skips = False
-        self._writer.write(AcceptedBody(kept={self._name: self._at.to_dict()}))
-        return len(rest) or 1
 
     def _take(self, lines: bytes) -> None:
         """Write what stands in whole lines."""
@@ -257,88 +195,82 @@ class TailedFile:
             self._write(AcceptedBody(), len(end) + len(newline))
             self._skips = False
         try:
-            self._write(self._taken(lines), len(lines))
+            self._write(self._accepted(lines), len(lines))
         except StoreAway:
             raise
         except Exception:
             # One of them may be what cannot be read or written.
             for line in lines.splitlines(keepends=True):
-                self._take_alone(line)
-
-    def _take_alone(self, line: bytes) -> None:
-        try:
-            self._write(self._taken(line), len(line))
-        except StoreAway:
-            raise
-        except Exception:
-            aside = Malformed("unreadable_line", b"")
-            self._write(AcceptedBody((), [aside], {"received": 1, "malformed": 1}), len(line))
+                try:
+                    self._write(self._accepted(line), len(line))
+                except StoreAway:
+                    raise
+                except Exception:
+                    self._write(_all_malformed([Malformed("unreadable_line", b"")]), len(line))
 
     def _take_start(self, start: bytes) -> None:
         """Put aside the start of a line that is too long, and leave out the rest."""
-        if self._skips:
-            self._write(AcceptedBody(), len(start))
-            return
-        aside = unread(UnreadableBody("", "span_too_long"), start, self._settings.redaction)
-        self._write(AcceptedBody((), [aside], {"received": 1, "malformed": 1}), len(start))
+        body = AcceptedBody()
+        if not self._skips:
+            error = UnreadableBody("", "span_too_long")
+            body = _all_malformed([unread(error, start, self._settings.redaction)])
+        self._write(body, len(start))
         self._skips = True
 
-    def _taken(self, lines: bytes) -> AcceptedBody:
-        """What is written of lines, each of its kind."""
+    def _accepted(self, lines: bytes) -> AcceptedBody:
         parts: list[TracePart] = []
         malformed: list[Malformed] = []
         counts: Counter[str] = Counter()
-        for signal, body in _sorted(lines):
+        use, now = self._settings, self._now()
+        for signal, text in _sorted(lines):
             try:
-                taken = taken_from(
-                    signal, body, json=True, settings=self._settings, now=self._now()
-                )
+                body = accept_body(signal, text, json=True, use=use, now=now)
             except UnreadableBody as error:
-                aside = [self._aside(error, one) for one in body.split(b"\n") if one.strip()]
-                taken = AcceptedBody((), aside, {"received": len(aside), "malformed": len(aside)})
-            parts += taken.parts
-            malformed += taken.malformed
-            counts.update(taken.counts)
+                unreadable = [line for line in text.split(b"\n") if line.strip()]
+                body = _all_malformed([unread(error, line, use.redaction) for line in unreadable])
+            parts += body.parts
+            malformed += body.malformed
+            counts.update(body.counts)
         return AcceptedBody(parts, malformed, counts)
 
-    def _aside(self, error: UnreadableBody, line: bytes) -> Malformed:
-        return unread(error, line, self._settings.redaction)
-
-    def _write(self, taken: AcceptedBody, size: int) -> None:
+    def _write(self, body: AcceptedBody, size: int) -> None:
         """Write it, and how far the file is read with it."""
+        assert self._file is not None
         offset = self._at.offset + size
-        at = TailPosition(self._at.inode, offset, self._before(offset))
-        kept = {self._name: at.to_dict()}
-        self._writer.write(AcceptedBody(taken.parts, taken.malformed, taken.counts, kept))
+        at = TailPosition(self._at.inode, offset, _hash_before(self._file, offset))
+        position = {self._name: asdict(at)}
+        self._writer.write(AcceptedBody(body.parts, body.malformed, body.counts, position))
         self._at = at
 
 
-def _sorted(lines: bytes) -> Iterator[tuple[SentSignal, bytes]]:
-    """Lines by what they are: examples together, and each request of OTLP alone."""
+def _all_malformed(malformed: list[Malformed]) -> AcceptedBody:
+    return AcceptedBody((), malformed, {"received": len(malformed), "malformed": len(malformed)})
+
+
+def _was_cut(file: BinaryIO, at: TailPosition) -> bool:
+    """Tell whether what was read is no longer in front of what comes."""
+    size = os.fstat(file.fileno()).st_size
+    return size < at.offset or _hash_before(file, at.offset) != at.before
+
+
+def _hash_before(file: BinaryIO, offset: int) -> str:
+    file.seek(max(0, offset - _BEFORE))
+    return _hash(file.read(min(offset, _BEFORE)))
+
+
+def _hash(before: bytes) -> str:
+    return blake2b(before, digest_size=8).hexdigest()
+
+
+def _sorted(lines: bytes) -> Iterator[tuple[Signal, bytes]]:
+    """Give lines by what they are: examples together, and each request of OTLP alone."""
     examples = []
     for line in lines.split(b"\n"):
-        signal = _signal(line)
+        signal = next((signal for mark, signal in _MARKS.items() if mark in line[:200]), None)
         if signal is not None:
             yield signal, line
         elif line.strip():
             # A line that is no UTF-8 must not spoil those beside it.
-            examples.append(line if _is_text(line) else line.decode("utf-8", "replace").encode())
+            examples.append(line.decode("utf-8", "replace").encode())
     if examples:
-        yield EXAMPLES, b"\n".join(examples)
-
-
-def _signal(line: bytes) -> SentSignal | None:
-    start = line[:200]
-    return next((signal for mark, signal in _MARKS.items() if mark in start), None)
-
-
-def _is_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _mark(before: bytes) -> str:
-    return blake2b(before, digest_size=8).hexdigest()
+        yield "examples", b"\n".join(examples)

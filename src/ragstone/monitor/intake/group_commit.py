@@ -7,9 +7,10 @@ thousand rows as for a single row.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Condition, Thread
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import StoreAway, StoreBusy
@@ -30,18 +31,17 @@ async def _at_once(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IntakeSettings:
-    """What the intake allows.
+    """Limits of the intake.
 
     Attributes:
-        senders: Who may send; by default everybody who can connect.
+        senders: The tokens of those who may send; by default everybody who can connect.
         owner: The token that opens figures; empty if everybody may see them.
         slow: Waits before a wrong token of this client is answered.
-        redaction: What is taken out of every text before it is kept; None for nothing.
-        limits: Of what is in a body.
-        body: Bytes of a body as it comes.
-        unpacked: Bytes of a body when it is unpacked.
+        redaction: The patterns taken out of every text before it is kept; None for nothing.
+        body: The most bytes of a body as it comes.
+        unpacked: The most bytes of a body when it is unpacked.
         waiting: Requests that may wait to be written.
-        waiting_bytes: Of the bodies of those.
+        waiting_bytes: The most bytes of the bodies of those.
         tails: Files of JSON lines that are followed besides.
     """
 
@@ -67,13 +67,10 @@ LATER = 1.0
 
 @dataclass(frozen=True, slots=True)
 class AcceptedBody:
-    """What one request adds to the store.
+    """The rows that one request adds to the store.
 
     Attributes:
-        parts: What it says of traces.
-        malformed: What is kept aside.
-        counts: How much of what came.
-        kept: What is remembered with it, such as the position in a file.
+        kept: What is remembered with it by name, such as the position in a file.
     """
 
     parts: Sequence[TracePart] = ()
@@ -92,12 +89,7 @@ Done = Callable[[Exception | None], None]
 
 
 class GroupCommit:
-    """Writes what it is given, from a thread of its own.
-
-    Args:
-        store: Where.
-        now: The time in seconds since the epoch.
-    """
+    """Writes what it is given, from a thread of its own."""
 
     def __init__(self, store: MonitorStore, now: Callable[[], float] = time.time) -> None:
         self._store, self._now = store, now
@@ -112,44 +104,36 @@ class GroupCommit:
         self._thread = Thread(target=self._work, name="ragstone-intake", daemon=True)
         self._thread.start()
 
-    def put(self, taken: AcceptedBody, done: Done) -> None:
-        """Write it, with all else that waits.
+    def put(self, body: AcceptedBody, done: Done) -> None:
+        """Write a body, with all else that waits.
 
         Args:
-            taken: What.
             done: Called when it is on disk, with None; or with why it is not, ``StoreAway`` where
                 the store cannot be used at present.
         """
         with self._turn:
             if not self._closed:
-                self._waits.append((taken, done))
+                self._waits.append((body, done))
                 self._turn.notify()
                 return
         done(StoreAway("The monitor is being stopped."))
 
-    def write(self, taken: AcceptedBody) -> None:
-        """Write it and wait.
+    def write(self, body: AcceptedBody) -> None:
+        """Write a body and wait.
 
         Raises:
             StoreAway: The store cannot be used at present.
             Exception: It cannot be written, as others can.
         """
-        ended = Event()
-        faults: list[Exception] = []
-
-        def done(error: Exception | None) -> None:
-            faults.extend([error] if error else [])
-            ended.set()
-
-        self.put(taken, done)
-        ended.wait()
-        if faults:
-            raise faults[0]
+        ended = Future[Exception | None]()
+        self.put(body, ended.set_result)
+        if error := ended.result():
+            raise error
 
     def note(
         self, counts: Mapping[str, int], aside: Sequence[Malformed] = (), line: str = ""
     ) -> None:
-        """Write it some time, for what nobody waits for."""
+        """Write some time what nobody waits for."""
         with self._turn:
             self._noted.update(counts)
             self._aside = [*self._aside, *aside][-MOST_NOTED:]
@@ -176,10 +160,10 @@ class GroupCommit:
     def _work(self) -> None:
         while True:
             with self._turn:
-                while not self._is_due:
-                    if not self._has_notes:
+                while not self._is_due():
+                    if not (self._noted or self._aside or self._lines):
                         self._turn.wait()
-                    elif not self._turn.wait_for(lambda: self._is_due, LATER):
+                    elif not self._turn.wait_for(self._is_due, LATER):
                         break
                 group = self._next()
                 last = self._closed and not group
@@ -187,19 +171,13 @@ class GroupCommit:
             if last:
                 return
 
-    @property
     def _is_due(self) -> bool:
         return bool(self._waits) or self._closed
 
-    @property
-    def _has_notes(self) -> bool:
-        return bool(self._noted or self._aside or self._lines)
-
     def _next(self) -> list[tuple[AcceptedBody, Done]]:
-        """What is written together: all that waits, in the order in which it came."""
         size = n = 0
-        for taken, _ in self._waits:
-            size += taken.size
+        for body, _ in self._waits:
+            size += body.size
             if n and size > LARGEST_GROUP:
                 break
             n += 1
@@ -207,7 +185,7 @@ class GroupCommit:
         return group
 
     def _commit(self, group: Sequence[tuple[AcceptedBody, Done]]) -> None:
-        error = self._attempt([taken for taken, _ in group])
+        error = self._attempt([body for body, _ in group])
         if isinstance(error, StoreBusy):
             # Who came meanwhile has waited, too, and is not to wait as long again.
             with self._turn:
@@ -219,26 +197,25 @@ class GroupCommit:
             done(error)
             group = others
             if error is None:
-                for one in others:
-                    self._commit([one])
+                for item in others:
+                    self._commit([item])
                 return
         for _, done in group:
             done(error)
 
     def _attempt(self, group: Sequence[AcceptedBody]) -> Exception | None:
-        """Write a group and what was noted, or say why that is not possible."""
+        """Write a group and what was noted, or return why that is not possible."""
         with self._turn:
             noted, aside, lines = self._noted, self._aside, self._lines
             self._noted, self._aside, self._lines = Counter(), [], []
         if not (group or noted or aside or lines):
             return None
         counts = Counter(noted)
-        for taken in group:
-            counts.update(taken.counts)
+        for body in group:
+            counts.update(body.counts)
         try:
             with self._store.database.transaction() as run:
-                now = self._now()
-                write_taken(run, now, [*group, AcceptedBody(malformed=aside)], counts)
+                write_accepted(run, self._now(), [*group, AcceptedBody(malformed=aside)], counts)
                 for at, level, line in lines:
                     log(run, at, level, line)
         except Exception as error:
@@ -246,7 +223,12 @@ class GroupCommit:
                 self._noted.update(noted)
                 self._aside = [*aside, *self._aside][-MOST_NOTED:]
                 self._lines = [*lines, *self._lines][-MOST_NOTED:]
-                self._failed(error)
+                # Not by the log of the process, which may be kept in the same store.
+                if not isinstance(error, StoreAway):
+                    self._say("error", f"What came could not be written: {type(error).__name__}.")
+                elif not self.is_away:
+                    self.is_away = True
+                    self._say("error", f"{error}")
             return error
         with self._turn:
             self.totals.update(counts)
@@ -255,31 +237,16 @@ class GroupCommit:
                 self._say("info", "The store can be written to again.")
         return None
 
-    def _failed(self, error: Exception) -> None:
-        """Say it once. Not by the log of the process, which may be kept in the same store."""
-        if not isinstance(error, StoreAway):
-            self._say("error", f"What came could not be written: {type(error).__name__}.")
-        elif not self.is_away:
-            self.is_away = True
-            self._say("error", f"{error}")
 
-
-def write_taken(
+def write_accepted(
     run: Sql, now: float, group: Sequence[AcceptedBody], counts: Mapping[str, int]
 ) -> None:
-    """Write what was taken in, within a transaction.
-
-    Args:
-        run: The transaction's.
-        now: The time in seconds since the epoch.
-        group: What.
-        counts: How much of what came, in all of it.
-    """
-    parts = [part for taken in group for part in taken.parts]
+    """Write bodies with the counts of all of them, within a transaction."""
+    parts = [part for body in group for part in body.parts]
     insert_received(run, now, [(part.trace, part.kind, part.body) for part in parts])
-    malformed = [one for taken in group for one in taken.malformed]
-    insert_malformed(run, now, [(one.why, one.body) for one in malformed])
+    malformed = [item for body in group for item in body.malformed]
+    insert_malformed(run, now, [(item.why, item.body) for item in malformed])
     count(run, now, counts)
-    for taken in group:
-        for name, value in taken.kept.items():
+    for body in group:
+        for name, value in body.kept.items():
             keep(run, name, value)

@@ -6,12 +6,11 @@ Limits on time and connections are the server's.
 
 import zlib
 from collections.abc import AsyncIterable
-from dataclasses import dataclass
 from threading import Lock
 
 from starlette.datastructures import Headers
 
-from .otlp_http import JSON, PROTOBUF, Reply, refusal
+from .otlp_http import JSON, PROTOBUF
 
 _PIECE = 1 << 16
 _GZIP, _ZLIB, _RAW = 31, 15, -15
@@ -31,11 +30,18 @@ class NotPacked(Exception):
     """A body is not packed as it says."""
 
 
+class Refused(Exception):
+    """A request that is not taken in, with the status and the message of its reply."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.message = status, message
+        super().__init__(message)
+
+
 def unpacked(body: bytes, encoding: str, most: int) -> bytes:
-    """A body as it was before it was packed.
+    """Return a body as it was before it was packed.
 
     Args:
-        body: As it came.
         encoding: One of ``ENCODINGS``.
         most: Bytes of the result.
 
@@ -56,7 +62,7 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 
 def _members(body: bytes, most: int) -> bytes:
-    """Of gzip, whose packed parts may follow each other."""
+    """Unpack gzip, whose packed parts may follow each other."""
     parts: list[bytes] = []
     at = size = 0
     while at < len(body) or not parts:
@@ -69,7 +75,7 @@ def _members(body: bytes, most: int) -> bytes:
 
 
 def _inflated(body: bytes, at: int, form: int, most: int) -> tuple[bytes, int]:
-    """What is packed from there on, and where it ends.
+    """Return what is packed from there on, and where it ends.
 
     Both sides are cut into pieces, for the unpacker copies what it is given and does not need.
     """
@@ -96,29 +102,9 @@ def _inflated(body: bytes, at: int, form: int, most: int) -> tuple[bytes, int]:
     return b"".join(pieces), at - len(unpacker.unused_data)
 
 
-LINES = (
-    "application/x-ndjson",
-    "application/ndjson",
-    "application/jsonl",
-    "application/x-jsonlines",
-)
-"""How JSON lines are called."""
-
-_JSONS = (JSON, *LINES)
+JSON_LINES = "application/x-ndjson"
+_JSONS = (JSON, JSON_LINES, "application/ndjson", "application/jsonl", "application/x-jsonlines")
 _PROTOBUFS = (PROTOBUF, "application/protobuf")
-
-
-@dataclass(frozen=True, slots=True)
-class SentForm:
-    """How a body is written.
-
-    Attributes:
-        json: JSON, and not protobuf.
-        encoding: How it is packed.
-    """
-
-    json: bool
-    encoding: str
 
 
 class SentHeaders(Headers):
@@ -133,64 +119,65 @@ class SentHeaders(Headers):
         return token.encode("latin-1")
 
     @property
-    def is_json(self) -> bool:
-        """Whether a reply is to be JSON."""
-        return self._kind not in _PROTOBUFS
-
-    @property
-    def _kind(self) -> str:
+    def kind(self) -> str:
+        """The content type, without its parameters."""
         return self.get("content-type", "").partition(";")[0].strip().lower()
 
-    def form(self, *, protobuf: bool, most: int) -> SentForm | Reply:
-        """How the body is written, or why it is not read.
+    @property
+    def encoding(self) -> str:
+        """The content encoding."""
+        return self.get("content-encoding", "").lower()
+
+    @property
+    def is_json(self) -> bool:
+        """True if a reply is to be JSON, and not protobuf."""
+        return self.kind not in _PROTOBUFS
+
+    def check_form(self, *, protobuf: bool, most: int) -> None:
+        """Require a body that can be read.
 
         Args:
-            protobuf: Whether it may be that, and not only JSON.
+            protobuf: True if the body may be that, and not only JSON.
             most: Bytes of a body.
+
+        Raises:
+            Refused: It cannot be read, or says that it is too large.
         """
-        encoding = self.get("content-encoding", "").lower()
-        length = self.get("content-length", "")
-        known = (*_PROTOBUFS, JSON) if protobuf else _JSONS
         # A page of another site can send a form or plain text from a browser here, but not these.
-        if self._kind not in known:
-            expected = " or ".join((PROTOBUF, JSON) if protobuf else (JSON, LINES[0]))
-            return refusal(415, f"Content-Type is {expected}.", json=self.is_json)
-        if encoding not in ENCODINGS:
-            return refusal(415, "Content-Encoding is gzip, deflate or identity.", json=self.is_json)
+        if self.kind not in ((*_PROTOBUFS, JSON) if protobuf else _JSONS):
+            expected = f"{PROTOBUF} or {JSON}" if protobuf else f"{JSON} or {JSON_LINES}"
+            raise Refused(415, f"Content-Type is {expected}.")
+        if self.encoding not in ENCODINGS:
+            raise Refused(415, "Content-Encoding is gzip, deflate or identity.")
+        length = self.get("content-length", "")
         if length.isdecimal() and len(length) < 20 and int(length) > most:
-            return too_large(most, json=self.is_json)
-        return SentForm(self.is_json, encoding)
+            raise too_large(most)
 
 
-def too_large(most: int, *, json: bool) -> Reply:
-    """That a body is larger than is allowed."""
-    return refusal(413, f"A body has at most {most:,} bytes. Send smaller batches.", json=json)
+def too_large(most: int) -> Refused:
+    """Return the refusal of a body that is larger than is allowed."""
+    return Refused(413, f"A body has at most {most:,} bytes. Send smaller batches.")
 
 
 class WaitingRoom:
-    """Counts the requests that are being taken in, and the bytes that they hold.
-
-    Args:
-        most: Requests.
-        most_bytes: Of all of them.
-    """
+    """Counts the requests that are being taken in, and the bytes that they hold."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
         self._lock = Lock()
         self.requests = self.bytes = 0
 
-    def enter(self) -> "WaitingPlace | None":
-        """A place for one request; None where all are taken."""
+    def enter(self) -> "WaitingRequest | None":
+        """Let one request in; None where the room is full."""
         with self._lock:
             if self.is_full:
                 return None
             self.requests += 1
-            return WaitingPlace(self)
+            return WaitingRequest(self)
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody else finds a place."""
+        """True if no other request is let in."""
         return self.requests >= self._most or self.bytes >= self._most_bytes
 
     def fits(self, more: int) -> bool:
@@ -202,13 +189,13 @@ class WaitingRoom:
             return True
 
     def leave(self) -> None:
-        """One request less."""
+        """Count one request less."""
         with self._lock:
             self.requests -= 1
 
 
-class WaitingPlace:
-    """The place of one request, until it is left."""
+class WaitingRequest:
+    """One request in the waiting room, until it leaves."""
 
     def __init__(self, room: WaitingRoom) -> None:
         self._room = room
@@ -230,15 +217,17 @@ class WaitingPlace:
 FULL = "Too much is waiting to be written. Send it again later."
 
 
-async def whole_body(
-    pieces: AsyncIterable[bytes], place: WaitingPlace, most: int, *, json: bool
-) -> bytes | Reply:
-    """The body of a request, or why it is not read."""
+async def whole_body(pieces: AsyncIterable[bytes], waiting: WaitingRequest, most: int) -> bytes:
+    """Read the body of a request.
+
+    Raises:
+        Refused: It is too large, or there is no room for it.
+    """
     body = bytearray()
     async for piece in pieces:
         if len(body) + len(piece) > most:
-            return too_large(most, json=json)
-        if not place.grow(len(piece)):
-            return refusal(429, FULL, json=json)
+            raise too_large(most)
+        if not waiting.grow(len(piece)):
+            raise Refused(429, FULL)
         body += piece
     return bytes(body)

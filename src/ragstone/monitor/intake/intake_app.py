@@ -20,36 +20,33 @@ from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .http_request import (
     FULL,
     NotPacked,
-    SentForm,
+    Refused,
     SentHeaders,
     TooLarge,
-    WaitingPlace,
+    WaitingRequest,
     WaitingRoom,
     too_large,
     unpacked,
     whole_body,
 )
 from .otlp_http import (
-    EXAMPLES,
     JSON,
-    LOGS,
     PROTOBUF,
-    TRACES,
     IntakeFigures,
     Reply,
-    SentSignal,
+    Signal,
+    accept_body,
     exposition,
     refusal,
-    taken_from,
+    reply_to,
     unread,
-    why_rejected,
 )
 from .record_sender import DROPPED
 
-SIGNALS: Mapping[str, SentSignal] = {
-    "/v1/traces": TRACES,
-    "/v1/logs": LOGS,
-    "/v1/examples": EXAMPLES,
+SIGNALS: Mapping[str, Signal] = {
+    "/v1/traces": "spans",
+    "/v1/logs": "logs",
+    "/v1/examples": "examples",
 }
 METRICS_IGNORED = "/v1/metrics"
 HEALTH, READY, FIGURES = "/health", "/ready", "/metrics"
@@ -74,13 +71,7 @@ def make_intake(
     *,
     now: Callable[[], float] = time.time,
 ) -> "IntakeApp":
-    """The app over a store, which stays the caller's.
-
-    Args:
-        store: Where all is kept.
-        settings: What it allows.
-        now: The time in seconds since the epoch.
-    """
+    """Return the app over a store, which stays the caller's."""
     return IntakeApp(store, settings or IntakeSettings(), now)
 
 
@@ -89,7 +80,6 @@ class IntakeApp:
 
     Attributes:
         writer: Writes what was taken in.
-        figures: What came since the app was made.
     """
 
     def __init__(
@@ -110,7 +100,7 @@ class IntakeApp:
 
     @property
     def figures(self) -> IntakeFigures:
-        """What came since the app was made, and what waits."""
+        """The figures since the app was made, and what waits."""
         return IntakeFigures(
             dict(self.writer.totals),
             dict(self._replies),
@@ -132,181 +122,145 @@ class IntakeApp:
         """Answer a request."""
         if scope["type"] != "http":
             return
-        request = Request(scope, receive)
-        headers = SentHeaders(scope=scope)
+        request, sent = Request(scope, receive), SentHeaders(scope=scope)
         try:
-            reply = await self._reply(request, scope["path"], headers)
+            reply = await self._reply(request, scope["path"], sent)
         except ClientDisconnect:
             return
+        except Refused as error:
+            reply = self._refused(error, sent)
         except Exception as error:
             # It must not happen; what was sent is not acknowledged, and is sent again.
-            self.writer.note({"failed": 1}, line=_place(error))
-            reply = refusal(503, AWAY, json=headers.is_json)
+            self.writer.note({"failed": 1}, line=_failure(error))
+            reply = refusal(503, AWAY, json=sent.is_json)
         self._replies[reply.status] += 1
         if reply.status == 401:
             await self._settings.slow((scope.get("client") or ("",))[0])
-        kept = {"cache-control": "no-store", **reply.headers}
-        await Response(reply.body, reply.status, kept, reply.kind)(scope, receive, send)
+        headers = {"cache-control": "no-store", **reply.headers}
+        await Response(reply.body, reply.status, headers, reply.kind)(scope, receive, send)
 
-    async def _reply(self, request: Request, path: str, headers: SentHeaders) -> Reply:
-        reads = path in (HEALTH, READY, FIGURES)
+    async def _reply(self, request: Request, path: str, sent: SentHeaders) -> Reply:
         if path not in PATHS:
-            return refusal(404, "There is no such address.", json=headers.is_json)
+            return refusal(404, "There is no such address.", json=sent.is_json)
+        reads = path in (HEALTH, READY, FIGURES)
         if request.method not in (("GET", "HEAD") if reads else ("POST",)):
-            return refusal(405, "It cannot be asked for so.", json=headers.is_json)
+            return refusal(405, "It cannot be asked for so.", json=sent.is_json)
         if path == HEALTH:
-            return _said(200, {"status": "ok"})
+            return Reply(200, b'{"status": "ok"}')
         if path == READY:
             return self._ready()
-        if not self._admits(path, headers.token):
-            return self._refused(
-                refusal(401, "The token is missing or wrong.", json=headers.is_json)
-            )
+        if not self._admits(path, sent.token):
+            raise Refused(401, "The token is missing or wrong.")
         if path == FIGURES:
-            return await self._figures()
+            text = await asyncio.to_thread(
+                exposition, self.figures, self._store.database, self._now()
+            )
+            return Reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
         if path == METRICS_IGNORED:
             # They are of no use here, but who sends all three signals need not be told so.
             async for _ in request.stream():
                 pass
-            return Reply(200, b"{}", JSON) if headers.is_json else Reply(200, b"", PROTOBUF)
-        return await self._taken(SIGNALS[path], headers, request)
+            return Reply(200, b"{}") if sent.is_json else Reply(200, b"", PROTOBUF)
+        return await self._accepted(SIGNALS[path], sent, request)
 
     def _ready(self) -> Reply:
-        if self._closed or self.writer.is_away or self._room.is_full:
-            why = "stopping" if self._closed else "store" if self.writer.is_away else "full"
-            return _said(503, {"status": why}, {"retry-after": "2"})
-        return _said(200, {"status": "ready"})
+        why = "stopping" if self._closed else "store" if self.writer.is_away else "full"
+        if not (self._closed or self.writer.is_away or self._room.is_full):
+            return Reply(200, b'{"status": "ready"}')
+        return Reply(503, json.dumps({"status": why}).encode(), JSON, {"retry-after": "2"})
 
     def _admits(self, path: str, token: bytes) -> bool:
-        """Figures are the owner's; what writes has tokens of its own."""
+        """Tell whether a token opens a path: figures are the owner's, what writes has others."""
         if path == FIGURES:
             owner = self._settings.owner.encode("utf-8", "surrogatepass")
             return not owner or hmac.compare_digest(owner, token)
         return self._settings.senders.admit(token)
 
-    async def _figures(self) -> Reply:
-        loop = asyncio.get_running_loop()
-        text = await loop.run_in_executor(
-            None, exposition, self.figures, self._store.database, self._now()
-        )
-        return Reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
-
-    async def _taken(self, signal: SentSignal, headers: SentHeaders, request: Request) -> Reply:
-        form = headers.form(protobuf=signal.protobuf, most=self._settings.body)
-        if isinstance(form, Reply):
-            return self._refused(form)
-        dropped = headers.get(DROPPED, "")
+    async def _accepted(self, signal: Signal, sent: SentHeaders, request: Request) -> Reply:
+        sent.check_form(protobuf=signal != "examples", most=self._settings.body)
+        dropped = sent.get(DROPPED, "")
         if dropped.isdecimal() and len(dropped) < 10:
             self.writer.note({"dropped": int(dropped)})
         if self._closed:
-            return self._refused(refusal(503, STOPPING, json=form.json))
-        place = self._room.enter()
-        if place is None:
-            return self._refused(refusal(429, FULL, json=form.json))
+            raise Refused(503, STOPPING)
+        waiting = self._room.enter()
+        if waiting is None:
+            raise Refused(429, FULL)
         try:
-            body = await whole_body(request.stream(), place, self._settings.body, json=form.json)
-            if isinstance(body, Reply):
-                return self._refused(body)
-            return await self._written(signal, form, body, place)
+            body = await whole_body(request.stream(), waiting, self._settings.body)
+            return await self._written(signal, sent, body, waiting)
         finally:
-            place.leave()
+            waiting.leave()
 
     async def _written(
-        self, signal: SentSignal, form: SentForm, body: bytes, place: WaitingPlace
+        self, signal: Signal, sent: SentHeaders, body: bytes, waiting: WaitingRequest
     ) -> Reply:
         """Read a body in another thread and write it in a third; one wake-up when that is done."""
         loop = asyncio.get_running_loop()
         replied: asyncio.Future[Reply] = loop.create_future()
 
-        def answer(reply: Reply) -> None:
+        def settle(reply: Reply) -> None:
+            if not replied.done():
+                replied.set_result(reply)
+
+        def answer(reply: Reply | Refused) -> None:
+            reply = self._refused(reply, sent) if isinstance(reply, Refused) else reply
             # Who was stopped while waiting has no loop, and nobody to reply to.
             if not loop.is_closed():
-                loop.call_soon_threadsafe(_settle, replied, reply)
+                loop.call_soon_threadsafe(settle, reply)
 
-        self._readers.submit(self._read, signal, form, body, place, answer, LARGE)
+        def read(most: int) -> None:
+            try:
+                accepted = self._read(signal, sent, body, most)
+            except TooLarge:
+                self._large.submit(read, self._settings.unpacked)
+            except Refused as error:
+                answer(error)
+            else:
+                write(accepted)
+
+        def write(accepted: AcceptedBody) -> None:
+            reply = reply_to(signal, accepted, json=sent.is_json)
+            if not (accepted.parts or accepted.malformed):
+                self.writer.note(accepted.counts)
+                answer(reply)
+            elif waiting.grow(accepted.size):
+                self.writer.put(
+                    accepted, lambda error: answer(Refused(503, AWAY) if error else reply)
+                )
+            else:
+                answer(Refused(429, FULL))
+
+        self._readers.submit(read, LARGE)
         return await replied
 
-    def _read(
-        self,
-        signal: SentSignal,
-        form: SentForm,
-        body: bytes,
-        place: WaitingPlace,
-        answer: Callable[[Reply], None],
-        most: int,
-    ) -> None:
+    def _read(self, signal: Signal, sent: SentHeaders, body: bytes, most: int) -> AcceptedBody:
+        """Read a body; ``TooLarge`` where it is for the thread that reads large ones."""
+        use = self._settings
         try:
-            whole = unpacked(body, form.encoding, min(most, self._settings.unpacked))
+            whole = unpacked(body, sent.encoding, min(most, use.unpacked))
         except TooLarge:
-            if most < self._settings.unpacked:
-                again = (signal, form, body, place, answer, self._settings.unpacked)
-                self._large.submit(self._read, *again)
-            else:
-                answer(self._refused(too_large(self._settings.unpacked, json=form.json)))
-            return
+            raise (TooLarge if most < use.unpacked else too_large(use.unpacked)) from None
         except NotPacked:
-            answer(self._refused(refusal(400, UNPACKED, json=form.json)))
-            return
+            raise Refused(400, UNPACKED) from None
         try:
-            taken = taken_from(
-                signal, whole, json=form.json, settings=self._settings, now=self._now()
-            )
+            return accept_body(signal, whole, json=sent.is_json, use=use, now=self._now())
         except UnreadableBody as error:
-            aside = unread(error, whole, self._settings.redaction)
-            self.writer.note({"unreadable": 1}, [aside])
+            self.writer.note({"unreadable": 1}, [unread(error, whole, use.redaction)])
             status = 413 if isinstance(error, TooManyInBody) else 400
-            answer(self._refused(refusal(status, str(error), json=form.json)))
-            return
+            raise Refused(status, str(error)) from None
         except Exception as error:
             # A body that nobody foresaw: it would fail again.
-            self.writer.note({"failed": 1}, line=_place(error))
-            answer(self._refused(refusal(400, "The body could not be read.", json=form.json)))
-            return
-        self._put(signal, form, taken, place, answer)
+            self.writer.note({"failed": 1}, line=_failure(error))
+            raise Refused(400, "The body could not be read.") from None
 
-    def _put(
-        self,
-        signal: SentSignal,
-        form: SentForm,
-        taken: AcceptedBody,
-        place: WaitingPlace,
-        answer: Callable[[Reply], None],
-    ) -> None:
-        rejected = len(taken.malformed)
-        why = why_rejected(taken.malformed)
-        reply = signal.reply(taken.counts["kept"], rejected, why, form.json)
-        if not (taken.parts or rejected):
-            self.writer.note(taken.counts)
-            answer(reply)
-            return
-        if not place.grow(taken.size):
-            answer(self._refused(refusal(429, FULL, json=form.json)))
-            return
-
-        def done(error: Exception | None) -> None:
-            if error is None:
-                answer(reply)
-            else:
-                answer(self._refused(refusal(503, AWAY, json=form.json)))
-
-        self.writer.put(taken, done)
-
-    def _refused(self, reply: Reply) -> Reply:
+    def _refused(self, error: Refused, sent: SentHeaders) -> Reply:
         self.writer.note({"refused": 1})
-        return reply
+        return refusal(error.status, error.message, json=sent.is_json)
 
 
-def _settle(replied: "asyncio.Future[Reply]", reply: Reply) -> None:
-    if not replied.done():
-        replied.set_result(reply)
-
-
-def _said(status: int, said: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Reply:
-    return Reply(status, json.dumps(said).encode(), JSON, headers or {})
-
-
-def _place(error: Exception) -> str:
-    """Where an error arose. Not its words, in which the text of a trace may stand."""
+def _failure(error: Exception) -> str:
+    """Return where an error arose; not its words, in which the text of a trace may stand."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

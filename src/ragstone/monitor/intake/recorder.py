@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from functools import partial
 from os import PathLike
 from threading import Condition, RLock, Thread
 from typing import Any
@@ -28,7 +29,7 @@ from weakref import WeakSet
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, MissingDependency
 
-from .record_sender import HttpSender, NoUse, Recorded, RecordSender, TryLater
+from .record_sender import HttpSender, NoUse, RecordSender, TryLater
 
 LOG = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Recorder:
     """Sends what is recorded, from a thread of its own.
 
     Args:
-        sender: Where to.
+        sender: Where to; None: nowhere, and all is dropped.
         most: Examples that may be queued; more are dropped, counted and logged.
 
     Attributes:
@@ -60,35 +61,41 @@ class Recorder:
         rejected: Those that were sent and not taken.
     """
 
-    def __init__(self, sender: RecordSender, most: int = MOST_QUEUED) -> None:
+    _thread: Thread | None
+
+    def __init__(self, sender: RecordSender | None, most: int = MOST_QUEUED) -> None:
         self._sender, self._most = sender, most
         self._begin()
         self.recorded = self.sent = self.dropped = self.rejected = 0
-        self._said_at, self._said = 0.0, 0
+        self._logged_at, self._logged = 0.0, 0
         self._why = self._last_fault = ""
         _ALL.add(self)
 
     def record(self, fields: Mapping[str, Any]) -> None:
         """Queue an example. Never raises, never waits."""
         try:
-            body = _written(fields)
-            fault = self._queued(body)
+            fault = self._queued(_written(fields))
         except Exception as error:
             fault = f"it cannot be sent ({type(error).__name__})"
         if fault:
             self._drop(fault)
 
-    def _queued(self, body: bytes) -> str:
-        """Queue a line, or say why not."""
+    def _queued(self, line: bytes) -> str:
+        """Queue a line, or return why not."""
         with self._turn:
+            if self._sender is None:
+                return "there is nowhere to send them"
             if self._closed:
                 return "the recorder was closed"
-            if len(self._queue) >= self._most or self._bytes + len(body) > MOST_BYTES:
+            if len(self._queue) >= self._most or self._bytes + len(line) > MOST_BYTES:
                 return self._why or f"the queue of {self._most:,} is full"
-            self._queue.append(body)
-            self._bytes += len(body)
+            self._queue.append(line)
+            self._bytes += len(line)
             self.recorded += 1
-            self._ensure_thread()
+            if self._thread is None or not self._thread.is_alive():
+                work = partial(self._work, self._sender)
+                self._thread = Thread(target=work, name="ragstone-recorder", daemon=True)
+                self._thread.start()
             if len(self._queue) in (1, BATCH):
                 self._turn.notify_all()
         return ""
@@ -121,12 +128,12 @@ class Recorder:
             thread.join(1.0)
         if rest:
             self._drop(self._why or "there was no time to send them", rest)
-        self._say(at_once=True)
+        self._log(at_once=True)
         _ALL.discard(self)
 
     def forget(self) -> None:
         """Begin anew in a process that was forked: what is queued is its parent's to send."""
-        self._sender = self._sender.anew()
+        self._sender = self._sender and self._sender.anew()
         self._begin()
 
     def _begin(self) -> None:
@@ -134,53 +141,50 @@ class Recorder:
         self._queue: deque[bytes] = deque()
         self._bytes = self._sending = self._hurry = 0
         self._closed = False
-        self._thread: Thread | None = None
+        self._thread = None
 
-    def _ensure_thread(self) -> None:
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = Thread(target=self._work, name="ragstone-recorder", daemon=True)
-            self._thread.start()
-
-    def _work(self) -> None:
+    def _work(self, sender: RecordSender) -> None:
         wait = _FIRST_WAIT
-        while True:
-            batch = self._next()
-            if not batch:
-                with suppress(Exception):
-                    self._sender.close()
-                return
-            why, pause = self._attempt(batch)
-            if why == "later":
+        while batch := self._next():
+            pause = self._send(sender, batch)
+            if pause is None:
+                wait = _FIRST_WAIT
+            else:
                 self._wait(min(max(wait, pause), _LONGEST_WAIT))
                 wait = min(wait * 2, _LONGEST_WAIT)
-            else:
-                wait = _FIRST_WAIT
-            self._say()
+            self._log()
+        with suppress(Exception):
+            sender.close()
 
-    def _attempt(self, batch: list[bytes]) -> tuple[str, float]:
-        """Send a batch; what can be sent later is put back."""
+    def _send(self, sender: RecordSender, batch: list[bytes]) -> float | None:
+        """Send a batch, or put it back and return the seconds to wait, as far as they are known."""
+        lost, why = 0, ""
         try:
-            self._sender.send(Recorded(batch, self.dropped))
-        except TryLater as error:
-            self._why = str(error)
-            self._put_back(batch)
-            return "later", error.seconds
-        except NoUse as error:
-            self._done(batch, error.lost, str(error))
-        except Exception as error:
-            self._done(batch, len(batch), f"{type(error).__name__}")
-        else:
+            sender.send(batch, self.dropped)
             self._why = ""
-            self._done(batch, 0, "")
-        return "", 0.0
+        except TryLater as error:
+            with self._turn:
+                self._why = str(error)
+                self._queue.extendleft(reversed(batch))
+                self._bytes += sum(map(len, batch))
+                self._sending = 0
+            return error.seconds
+        except NoUse as error:
+            lost, why = error.lost, str(error)
+        except Exception as error:
+            lost, why = len(batch), type(error).__name__
+        with self._turn:
+            self.sent += len(batch) - lost
+            self.rejected += lost
+            self._last_fault = why or self._last_fault
+            self._sending = 0
+            self._turn.notify_all()
+        return None
 
     def _next(self) -> list[bytes]:
-        """What is sent together; nothing at the end."""
+        """Return what is sent together; nothing at the end."""
         with self._turn:
-            while not self._queue:
-                if self._closed:
-                    return []
-                self._turn.wait()
+            self._turn.wait_for(lambda: self._queue or self._closed)
             self._turn.wait_for(
                 lambda: len(self._queue) >= BATCH or self._hurry or self._closed, LINGER
             )
@@ -197,24 +201,10 @@ class Recorder:
             self._sending = len(batch)
             return batch
 
-    def _put_back(self, batch: list[bytes]) -> None:
-        with self._turn:
-            self._queue.extendleft(reversed(batch))
-            self._bytes += sum(map(len, batch))
-            self._sending = 0
-
-    def _done(self, batch: list[bytes], lost: int, why: str) -> None:
-        with self._turn:
-            self.sent += len(batch) - lost
-            self.rejected += lost
-            self._last_fault = why or self._last_fault
-            self._sending = 0
-            self._turn.notify_all()
-
     def _wait(self, seconds: float) -> None:
-        """Before it is tried again; in a hurry not for long."""
+        """Wait until a batch is tried again; in a hurry not for long."""
+        until = time.monotonic() + seconds
         with self._turn:
-            until = time.monotonic() + seconds
             while not self._closed and (left := until - time.monotonic()) > 0:
                 if self._hurry:
                     self._turn.wait(min(left, _FIRST_WAIT))
@@ -226,17 +216,17 @@ class Recorder:
             with self._turn:
                 self.dropped += n
                 self._last_fault = why
-            self._say()
+            self._log()
 
-    def _say(self, *, at_once: bool = False) -> None:
+    def _log(self, *, at_once: bool = False) -> None:
         """Log what was not taken, at most once a minute."""
         with suppress(Exception):
             now = time.monotonic()
             with self._turn:
-                n = self.dropped + self.rejected - self._said
-                if not n or (self._said and not at_once and now < self._said_at + MINUTE):
+                n = self.dropped + self.rejected - self._logged
+                if not n or (self._logged and not at_once and now < self._logged_at + MINUTE):
                     return
-                self._said, self._said_at = self._said + n, now
+                self._logged, self._logged_at = self._logged + n, now
             LOG.warning("Not recorded: %d examples (%s).", n, self._last_fault)
 
 
@@ -257,8 +247,8 @@ def start_recorder(to: str | PathLike[str] | None = None, *, token: str | None =
         InputError: It is no such address, or the store cannot be opened.
     """
     global _recorder
-    place = os.fspath(to) if to is not None else os.environ.get(URL) or DEFAULT
-    sender = sender_to(place, token if token is not None else os.environ.get(TOKEN, ""))
+    address = os.fspath(to) if to is not None else os.environ.get(URL) or DEFAULT
+    sender = sender_to(address, token if token is not None else os.environ.get(TOKEN, ""))
     with _LOCK:
         before, _recorder = _recorder, Recorder(sender)
         started = _recorder
@@ -290,45 +280,39 @@ def record(
             (seconds), ``model``, ``input_tokens``, ``output_tokens``, ``error``, ``trace``; by any
             other name something to slice by, such as ``plan="pro"``.
     """
-    known = {
-        "question": question,
-        "contexts": contexts,
-        "answer": answer,
-        "session": session,
-        "user": user,
-        "version": version,
-    }
+    fields |= {"question": question, "contexts": contexts, "answer": answer}
+    fields |= {"session": session, "user": user, "version": version}
     with suppress(Exception):
-        _the_recorder().record({**fields, **known})
+        _the_recorder().record(fields)
 
 
-def sender_to(place: str, token: str) -> RecordSender:
-    """A sender to an address ``http://…``, or into a store.
+def sender_to(address: str, token: str) -> RecordSender:
+    """Return a sender to an address ``http://…``, or into a store.
 
     Raises:
         InputError: It is neither.
-        MissingDependency: Of the store.
+        MissingDependency: What a store needs is not installed.
     """
-    shown = place.rpartition("@")[2]
-    if place.startswith(("http://", "https://")):
-        try:
-            address = urlsplit(place)
-            has_port = address.port is None or address.port > 0
-        except ValueError:
-            has_port = False
-        if not (has_port and address.hostname):
-            raise InputError(f"{shown} is no address of a monitor, such as http://127.0.0.1:8431.")
-        return HttpSender(address, token)
-    if "://" in place and not place.startswith(POSTGRES):
+    without_password = address.rpartition("@")[2]
+    if address.startswith(("http://", "https://")):
+        with suppress(ValueError):
+            parts = urlsplit(address)
+            if parts.hostname and parts.port != 0:
+                return HttpSender(parts, token)
         raise InputError(
-            f"{shown} is neither a monitor, http://…, nor a store: a folder, or postgresql://…"
+            f"{without_password} is no address of a monitor, such as http://127.0.0.1:8431."
+        )
+    if "://" in address and not address.startswith(POSTGRES):
+        raise InputError(
+            f"{without_password} is neither a monitor, http://…, nor a store: a folder, or "
+            "postgresql://…"
         )
     try:
         # What reads examples and writes them is not in the base install.
         from .store_sender import StoreSender
     except ModuleNotFoundError as error:
         raise MissingDependency("A recorder that writes into a store", "ui") from error
-    return StoreSender(place)
+    return StoreSender(address)
 
 
 def _the_recorder() -> Recorder:
@@ -339,35 +323,21 @@ def _the_recorder() -> Recorder:
                 start_recorder()
             except Exception as error:
                 LOG.warning("Nothing is recorded: %s", error)
-                _recorder = Recorder(_Nowhere())
+                _recorder = Recorder(None)
         assert _recorder is not None
         return _recorder
 
 
-class _Nowhere:
-    """Where nothing can be sent, as the environment names no place that there is."""
-
-    def send(self, recorded: Recorded) -> None:
-        raise NoUse("there is nowhere to send them", len(recorded.lines))
-
-    def anew(self) -> "_Nowhere":
-        return self
-
-    def close(self) -> None:
-        """There is nothing to let go of."""
-
-
 def _written(fields: Mapping[str, Any]) -> bytes:
-    """An example as a line of JSON, with a name of its own: sent twice it is still one."""
-    said = {name: value for name, value in fields.items() if value is not None}
-    if "trace" not in said and "id" not in said:
-        said["trace"] = uuid4().hex
-    said.setdefault("at", time.time())
-    return json.dumps(said, default=_plain).encode()
+    """Return an example as a line of JSON, with a name of its own: sent twice it is still one."""
+    present = {name: value for name, value in fields.items() if value is not None}
+    if "trace" not in present and "id" not in present:
+        present["trace"] = uuid4().hex
+    present.setdefault("at", time.time())
+    return json.dumps(present, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold, of what it does not know."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):

@@ -18,10 +18,6 @@ class SendTokens:
 
     The file is read anew once it changes, so a token that is taken out of it is refused at once.
 
-    Args:
-        token: One that is known; empty for none.
-        file: As ``new_send_token`` writes it.
-
     Raises:
         InputError: The file cannot be read, or has a line that is none.
     """
@@ -56,7 +52,7 @@ class SendTokens:
 
 
 def read_send_tokens(file: Path) -> dict[str, str]:
-    """The hash of each app's token.
+    """Return the hash of each app's token.
 
     Raises:
         InputError: The file cannot be read, or has a line that is none.
@@ -86,9 +82,8 @@ def new_send_token(file: Path, app: str) -> str:
     if not re.fullmatch(r"\S+", app) or not app.isprintable():
         raise InputError("The name of an app has no spaces and is not empty.")
     token = secrets.token_urlsafe(18)
-    _write(
-        file, {**(read_send_tokens(file) if file.exists() else {}), app: _hashed(token.encode())}
-    )
+    hashes = read_send_tokens(file) if file.exists() else {}
+    _write(file, {**hashes, app: _hashed(token.encode())})
     return token
 
 
@@ -100,9 +95,9 @@ def revoke_send_token(file: Path, app: str) -> None:
         InputError: The file cannot be read.
     """
     hashes = read_send_tokens(file)
-    if hashes.pop(app, None) is None:
-        raise UnknownName("app", app, sorted(read_send_tokens(file)))
-    _write(file, hashes)
+    if app not in hashes:
+        raise UnknownName("app", app, sorted(hashes))
+    _write(file, {name: hashed for name, hashed in hashes.items() if name != app})
 
 
 def _write(file: Path, hashes: dict[str, str]) -> None:

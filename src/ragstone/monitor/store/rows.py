@@ -161,13 +161,6 @@ ASSESS: Step = "assess"
 DRAW: Step = "draw"
 
 
-class Waiting(NamedTuple):
-    """The number of examples that wait for a step, and since when the first of them does."""
-
-    n: int
-    since: float | None
-
-
 def to_do(run: Sql, now: float, step: Step, examples: Iterable[str]) -> None:
     """Say that this step comes next for these examples; who waits already keeps the place."""
     run.many(
@@ -181,7 +174,7 @@ def done(run: Sql, step: Step, examples: Collection[str]) -> None:
     run(f"DELETE FROM to_do WHERE step = ? AND example IN ({marks(examples)})", step, *examples)
 
 
-def waiting_for(run: Sql, step: Step) -> Waiting:
-    """Return how many wait for a step."""
+def waiting_for(run: Sql, step: Step) -> tuple[int, float | None]:
+    """Return how many examples wait for a step, and since when the first of them does."""
     ((n, since),) = run("SELECT count(*), min(at) FROM to_do WHERE step = ?", step)
-    return Waiting(int(n), since)
+    return int(n), since
