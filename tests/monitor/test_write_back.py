@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ragstone.core.messages import reason
-from ragstone.monitor.exports import NotTaken, WindowMean, begin_write_back, post, write_back
+from ragstone.monitor.exports import NotTaken, begin_write_back, post, write_back
+from ragstone.monitor.series.metric_over_time import MeanInWindow
 from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore
 from tests.availability import import_or_skip
@@ -54,7 +55,7 @@ def test_a_score_is_an_event_with_the_ids_of_its_span(store: MonitorStore) -> No
     put_example(store, "a", 1.0, trace=TRACE, span=SPAN)
     put_score(store, "a", "faithfulness", 0.75, at=1.5, judge="local/1", probability=0.25)
     sink = Sink()
-    mean = WindowMean(0.8, 0.7, None, 12, 24.0)
+    mean = MeanInWindow(0, 1, 0.8, 0.7, None, None, None, 12, 0, 0, None, None)
     assert write_back(store, TO, lambda _: mean, sink) == 1
     (record,) = sink.records()
     assert record.event_name == "gen_ai.evaluation.result"

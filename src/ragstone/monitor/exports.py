@@ -9,8 +9,8 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ragstone.core.files import result_lines
 from ragstone.core.messages import worded
 from ragstone.monitor.store.stored_examples import ListedExample, stored_between
 
+from .series.metric_over_time import MeanInWindow
 from .settings.sections import WriteBack
 from .settings.settings_table import LAST
 from .store.rows import keep, remembered
@@ -79,16 +80,8 @@ PATIENCE = 10.0
 """Seconds for one request."""
 SCOPE = "ragstone.monitor"
 
-
-@dataclass(frozen=True, slots=True)
-class WindowMean:
-    """A metric's mean over the window that ends now, with its interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    hours: float
+HOURS = 24.0
+"""The window whose mean is sent beside each score."""
 
 
 class NotTaken(RagstoneError):
@@ -105,7 +98,7 @@ def begin_write_back(store: MonitorStore) -> None:
 def write_back(
     store: MonitorStore,
     to: WriteBack,
-    means: Callable[[str], WindowMean | None] = lambda _: None,
+    means: Callable[[str], MeanInWindow | None] = lambda _: None,
     send: Callable[[WriteBack, bytes], None] | None = None,
 ) -> int:
     """Send the scores that were not sent yet; returns how many were.
@@ -129,7 +122,7 @@ def write_back(
 
 
 def logs_of(
-    scores: Iterable[ScoredAnswer], means: Callable[[str], WindowMean | None]
+    scores: Iterable[ScoredAnswer], means: Callable[[str], MeanInWindow | None]
 ) -> "LogsData":
     """Return the scores as log records."""
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
@@ -139,15 +132,13 @@ def logs_of(
     _attribute(resource.resource.attributes, "service.name", "ragstone")
     scope = resource.scope_logs.add()
     scope.scope.name = SCOPE
-    known: dict[str, WindowMean | None] = {}
+    mean_of = cache(means)
     for score in scores:
-        if score.metric not in known:
-            known[score.metric] = means(score.metric)
-        _record(scope.log_records.add(), score, known[score.metric])
+        _record(scope.log_records.add(), score, mean_of(score.metric))
     return logs
 
 
-def _record(record: Any, score: ScoredAnswer, mean: WindowMean | None) -> None:
+def _record(record: Any, score: ScoredAnswer, mean: MeanInWindow | None) -> None:
     record.time_unix_nano = record.observed_time_unix_nano = round(score.judged_at * 1e9)
     record.event_name = EVENT
     record.trace_id, record.span_id = _bytes(score.trace, 16), _bytes(score.span, 8)
@@ -169,7 +160,7 @@ def _record(record: Any, score: ScoredAnswer, mean: WindowMean | None) -> None:
             "ragstone.window.low": mean.low,
             "ragstone.window.high": mean.high,
             "ragstone.window.n": mean.n,
-            "ragstone.window.hours": mean.hours,
+            "ragstone.window.hours": HOURS,
         }
     for name, value in attributes.items():
         if value is not None:

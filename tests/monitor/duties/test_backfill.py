@@ -12,8 +12,7 @@ from ragstone.monitor.duties.judge_answers import Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.draws import (
-    DrawnTurn,
-    PassedOver,
+    TurnChance,
     draw_between,
     draws_between,
     lot,
@@ -81,7 +80,7 @@ def test_a_mean_over_both_draws_is_right_by_the_combined_probability() -> None:
     for seed in range(repeats):
         first = np.array([lot(str(seed), str(one)) for one in range(n)]) < chance
         second = np.array(
-            [is_drawn(str(seed), PassedOver(str(one), chance[one], None), 0.3) for one in range(n)]
+            [is_drawn(str(seed), TurnChance(str(one), chance[one], None), 0.3) for one in range(n)]
         )
         weights = (first | second) / both
         means.append((weights * score).sum() / weights.sum())
@@ -95,12 +94,12 @@ def test_the_turns_of_a_session_stay_together_when_more_of_a_window_is_drawn() -
         own = lot("seed", str(session))
         in_window = (False, True, True)
         drawn = [
-            own < chance or (here and is_drawn("seed", PassedOver("t", chance, own), rate))
+            own < chance or (here and is_drawn("seed", TurnChance("t", chance, own), rate))
             for chance, here in zip(chances, in_window, strict=True)
         ]
         complete += all(drawn)
-    turns = [DrawnTurn("a", 0.1, 0.7), DrawnTurn("b", 1 - 0.6 * 0.7, 0.7)]
-    turns.append(DrawnTurn("c", 1 - 0.8 * 0.7, 0.7))
+    turns = [TurnChance("a", 0.1, 0.7), TurnChance("b", 1 - 0.6 * 0.7, 0.7)]
+    turns.append(TurnChance("c", 1 - 0.8 * 0.7, 0.7))
     assert probability_of_all(turns) == 0.1
     assert complete / n == pytest.approx(0.1, abs=4 * sqrt(0.09 / n))
 
@@ -138,4 +137,4 @@ def test_an_answer_that_is_still_changing_is_not_drawn_again(store: MonitorStore
                 name, settled,
             )  # fmt: skip
             run("INSERT INTO draws VALUES (?, 0, 0.1, 'out', 0, 'h', 'sample', 0, NULL)", name)
-        assert [one.example for one in draws_between(run, 0, 20).others] == ["b"]
+        assert [one.example for one in draws_between(run, 0, 20)[1]] == ["b"]

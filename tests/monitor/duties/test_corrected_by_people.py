@@ -134,11 +134,7 @@ def send(store: MonitorStore, labels: LabelDatabase, n: int) -> None:
         new = listed_by_ids(run, [id for id in drawn if id not in there])
         judgements = judgements_of(run, list(drawn))
     send_to_people(
-        *(labels, new),
-        source="here",
-        metrics=METRICS,
-        judgements=judgements,
-        probabilities=drawn,
+        *(labels, new), source="here", metrics=METRICS, judgements=judgements, probabilities=drawn
     )
 
 

@@ -10,7 +10,7 @@ from ragstone.monitor.duties.draw_answers import Sampling, SamplingLoad, afforda
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import GuardChecking
 from ragstone.monitor.settings.sections import GuardStep, JudgingSettings, SamplingSettings
-from ragstone.monitor.store.draws import DrawnTurn, lot, probability_of_all
+from ragstone.monitor.store.draws import TurnChance, lot, probability_of_all
 from ragstone.monitor.store.rows import keep
 from ragstone.monitor.store.store import MonitorStore
 from tests.clock import Clock
@@ -218,7 +218,7 @@ def test_the_weighted_mean_of_complete_sessions_is_that_of_all() -> None:
     rates = random.beta(2, 1, n)
     lengths = random.integers(1, 9, n)
     turns = [
-        [DrawnTurn("", 0.1 if random.random() < rate else 0.6, None) for _ in range(length)]
+        [TurnChance("", 0.1 if random.random() < rate else 0.6, None) for _ in range(length)]
         for rate, length in zip(rates, lengths, strict=True)
     ]
     figure = random.binomial(lengths, rates) / lengths

@@ -151,9 +151,7 @@ def test_a_half_judged_batch_goes_with_its_replies_unless_a_worker_has_it(
         assert current_batch(run) is None
 
 
-def test_what_a_worker_has_at_this_moment_is_told_and_never_comes_back(
-    store: MonitorStore,
-) -> None:
+def test_what_a_worker_has_at_this_moment_is_told_and_never_comes_back(store: MonitorStore) -> None:
     clock = Clock()
     put(store, clock)
     Folding(store, now=clock).fold_all()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ragstone.guard import Assessment, CheckResult
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import GuardChecking, guard_scores
-from ragstone.monitor.store.rows import Waiting, waiting_for
+from ragstone.monitor.store.rows import waiting_for
 from ragstone.monitor.store.scores import NewScore, ScoredExample, write_scores
 from ragstone.monitor.store.store import MonitorStore
 from tests.clock import Clock
@@ -101,14 +101,14 @@ def test_the_lag_is_since_the_longest_waiting_was_settled(
     receive_answers(store, clock.at, [2])
     folding.fold_all()
     with store.database.reading() as run:
-        assert waiting_for(run, "assess") == Waiting(2, first)
+        assert waiting_for(run, "assess") == (2, first)
     assert assessing.step(most=1) == 1
     with store.database.reading() as run:
-        assert waiting_for(run, "assess") == Waiting(1, clock.at)
+        assert waiting_for(run, "assess") == (1, clock.at)
     assert assessing.step() == 1
     assert assessing.step() == 0
     with store.database.reading() as run:
-        assert waiting_for(run, "assess") == Waiting(0, None)
+        assert waiting_for(run, "assess") == (0, None)
 
 
 def test_what_is_judged_again_after_it_had_no_value_counts_once_more_and_then_no_more(

@@ -185,9 +185,7 @@ def test_a_queue_that_lacks_a_question_is_followed_by_another(judged: MonitorSto
         assert send(labels, run, ["e3"], drawn, [METRIC, "abstention"]) == f"{DRAWN}-3"
         assert send(labels, run, ["e2"], drawn, ["abstention"]) == f"{DRAWN}-3"
         assert send(labels, run, ["e3"], None, [METRIC]) == "production-chosen"
-        assert [one.name for one in drawn_queues(labels)] == [
-            *(DRAWN, f"{DRAWN}-2", f"{DRAWN}-3"),
-        ]
+        assert [one.name for one in drawn_queues(labels)] == [*(DRAWN, f"{DRAWN}-2", f"{DRAWN}-3")]
 
 
 def test_a_newer_queue_counts_once_it_has_as_many_labels(judged: MonitorStore) -> None:

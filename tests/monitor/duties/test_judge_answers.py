@@ -13,7 +13,6 @@ from ragstone.monitor.duties.periodic_steps import GuardChecking
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import (
     JudgingBatch,
-    Spent,
     current_batch,
     keep_batch,
     next_due,
@@ -216,9 +215,7 @@ def test_an_answer_that_ends_the_process_is_found_and_set_aside_after_three_deat
     assert states.pop(trace_id(9)) == ("failed", 1)
     assert set(states.values()) == {("judged", 0)}
     ((why,),) = rows(
-        store,
-        "SELECT reason FROM scores WHERE example = ? AND metric = 'on_topic'",
-        trace_id(9),
+        store, "SELECT reason FROM scores WHERE example = ? AND metric = 'on_topic'", trace_id(9)
     )
     assert why == "judging_died"
     with store.database.reading() as run:
@@ -442,5 +439,5 @@ def test_what_the_last_hour_took_is_taken_from_the_money(
 def test_what_failed_took_a_part_of_the_budget_too(store: MonitorStore) -> None:
     with store.database.transaction() as run:
         count(run, 0, {"judged": 1, "retried": 2, "set_aside": 3, "due": 9, "micro_usd": 250_000})
-        assert spent(run, 60) == Spent(6, 0.25)
-        assert spent(run, 3_660) == Spent(0, 0)
+        assert spent(run, 60) == (6, 0.25)
+        assert spent(run, 3_660) == (0, 0)

@@ -9,6 +9,7 @@ least of their probabilities.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import exp
 from secrets import token_hex
 from time import time
@@ -26,8 +27,8 @@ from ragstone.monitor.settings.sections import (
 from ragstone.monitor.store.draws import (
     DrawState,
     NewDraw,
-    PassedOver,
     ToDraw,
+    TurnChance,
     draw_between,
     draws_between,
     due_before,
@@ -69,9 +70,8 @@ class SamplingLoad:
     def then(self, now: float, probability: float) -> "SamplingLoad":
         """Return the same after more was seen."""
         at = max(now, self.at)
-        return SamplingLoad(
-            self.began, at, self.wanted * exp((self.at - at) / MEMORY) + probability
-        )
+        left = self.wanted * exp((self.at - at) / MEMORY)
+        return SamplingLoad(self.began, at, left + probability)
 
     def an_hour(self, now: float) -> float:
         """Return how many would be judged within an hour, if traffic goes on as it does."""
@@ -99,14 +99,13 @@ class Sampling:
             now = self.now()
             waiting = next_to_draw(run, PAGE)
             seed = sampling_seed(run)
-            load = _load(run, now)
+            load = SamplingLoad(**remembered(run, LOAD, {"began": now, "at": now, "wanted": 0.0}))
             shares = self._shares(run, load, now, [example.session for example in waiting])
             probabilities = [
-                self.settings.probability(example.facets, example.confidence)
-                if self.judging.metrics
-                else 0.0
-                for example in waiting
+                self.settings.probability(example.facets, example.confidence) for example in waiting
             ]
+            if not self.judging.metrics:
+                probabilities = [0.0] * len(waiting)
             draws = [
                 _draw(example, probability(rate, shares[example.session]), seed)
                 for example, rate in zip(waiting, probabilities, strict=True)
@@ -162,11 +161,6 @@ def kept_seed(run: Sql) -> str:
     return str(remembered(run, SEED, ""))
 
 
-def _load(run: Sql, now: float) -> SamplingLoad:
-    load = remembered(run, LOAD)
-    return SamplingLoad(now, now, 0.0) if load is None else SamplingLoad(**load)
-
-
 def _draw(example: ToDraw, chance: float, seed: str) -> NewDraw:
     drawn = lot(seed, example.session)
     state: DrawState = "due" if drawn < chance else "out"
@@ -213,12 +207,12 @@ def plan_backfill(
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
     with store.database.reading() as run:
-        window = draws_between(run, since, until)
+        drawn, others = draws_between(run, since, until)
         seed = kept_seed(run)
-        chosen = [answer.example for answer in window.others if is_drawn(seed, answer, sample)]
+        chosen = [answer.example for answer in others if is_drawn(seed, answer, sample)]
         some = [row.record for row in examples_to_score(run, chosen[:ASKED])]
     calls, usd = _price(judging, some, len(chosen))
-    answers, drawn = len(window.others) + window.drawn, window.drawn
+    answers = len(others) + drawn
     return BackfillPlan(since, until, sample, answers, drawn, len(chosen), calls, usd)
 
 
@@ -234,13 +228,11 @@ def begin_backfill(
     """
     with store.database.transaction() as run:
         seed = sampling_seed(run)
-        return draw_between(
-            *(run, now(), plan.since, plan.until, plan.rate),
-            lambda item: is_drawn(seed, item, plan.rate),
-        )
+        drawn = partial(is_drawn, seed, rate=plan.rate)
+        return draw_between(run, now(), plan.since, plan.until, plan.rate, drawn)
 
 
-def is_drawn(seed: str, answer: PassedOver, rate: float) -> bool:
+def is_drawn(seed: str, answer: TurnChance, rate: float) -> bool:
     """Tell whether an answer that was passed over is drawn now, at this rate.
 
     Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with

@@ -13,17 +13,8 @@ from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
 from ragstone.monitor.settings.sections import RetentionSettings
+from ragstone.monitor.store import incoming
 from ragstone.monitor.store.batches import current_batch, keep_batch
-from ragstone.monitor.store.incoming import (
-    count_traces,
-    erase_malformed,
-    erase_traces,
-    erased,
-    oldest_traces,
-    traces_of,
-    trim_before,
-    unlink_alarms,
-)
 from ragstone.monitor.store.rows import keep, last_heartbeat, remembered, worker_state
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.redaction import hashed_id
@@ -64,14 +55,14 @@ class Retention:
         oldest = now - self.settings.days * DAY
         too_many = self._too_many()
         with self.store.database.transaction() as run:
-            traces = oldest_traces(run, PAGE, before=oldest)
+            traces = incoming.oldest_traces(run, PAGE, before=oldest)
             if not traces and too_many:
-                traces = oldest_traces(run, min(PAGE, too_many))
+                traces = incoming.oldest_traces(run, min(PAGE, too_many))
                 keep(run, LEFT, max(0, too_many - len(traces)) if traces else 0)
             if traces:
-                erase_traces(run, traces)
-                erased(run)
-            trim_before(run, oldest)
+                incoming.erase_traces(run, traces)
+                incoming.erased(run)
+            incoming.trim_before(run, oldest)
         if not traces:
             self._next = now + EVERY
         return len(traces)
@@ -80,7 +71,7 @@ class Retention:
         with self.store.database.reading() as run:
             left = int(remembered(run, LEFT, 0))
             before = float(remembered(run, SIZE, 0.0))
-            traces = count_traces(run)
+            traces = incoming.count_traces(run)
         if left:
             return left
         size, most = self.store.database.size(), self.settings.gigabytes * GIGABYTE
@@ -128,11 +119,11 @@ def erase(
     # What is not folded yet has no session: afterwards it has.
     Folding(store, now=now).fold_all()
     with store.database.transaction() as run:
-        traces = traces_of(run, sessions=_kept_as(session), people=_kept_as(user))
-        examples = erase_traces(run, traces)
-        malformed = erase_malformed(run, [session or "", user or ""])
-        unlink_alarms(run, examples)
-        erased(run)
+        traces = incoming.traces_of(run, sessions=_kept_as(session), people=_kept_as(user))
+        examples = incoming.erase_traces(run, traces)
+        malformed = incoming.erase_malformed(run, [session or "", user or ""])
+        incoming.unlink_alarms(run, examples)
+        incoming.erased(run)
         batch = current_batch(run)
         at_work = worker_state(last_heartbeat(run), now()) == "alive"
         held = batch is not None and not batch.examples.keys().isdisjoint(examples)

@@ -5,22 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from time import monotonic, time
-from typing import Any, Literal, cast
+from typing import Any
 
 from ragstone.data import Example, as_record
-from ragstone.monitor.store.incoming import (
-    FoldedExample,
-    PendingPart,
-    StoredTrace,
-    erasures,
-    folded,
-    folded_through,
-    parts_after,
-    parts_of,
-    settle,
-    traces_to_settle,
-    write_folded,
-)
+from ragstone.monitor.store import incoming
+from ragstone.monitor.store.incoming import settle
 from ragstone.monitor.store.rows import count, log
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
@@ -65,18 +54,19 @@ class Folding:
     def _fold_page(self) -> int:
         database = self.store.database
         with database.reading() as run:
-            before = erasures(run), folded_through(run)
-            new = parts_after(run, before[1], PAGE)
+            before = incoming.erasures(run), incoming.folded_through(run)
+            new = incoming.parts_after(run, before[1], PAGE)
             if not new:
                 return 0
-            parts = parts_of(run, list(dict.fromkeys(trace for _, trace in new)))
+            parts = incoming.parts_of(run, list(dict.fromkeys(trace for _, trace in new)))
         through = new[-1][0]
-        traces: list[StoredTrace] = []
-        examples: list[FoldedExample] = []
+        traces: list[incoming.StoredTrace] = []
+        examples: list[incoming.FoldedExample] = []
         unfoldable: list[tuple[str, str]] = []
         for trace, pending in parts.items():
             try:
-                folded_trace = fold([_part(part) for part in pending], self.corpus)
+                sent = [TracePart(part.trace, part.kind, part.body, 0) for part in pending]
+                folded_trace = fold(sent, self.corpus)
                 rows = [_row(example, trace) for example in folded_trace.examples]
             except Exception as error:
                 # One strange trace must not hold up all others; it is counted and logged.
@@ -85,73 +75,51 @@ class Folding:
             traces.append(_stored(trace, pending, folded_trace))
             examples += rows
         with database.transaction() as run:
-            if (erasures(run), folded_through(run)) != before:
+            if (incoming.erasures(run), incoming.folded_through(run)) != before:
                 return len(parts)  # Another process did it, or some of it was erased meanwhile.
             now = self.now()
-            write_folded(run, now, traces, examples)
+            incoming.write_folded(run, now, traces, examples)
             count(run, now, {"unfoldable": len(unfoldable)})
             for trace, fault in unfoldable:
                 log(run, now, "error", f"The trace {trace} cannot be folded ({fault}).")
-            folded(run, through)
+            incoming.folded(run, through)
         return len(parts)
 
     def _settle_page(self, rooted: float, unrooted: float) -> int:
         now = self.now()
         database = self.store.database
         with database.reading() as run:
-            if not traces_to_settle(run, now - rooted, now - unrooted, 1):
+            if not incoming.traces_to_settle(run, now - rooted, now - unrooted, 1):
                 return 0
         with database.transaction() as run:
-            traces = traces_to_settle(run, now - rooted, now - unrooted, PAGE)
+            traces = incoming.traces_to_settle(run, now - rooted, now - unrooted, PAGE)
             settle(run, now, traces)
         return len(traces)
 
 
-def _part(part: PendingPart) -> TracePart:
-    kind = cast(Literal["spans", "logs", "example"], part.kind)
-    return TracePart(part.trace, kind, part.body, 0)
-
-
-def _stored(trace: str, parts: Sequence[PendingPart], folded_trace: FoldedTrace) -> StoredTrace:
+def _stored(
+    trace: str, parts: Sequence[incoming.PendingPart], folded_trace: FoldedTrace
+) -> incoming.StoredTrace:
     times = [part.at for part in parts]
     content = folded_trace.content if folded_trace.calls or folded_trace.examples else ""
-    return StoredTrace(
-        trace, min(times), max(times), folded_trace.rooted, parts[-1].number, content
-    )
+    rooted, through = folded_trace.rooted, parts[-1].number
+    return incoming.StoredTrace(trace, min(times), max(times), rooted, through, content)
 
 
-def _row(traced: TracedExample, trace: str) -> FoldedExample:
+def _row(traced: TracedExample, trace: str) -> incoming.FoldedExample:
     example = replace(traced.example, id=traced.id)
-    record = as_record(example)
-    facts = {
-        name: value
-        for name in ("ended", "model", "input_tokens", "output_tokens", "latency", "error")
-        if (value := getattr(traced, name)) is not None
-    }
-    return FoldedExample(
-        traced.id,
-        trace,
-        traced.span,
-        traced.at,
-        traced.session,
-        traced.user,
-        traced.version,
-        example.system,
-        json.dumps(record, ensure_ascii=False),
-        text_hash(example),
-        json.dumps(facts, ensure_ascii=False),
-        _facets(traced, example),
-    )
-
-
-def _facets(traced: TracedExample, example: Example) -> dict[str, str]:
-    known: dict[str, Any] = {
+    names = ("ended", "model", "input_tokens", "output_tokens", "latency", "error")
+    facts = {name: value for name in names if (value := getattr(traced, name)) is not None}
+    slices: dict[str, Any] = {
         **{name: example.facet(name) for name in example.slices if name not in _NO_SLICES},
-        "system": example.system,
-        "version": traced.version,
-        "model": traced.model,
+        **{"system": example.system, "version": traced.version, "model": traced.model},
     }
-    return {name: value[:LONGEST_FACET] for name, value in known.items() if value}
+    return incoming.FoldedExample(
+        traced.id, trace, traced.span, traced.at, traced.session, traced.user, traced.version,
+        example.system, json.dumps(as_record(example), ensure_ascii=False), text_hash(example),
+        json.dumps(facts, ensure_ascii=False),
+        {name: value[:LONGEST_FACET] for name, value in slices.items() if value},
+    )  # fmt: skip
 
 
 def text_hash(example: Example) -> str:

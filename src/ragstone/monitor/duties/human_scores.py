@@ -76,16 +76,15 @@ class People:
             with self._store.database.transaction() as run:
                 keep(run, TAKEN, known)
             return 0
-        labelled = that_counts(queues)
+        # Of the queues, the oldest first, the newest with enough labels counts.
+        labelled = max(reversed(queues), key=lambda queue: min(len(queue.chances), ENOUGH))
         with self._store.database.reading() as run:
             examples = examples_to_score(run, sorted(labelled.chances))
         scores = scores_by_people(examples, labelled, metrics)
         with self._store.database.transaction() as run:
             of = {
-                example.example: ScoredExample(
-                    example.at, example.version, labelled.chances.get(example.example, 1.0)
-                )
-                for example in examples_to_score(run, ids)
+                id: ScoredExample(at, version, labelled.chances.get(id, 1.0))
+                for id, at, version, _ in examples_to_score(run, ids)
             }
             new = [score for score in scores if score.example in of]
             write_scores(run, now, "people", new, of, ("people",))
@@ -96,11 +95,8 @@ class People:
 def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
     """Read what people said of the answers of a queue so far."""
     queue, table = Queue(database, name), labels_in_queue(database, name)
-    chances = dict(
-        table.counted.drop_nulls("inclusion_probability")
-        .select("example_id", "inclusion_probability")
-        .iter_rows()
-    )
+    drawn = table.counted.drop_nulls("inclusion_probability")
+    chances = dict(drawn.select("example_id", "inclusion_probability").iter_rows())
     units: dict[str, dict[str, int]] = {unit: {} for unit in PROPOSITIONS}
     # A part that several tasks ask about is in several items.
     for id, unit, _ in {
@@ -111,23 +107,14 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
     return LabelledAnswers(table, chances, units)
 
 
-def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
-    """Return the queue whose labels count, of those given from the oldest on."""
-    return max(reversed(queues), key=lambda queue: min(len(queue.chances), ENOUGH))
-
-
 def scores_by_people(
     examples: Sequence[ExampleToScore], labelled: LabelledAnswers, metrics: Sequence[str]
 ) -> list[NewScore]:
     """Return the scores that people's judgements settle."""
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
     unlabelled = [replace(stored_example(example.record), labels={}) for example in examples]
-    rows = people_scores(
-        unlabelled,
-        labelled.table,
-        [known_metric(metric) or metric for metric in metrics],
-        labelled.units,
-    )
+    known = [known_metric(metric) or metric for metric in metrics]
+    rows = people_scores(unlabelled, labelled.table, known, labelled.units)
     return [
         NewScore(id, metric, value, "value", "", None, "people")
         for id, metric, value in rows.iter_rows()

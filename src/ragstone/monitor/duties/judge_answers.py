@@ -28,27 +28,10 @@ from ragstone.core.files import private_folder
 from ragstone.core.messages import reason
 from ragstone.judgements import KINDS
 from ragstone.monitor.settings.sections import JudgingSettings
-from ragstone.monitor.store.batches import (
-    JudgedExample,
-    JudgingBatch,
-    Spent,
-    anchors,
-    current_batch,
-    draw_anchors,
-    is_due_before,
-    keep_batch,
-    last_round,
-    next_due,
-    records_of,
-    shed,
-    spent,
-    tried_before,
-    write_judged,
-    write_round,
-)
-from ragstone.monitor.store.draws import lot
+from ragstone.monitor.store import batches
+from ragstone.monitor.store.draws import due_before, lot
 from ragstone.monitor.store.rows import Level, keep, log, remembered
-from ragstone.monitor.store.scores import NewScore
+from ragstone.monitor.store.scores import NewScore, missing_score
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
 from ragstone.run.evaluate import Cancellation, evaluated
@@ -76,35 +59,28 @@ def judge_signature(run: Run) -> str:
 
 def judged_examples(
     run: Run, examples: Iterable[str], metrics: Sequence[str]
-) -> list[JudgedExample]:
+) -> list[batches.JudgedExample]:
     """Return the result of each example."""
     judge = judge_signature(run)
     scores: defaultdict[str, list[NewScore]] = defaultdict(list)
     for row in run.scores().iter_rows(named=True):
         example = row["example_id"]
-        scores[example].append(
-            NewScore(
-                *(example, row["metric"], row["value"], row["status"], row["reason"] or ""),
-                *(row["label"], judge),
-            )
-        )
+        score = NewScore(
+            example, row["metric"], row["value"], row["status"], row["reason"] or "", row["label"],
+            judge,
+        )  # fmt: skip
+        scores[example].append(score)
     rows = _judgements(run)
     failed = set(run.ledger().filter(FAILED)["example_id"])
     results = []
     for example in examples:
         example_scores = scores.get(example) or [
-            NewScore(example, metric, None, "missing", "example_not_readable", None, judge)
-            for metric in metrics
+            missing_score(example, metric, "example_not_readable", judge) for metric in metrics
         ]
         lacks = any(item.status == "missing" for item in example_scores)
-        results.append(
-            JudgedExample(
-                example,
-                example_scores,
-                json.dumps(rows.get(example, {}), default=str),
-                lacks and example in failed,
-            )
-        )
+        judgements = json.dumps(rows.get(example, {}), default=str)
+        again = lacks and example in failed
+        results.append(batches.JudgedExample(example, example_scores, judgements, again))
     return results
 
 
@@ -195,24 +171,24 @@ class Judging:
         now = self.now()
         before = now - GIVEN_UP if self.settings.metrics else now + 1
         with self.store.database.reading() as run:
-            late = is_due_before(run, before)
+            late = due_before(run, before) > 0
         while late and not self._stopping.is_set():
             with self.store.database.transaction() as run:
                 # A batch with an answer that is late is divided anew; its replies are kept.
-                keep_batch(run, None)
+                batches.keep_batch(run, None)
                 why = reason("judging_shed", hours=round(GIVEN_UP / 3600))
-                late = shed(run, now, before, self.settings.metrics, why, MOST) == MOST
+                late = batches.shed(run, now, before, self.settings.metrics, why, MOST) == MOST
 
     def excuse(self) -> None:
         """Count a batch that is cut short as not begun: the process does not end by its fault."""
         with self.store.database.transaction() as run:
-            batch = current_batch(run)
+            batch = batches.current_batch(run)
             if batch is not None and batch.tries:
-                keep_batch(run, replace(batch, tries=batch.tries - 1))
+                batches.keep_batch(run, replace(batch, tries=batch.tries - 1))
 
-    def _begun(self) -> JudgingBatch | None:
+    def _begun(self) -> batches.JudgingBatch | None:
         with self.store.database.reading() as run:
-            batch = current_batch(run)
+            batch = batches.current_batch(run)
         self._sweep(batch)
         if batch is None:
             return None
@@ -224,48 +200,46 @@ class Judging:
         self._keep(batch)
         return batch
 
-    def _chosen(self) -> JudgingBatch | None:
+    def _chosen(self) -> batches.JudgingBatch | None:
         now = self.now()
         with self.store.database.transaction() as run:
             most, usd = self._affordable(run, now)
-            examples = next_due(run, now, most) if most else {}
+            examples = batches.next_due(run, now, most) if most else {}
             if not examples:
                 return None
-            batch = JudgingBatch(uuid4().hex, examples, 1, usd, self._how)
-            keep_batch(run, batch)
+            batch = batches.JudgingBatch(uuid4().hex, examples, 1, usd, self._how)
+            batches.keep_batch(run, batch)
         return batch
 
     def _affordable(self, run: Sql, now: float) -> tuple[int, float | None]:
-        gone: Spent = spent(run, now)
+        answers, usd = batches.spent(run, now)
         most = remembered(run, MOST_NOW, MOST)
         if self.settings.answers_an_hour is not None:
-            most = min(most, max(0, self.settings.answers_an_hour - gone.answers))
+            most = min(most, max(0, self.settings.answers_an_hour - answers))
         if self.settings.usd_an_hour is None:
             return most, None
-        left = self.settings.usd_an_hour - gone.usd
+        left = self.settings.usd_an_hour - usd
         each = remembered(run, COST)
         if left <= 0:
             return 0, None
         return (min(most, ceil(left / each)) if each else most), left
 
-    def _judged(self, batch: JudgingBatch) -> Run | None:
+    def _judged(self, batch: batches.JudgingBatch) -> Run | None:
         folder = self._folder(batch)
         file = folder / EXAMPLES
         if not file.exists():
             with self.store.database.reading() as sql:
-                records = records_of(sql, batch.examples)
+                records = batches.records_of(sql, batch.examples)
             if not records:
-                self._put_back(batch)
+                self._keep(None)
+                self._drop(batch)
                 return None
             private_folder(folder)
             unfinished = file.with_suffix(".unfinished")
             unfinished.write_text("".join(f"{record}\n" for record in records), "utf-8")
             unfinished.replace(file)
-        limits = Limits(
-            budget=batch.usd,
-            prices=self.settings.prices,
-            cache=self.store.folder / FOLDER / REPLIES,
-        )
+        cache = self.store.folder / FOLDER / REPLIES
+        limits = Limits(budget=batch.usd, prices=self.settings.prices, cache=cache)
         run = judged_run(file, folder / RUN, self.settings, limits, self._cancellation, self.judge)
         if self._stopping.is_set():
             # What was cut short is asked when it goes on; it did not fail.
@@ -273,15 +247,11 @@ class Judging:
             return None
         return run
 
-    def _put_back(self, batch: JudgingBatch) -> None:
-        self._keep(None)
-        self._drop(batch)
-
-    def _keep(self, batch: JudgingBatch | None) -> None:
+    def _keep(self, batch: batches.JudgingBatch | None) -> None:
         with self.store.database.transaction() as run:
-            keep_batch(run, batch)
+            batches.keep_batch(run, batch)
 
-    def _write(self, batch: JudgingBatch, run: Run) -> None:
+    def _write(self, batch: batches.JudgingBatch, run: Run) -> None:
         judged = judged_examples(run, batch.examples, self.settings.metrics)
         if judged and all(result.again for result in judged):
             pause = self._wait()
@@ -293,19 +263,17 @@ class Judging:
         calls = run.form.calls
         usd = None if calls is None else calls.usd
         with self.store.database.transaction() as sql:
-            write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
-            if not self._failures:
-                _widen(sql)
-            self._learn_cost(sql, judged, usd)
+            batches.write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
+            most = remembered(sql, MOST_NOW, MOST)
+            if not self._failures and most < MOST:
+                keep(sql, MOST_NOW, min(MOST, 2 * most))
+            if usd is not None and judged:
+                each = usd / len(judged)
+                known = remembered(sql, COST)
+                keep(sql, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
         self._drop(batch)
 
-    def _learn_cost(self, run: Sql, judged: list[JudgedExample], usd: float | None) -> None:
-        if usd is not None and judged:
-            each = usd / len(judged)
-            known = remembered(run, COST)
-            keep(run, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
-
-    def _divide(self, batch: JudgingBatch, why: str, *, died: bool = False) -> None:
+    def _divide(self, batch: batches.JudgingBatch, why: str, *, died: bool = False) -> None:
         """After a fault that left no result: smaller batches; one example alone is at fault.
 
         Where the process died of it, so did all that it was doing besides: it gets no other try.
@@ -317,14 +285,11 @@ class Judging:
             keep(run, MOST_NOW, max(1, n // 4))
             if n == 1:
                 (example,) = batch.examples
-                scores = [
-                    NewScore(example, metric, None, "missing", why, None, "")
-                    for metric in self.settings.metrics
-                ]
-                failed = JudgedExample(example, scores, None, again=True)
-                write_judged(run, self.now(), batch, [failed], "", None, last=died)
+                scores = [missing_score(example, metric, why) for metric in self.settings.metrics]
+                failed = batches.JudgedExample(example, scores, None, again=True)
+                batches.write_judged(run, self.now(), batch, [failed], "", None, last=died)
             else:
-                keep_batch(run, None)
+                batches.keep_batch(run, None)
         self._drop(batch)
 
     def _wait(self) -> float:
@@ -338,18 +303,18 @@ class Judging:
     def _how(self) -> str:
         return json.dumps([self.settings.metrics, self.settings.judges])
 
-    def _folder(self, batch: JudgingBatch) -> Path:
+    def _folder(self, batch: batches.JudgingBatch) -> Path:
         return self.store.folder / FOLDER / batch.id
 
-    def _drop(self, batch: JudgingBatch) -> None:
+    def _drop(self, batch: batches.JudgingBatch) -> None:
         """Remove what a batch wrote; replies are kept while something may be tried again."""
         shutil.rmtree(self._folder(batch), ignore_errors=True)
         with self.store.database.reading() as run:
-            is_tried_again = tried_before(run)
+            is_tried_again = batches.tried_before(run)
         if not is_tried_again:
             shutil.rmtree(self.store.folder / FOLDER / REPLIES, ignore_errors=True)
 
-    def _sweep(self, batch: JudgingBatch | None) -> None:
+    def _sweep(self, batch: batches.JudgingBatch | None) -> None:
         """Remove the folders of batches that are done: a kill may have left one."""
         names = {REPLIES, *({batch.id} if batch else ())}
         folder = self.store.folder / FOLDER
@@ -360,12 +325,6 @@ class Judging:
     def _say(self, level: Level, text: str) -> None:
         with self.store.database.transaction() as run:
             log(run, self.now(), level, text)
-
-
-def _widen(run: Sql) -> None:
-    most = remembered(run, MOST_NOW, MOST)
-    if most < MOST:
-        keep(run, MOST_NOW, min(MOST, 2 * most))
 
 
 def judged_run(
@@ -381,19 +340,11 @@ def judged_run(
     Raises:
         RagstoneError: As ``ragstone.evaluate``.
     """
-    judges = judge if judge is not None else settings.judges
-    return evaluated(
-        Request(
-            data,
-            metrics=settings.metrics,
-            judge=judges,
-            out=out,
-            limits=limits,
-            skip_bad=True,
-            keep_thoughts=settings.keep_thoughts,
-        ),
-        cancellation,
-    )
+    request = Request(
+        data, metrics=settings.metrics, judge=settings.judges if judge is None else judge, out=out,
+        limits=limits, skip_bad=True, keep_thoughts=settings.keep_thoughts,
+    )  # fmt: skip
+    return evaluated(request, cancellation)
 
 
 ANCHORS = "anchors"
@@ -421,25 +372,22 @@ class Anchoring:
         """Draw the set once there is enough to draw from, or judge it where it is time."""
         now = self.now()
         with self.store.database.reading() as run:
-            at, known = last_round(run, now), anchors(run)
+            at, known = batches.last_round(run, now), batches.anchors(run)
         if at is not None and now - at < self.every:
             return 0
         if not known:
             with self.store.database.transaction() as run:
                 seed = sampling_seed(run)
                 draw = partial(lot, f"anchors {seed}")
-                return draw_anchors(run, LEAST_JUDGED, MOST_ANCHORS, draw)
+                return batches.draw_anchors(run, LEAST_JUDGED, MOST_ANCHORS, draw)
         folder = self.store.folder / ANCHORS
         private_folder(folder)
         file = folder / "examples.jsonl"
         file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
         limits = Limits(budget=self.settings.usd_an_hour, prices=self.settings.prices, cached=False)
         judged = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
-        values = [
-            (row["example_id"], row["metric"], row["value"])
-            for row in judged.scores().iter_rows(named=True)
-        ]
+        values = judged.scores().select("example_id", "metric", "value").iter_rows()
         with self.store.database.transaction() as run:
-            write_round(run, now, values, judge_signature(judged))
+            batches.write_round(run, now, values, judge_signature(judged))
         shutil.rmtree(folder, ignore_errors=True)
         return len(known)

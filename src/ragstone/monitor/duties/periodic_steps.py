@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import time
 
@@ -15,8 +16,8 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.guard.guard import unjudged
-from ragstone.monitor.exports import WindowMean, begin_write_back, write_back
-from ragstone.monitor.series.metric_over_time import over_time
+from ragstone.monitor.exports import HOURS, begin_write_back, write_back
+from ragstone.monitor.series.metric_over_time import MeanInWindow, over_time
 from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures
 from ragstone.monitor.store.rows import log
@@ -24,7 +25,6 @@ from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
     NewAssessment,
-    ToAssess,
     next_to_assess,
     stored_example,
     write_assessed,
@@ -103,9 +103,6 @@ class Summing:
 WRITE_BACK_EVERY = 15.0
 """Seconds between two times."""
 
-HOURS = 24.0
-"""The window whose mean is sent beside each score."""
-
 
 class WritingBack:
     """Sends the scores that were not sent yet, now and then."""
@@ -131,19 +128,14 @@ class WritingBack:
         now = self._now()
         if self._settings is None or abs(now - self._last) < WRITE_BACK_EVERY:
             return 0
-        sent = write_back(
-            self._store, self._settings.open(), lambda metric: self._mean(metric, now)
-        )
+        sent = write_back(self._store, self._settings.open(), partial(_mean, self._store, now))
         self._last = now
         return sent
 
-    def _mean(self, metric: str, now: float) -> WindowMean | None:
-        series = over_time(
-            self._store, metric, since=now - HOURS * 3600, until=now, window=HOURS * 3600,
-        ).now  # fmt: skip
-        if series is None or series.value is None:
-            return None
-        return WindowMean(series.value, series.low, series.high, series.n, HOURS)
+
+def _mean(store: MonitorStore, now: float, metric: str) -> MeanInWindow | None:
+    series = over_time(store, metric, since=now - HOURS * 3600, until=now, window=HOURS * 3600)
+    return None if series.now is None or series.now.value is None else series.now
 
 
 GUARD_PAGE = 50
@@ -175,33 +167,26 @@ class GuardChecking:
             waiting = next_to_assess(run, most)
         if not waiting:
             return 0
-        assessments = [self._assessed(example) for example in waiting]
+        assessments = [self._assessed(*example) for example in waiting]
         with self.store.database.transaction() as run:
             if erasures(run) == before:
                 write_assessed(run, self.now(), assessments)
         return len(waiting)
 
-    def _assessed(self, waiting: ToAssess) -> NewAssessment:
+    def _assessed(self, id: str, record: str, text_hash: str) -> NewAssessment:
         try:
-            example = stored_example(waiting.record)
+            example = stored_example(record)
         except InputError:
-            assessment = unjudged(reason("example_not_readable"), waiting.example)
+            assessment = unjudged(reason("example_not_readable"), id)
         else:
-            assessment = self.guard.assess(
-                example.question,
-                example.answer,
-                example.contexts,
-                retrieval_scores=example.meta.get("retrieval_scores"),
-                run_id=waiting.example,
-            )
+            scores = example.meta.get("retrieval_scores")
+            texts = (example.question, example.answer, example.contexts)
+            assessment = self.guard.assess(*texts, retrieval_scores=scores, run_id=id)
         return NewAssessment(
-            waiting.example,
-            waiting.text_hash,
-            assessment.ok,
-            assessment.confidence,
-            json.dumps(assessment.to_dict()),
-            tuple(guard_scores(waiting.example, assessment)),
-        )
+            id, text_hash, None if assessment.ok is None else int(assessment.ok),
+            assessment.confidence, json.dumps(assessment.to_dict()),
+            tuple(guard_scores(id, assessment)),
+        )  # fmt: skip
 
 
 def guard_scores(example: str, assessment: Assessment) -> Iterator[NewScore]:

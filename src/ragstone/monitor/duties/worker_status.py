@@ -17,7 +17,7 @@ from ragstone.monitor.store.rows import (
     worker_state,
 )
 from ragstone.monitor.store.scores import answers_together
-from ragstone.monitor.store.stored_alarms import count_firing
+from ragstone.monitor.store.stored_alarms import firing_alarms
 
 HOUR, DAY = 3_600, 86_400
 
@@ -25,6 +25,10 @@ CONTENTS = ("there", "ids_only", "none")
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
 """What to set where the answers come from where traces come without their texts."""
 
+COUNTED = (
+    *("received", "kept", "malformed", "folded", "answers", "assessed", "due", "judged", "shed"),
+    "set_aside",
+)
 MOSTLY = 0.5
 
 
@@ -84,37 +88,20 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
     """Read the state of a monitor."""
     day, hour = counted(run, now - DAY), counted(run, now - HOUR)
     parts, first_part = unfolded(run)
-    assess = waiting_for(run, ASSESS)
-    waiting = [at for at in (first_part, assess.since) if at is not None]
-    times = trace_times(run)
+    to_assess, first_to_assess = waiting_for(run, ASSESS)
+    waiting = [at for at in (first_part, first_to_assess) if at is not None]
+    last_trace, usual_gap = trace_times(run)
     sign = last_heartbeat(run)
-    content = _shares({name: day.get(f"content_{name}", 0) for name in CONTENTS})
+    contents = {name: day.get(f"content_{name}", 0) for name in CONTENTS}
+    total = sum(contents.values())
+    content = {name: n / total for name, n in contents.items()} if total else {}
     return MonitorStatus(
-        **{
-            name: day.get(name, 0)
-            for name in (
-                *("received", "kept", "malformed", "folded", "answers", "assessed", "due"),
-                *("judged", "shed", "set_aside"),
-            )
-        },
-        due_last_hour=hour.get("due", 0),
-        judged_last_hour=hour.get("judged", 0),
-        waiting_to_fold=parts,
-        waiting_to_assess=assess.n,
+        **{name: day.get(name, 0) for name in COUNTED}, due_last_hour=hour.get("due", 0),
+        judged_last_hour=hour.get("judged", 0), waiting_to_fold=parts, waiting_to_assess=to_assess,
         waiting_to_be_judged=oldest_due(run)[1],
-        lag=max(0.0, now - min(waiting)) if waiting else 0.0,
-        last_trace_at=times.last,
-        usual_gap=times.gap,
-        last_judged_at=last_judgement_at(run),
-        worker_at=sign,
-        worker=worker_state(sign, now),
-        alarms=count_firing(run),
-        content=content,
+        lag=max(0.0, now - min(waiting)) if waiting else 0.0, last_trace_at=last_trace,
+        usual_gap=usual_gap, last_judged_at=last_judgement_at(run), worker_at=sign,
+        worker=worker_state(sign, now), alarms=len(firing_alarms(run)), content=content,
         answers_together=answers_together(run),
         set_variable=CONTENT_VARIABLE if content.get("none", 0.0) >= MOSTLY else "",
-    )
-
-
-def _shares(counts: Mapping[str, int]) -> dict[str, float]:
-    total = sum(counts.values())
-    return {name: n / total for name, n in counts.items()} if total else {}
+    )  # fmt: skip

@@ -7,7 +7,7 @@ no alarm.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -111,16 +111,10 @@ def side_by_side(
     ends = (None, None) if interval_alone is None else (interval_alone.low, interval_alone.high)
     within = None if margin is None else _difference(now, before, 1 - 2 * ALPHA / family)
     return SideBySide(
-        of=of,
-        before=_as_data(before),
-        now=_as_data(now),
-        difference=difference,
-        low=ends[0],
-        high=ends[1],
-        margin=margin,
-        verdict=_verdict(interval, within, margin, now.scale),
+        of=of, before=_as_data(before), now=_as_data(now), difference=difference, low=ends[0],
+        high=ends[1], margin=margin, verdict=_verdict(interval, within, margin, now.scale),
         why=None if interval is not None else _why(now, before),
-    )
+    )  # fmt: skip
 
 
 def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
@@ -154,28 +148,14 @@ def _as_data(side: SettledMean) -> MeanWithInterval:
 class BaselineMean:
     """The mean of a metric in a run."""
 
-    scored: Scored
-    metric: str
-    system: str | None
-
-    @cached_property
-    def value(self) -> float | None:
-        """The mean; None if no answer has a score."""
-        return mean_of(self._scores, self.scored.scale(self.metric)).value
-
-    @cached_property
-    def n(self) -> int:
-        """Answers with a score."""
-        return int((self._scores["status"] == "value").sum())
+    scores: pl.DataFrame
+    scale: ValueRange
+    value: float | None
+    n: int
 
     def once(self, level: float) -> Interval | None:
         """Return its interval, by the clusters of the run."""
-        return mean_of(self._scores, self.scored.scale(self.metric), level=level).interval
-
-    @cached_property
-    def _scores(self) -> pl.DataFrame:
-        scores = self.scored.of(self.metric)
-        return scores if self.system is None else scores.filter(pl.col("system") == self.system)
+        return mean_of(self.scores, self.scale, level=level).interval
 
 
 @lru_cache(maxsize=256)
@@ -190,7 +170,11 @@ def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean |
         form = known_metric(scored, metric)
     except UnknownName:
         return None
-    return BaselineMean(scored, form, None if system is None else known_system(scored, system))
+    scores, scale = scored.of(form), scored.scale(form)
+    if system is not None:
+        scores = scores.filter(pl.col("system") == known_system(scored, system))
+    n = int((scores["status"] == "value").sum())
+    return BaselineMean(scores, scale, mean_of(scores, scale).value, n)
 
 
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
@@ -275,14 +259,9 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
     mean = min(max(float((weights * values).sum()) / total, low), high)
     variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
     ends = heavy_wilson_ends(
-        mean,
-        variance,
-        rows=heaviest_size(weights),
-        df=variance_df(weights),
-        level=BAR_LEVEL,
-        low=low,
-        high=high,
-    )
+        mean, variance, rows=heaviest_size(weights), df=variance_df(weights), level=BAR_LEVEL,
+        low=low, high=high,
+    )  # fmt: skip
     return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
 
 
@@ -384,10 +363,5 @@ def learnt_name(rule: AlarmRule, slice: str) -> str:
 
 def learnt_of(rule: AlarmRule, answers: int) -> dict[str, Any]:
     """Return what a bar was counted for: with another metric or margin it is counted anew."""
-    return {
-        "metric": rule.metric,
-        "better": rule.better,
-        "margin": rule.margin,
-        "answers": answers,
-        **unit_of(rule),
-    }
+    of = {"metric": rule.metric, "better": rule.better, "margin": rule.margin, "answers": answers}
+    return {**of, **unit_of(rule)}

@@ -1,15 +1,14 @@
 """Drift: whether questions, contexts, answers or a judge's scores of its anchors have changed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from ragstone.core.database import Sql
 from ragstone.data import Example
 from ragstone.data.write import from_frame
-from ragstone.monitor.store.batches import anchor_pairs
+from ragstone.monitor.store.batches import anchor_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
     first_example_at,
@@ -34,14 +33,14 @@ def _foreign(example: Example) -> float | None:
     return sum(not letter.isascii() for letter in letters) / len(letters) if letters else None
 
 
-def _length(text: str | None) -> float | None:
-    return None if text is None else float(len(text))
+def _length(sized: Sized | None) -> float | None:
+    return None if sized is None else float(len(sized))
 
 
 FEATURES: Mapping[str, Callable[[Example], float | None]] = {
     "question_length": lambda item: _length(item.question),
     "question_non_ascii": _foreign,
-    "contexts": lambda item: None if item.contexts is None else float(len(item.contexts)),
+    "contexts": lambda item: _length(item.contexts),
     "without_contexts": lambda item: float(not item.contexts),
     "top_retrieval_score": _top_score,
     "answer_length": lambda item: _length(item.answer),
@@ -133,26 +132,18 @@ def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
     drifts = []
     for (name, test), p in zip(tests, adjusted, strict=True):
         ever = min(1.0, (p or 0.0) * looks * (looks + 1))
-        drifts.append(
-            FeatureDrift(
-                name,
-                float(np.mean(old[name])),
-                float(np.mean(new[name])),
-                test.distance,
-                test.p,
-                ever,
-                len(old[name]),
-                len(new[name]),
-                ever <= ALPHA,
-            )
-        )
+        feature = FeatureDrift(
+            name, float(np.mean(old[name])), float(np.mean(new[name])), test.distance, test.p, ever,
+            len(old[name]), len(new[name]), ever <= ALPHA,
+        )  # fmt: skip
+        drifts.append(feature)
     return tuple(drifts)
 
 
 def _of_store(run: Sql, since: float, until: float) -> Values:
     rows = sampled_examples(run, since, until, MOST)
-    values = _values(stored_example(row.record) for row in rows)
-    confidences = [row.confidence for row in rows if row.confidence is not None]
+    values = _values(stored_example(record) for record, _ in rows)
+    confidences = [confidence for _, confidence in rows if confidence is not None]
     return {**values, CONFIDENCE: confidences} if confidences else values
 
 
@@ -199,35 +190,23 @@ def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
     Source: as ``paired_difference``.
     """
     with store.database.reading() as run:
-        pairs = anchor_pairs(run)
-    by_metric = [(name, list(rows)) for name, rows in groupby(pairs, key=lambda item: item.metric)]
+        by_metric = anchor_scores(run)
     drifts = []
-    for metric, rows in by_metric:
+    for metric, scores in by_metric.items():
         scale = value_range(metric)
-        again = max(row.rounds for row in rows) - 1
-        first = np.array([row.first for row in rows])
-        last = np.array([row.last for row in rows])
+        again = max(map(len, scores)) - 1
+        first = np.array([of_anchor[0] for of_anchor in scores])
+        last = np.array([of_anchor[-1] for of_anchor in scores])
+        level = 1 - ALPHA / (len(by_metric) * again * (again + 1))
         interval = paired_difference(
-            last,
-            first,
-            np.ones(len(rows)),
-            rate=scale.rate,
-            low=scale.low,
-            high=scale.high,
-            level=1 - ALPHA / (len(by_metric) * again * (again + 1)),
-        ).interval
+            last, first, np.ones(len(scores)),
+            rate=scale.rate, low=scale.low, high=scale.high, level=level,
+        ).interval  # fmt: skip
         low, high = (None, None) if interval is None else (interval.low, interval.high)
-        drifts.append(
-            JudgeDrift(
-                metric,
-                len(rows),
-                again + 1,
-                float(first.mean()),
-                float(last.mean()),
-                float((last - first).mean()),
-                low,
-                high,
-                interval is not None and not interval.low <= 0 <= interval.high,
-            )
-        )
+        row = JudgeDrift(
+            metric, len(scores), again + 1, float(first.mean()), float(last.mean()),
+            float((last - first).mean()), low, high,
+            interval is not None and not interval.low <= 0 <= interval.high,
+        )  # fmt: skip
+        drifts.append(row)
     return tuple(drifts)

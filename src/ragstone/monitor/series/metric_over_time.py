@@ -37,12 +37,20 @@ class TimeGrid:
 
     Attributes:
         first: The number of the first step with which a window ends.
+        begin: The number of the step with which the first window begins.
+        step: Seconds of a step.
+        since: When the first step begins that ends a window, in seconds since the epoch.
+        until: When the last one ends.
     """
 
     slots: int
     first: int
     last: int
     abreast: int
+    begin: int
+    step: float
+    since: float
+    until: float
 
     @classmethod
     def of(
@@ -64,31 +72,13 @@ class TimeGrid:
         if not 1 <= buckets <= MOST_WINDOWS:
             raise InputError(f"There are 1 to {MOST_WINDOWS} windows, got {buckets}.")
         slots = max(1, ceil((until - since) / (buckets * WIDTH)))
-        step = slots * WIDTH
+        step = float(slots * WIDTH)
         wide = (until - since) / WINDOWS_ABREAST if window is None else window
         last = ceil(until / step)
         first = last - ceil((until - since) / step)
-        return cls(slots, first, last, max(1, floor(wide / step + 0.5)))
-
-    @property
-    def step(self) -> float:
-        """Seconds of a step."""
-        return float(self.slots * WIDTH)
-
-    @property
-    def begin(self) -> int:
-        """The number of the step with which the first window begins."""
-        return self.first - self.abreast + 1
-
-    @property
-    def since(self) -> float:
-        """Return when the first step begins that ends a window, in seconds since the epoch."""
-        return self.first * self.step
-
-    @property
-    def until(self) -> float:
-        """Return when the last one ends."""
-        return self.last * self.step
+        abreast = max(1, floor(wide / step + 0.5))
+        begin = first - abreast + 1
+        return cls(slots, first, last, abreast, begin, step, first * step, last * step)
 
 
 class Facet(NamedTuple):
@@ -263,18 +253,10 @@ def in_windows(
     scale = value_range(metric)
     width = grid.abreast * grid.step
     return MetricOverTime(
-        metric,
-        slice,
-        scale,
-        grid.since,
-        grid.until,
-        grid.step,
-        width,
-        level,
+        metric, slice, scale, grid.since, grid.until, grid.step, width, level,
         _windows(steps.over(grid.abreast), scale, grid.step, width, effect, level),
-        None if scale.low is not None and scale.high is not None else reason("no_bounds"),
-        effect,
-    )
+        None if scale.low is not None and scale.high is not None else reason("no_bounds"), effect,
+    )  # fmt: skip
 
 
 def _windows(

@@ -12,7 +12,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD
-from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
+from ragstone.monitor.store.draws import TurnChance, probability_of_all
 from ragstone.monitor.store.incoming import deployed
 from ragstone.monitor.store.scores import facet_values, labelled_scores, scored_metrics
 from ragstone.monitor.store.store import WIDTH, MonitorStore
@@ -142,7 +142,9 @@ def monitored(
     """
     grid = TimeGrid.of(now - last, now)
     with store.database.reading() as run:
-        names = _metrics(run, settings) if metrics is None else list(metrics)
+        rules = [rule.metric for rule in settings.rules]
+        known = dict.fromkeys([*rules, *scored_metrics(run)]) if metrics is None else metrics
+        names = list(known)
         alarms = tuple(alarms_firing_after(run, grid.since))
         return MonitorPageFacts(
             now=now,
@@ -160,11 +162,6 @@ def monitored(
                 for name, values in facet_values(run, grid.since, MOST_VALUES).items()
             ),
         )
-
-
-def _metrics(run: Sql, settings: MonitorSettings) -> list[str]:
-    scored = scored_metrics(run)
-    return list(dict.fromkeys([*(rule.metric for rule in settings.rules), *scored]))
 
 
 def _metric_now(
@@ -190,16 +187,12 @@ def _metric_now(
         item.firing and item.kind == WORSE and item.slice == _written(slice) for item in of_metric
     )
     return MetricNow(
-        metric=metric,
-        state=_state(series, bar, beside, fires=fires),
-        window=series.now,
+        metric=metric, state=_state(series, bar, beside, fires=fires), window=series.now,
         judged_last_hour=read_window(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
-        bar=bar,
-        series=series,
-        before=beside,
+        bar=bar, series=series, before=beside,
         corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
         alarms=of_metric,
-    )
+    )  # fmt: skip
 
 
 def _before(
@@ -256,24 +249,15 @@ def _state(
         return "below_bar"
     if not window.n:
         return "no_data"
-    side = None if bar is None else _side_of(bar, window, series.range.better == "-")
-    if side is not None:
-        return side
+    low, high = window.band_low, window.band_high
+    if bar is not None and low is not None and high is not None and not low <= bar <= high:
+        is_good = (low > bar) == (series.range.better != "-")
+        return "above_bar" if is_good else "below_bar"
     match beside.verdict:
         case "equivalent" | "same":
             return "as_before"
         case "better" | "worse" | "cannot_tell" as verdict:
             return verdict
-
-
-def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricState | None:
-    if window.band_low is None or window.band_high is None:
-        return None
-    if window.band_high < bar:
-        return "above_bar" if less_is_better else "below_bar"
-    if window.band_low > bar:
-        return "below_bar" if less_is_better else "above_bar"
-    return None
 
 
 def corrected_now(
@@ -290,20 +274,13 @@ def corrected_now(
     rows = labelled_scores(run, metric, since, until, slice)
     if not rows:
         return None
-    weights = [1 / row.label_probability for row in rows]
+    scores, probabilities, labels, label_probabilities = np.array(rows, dtype=float).T
+    weights = 1 / label_probabilities
     corrected = two_phase_mean(
-        judged.sums,
-        [row.score for row in rows],
-        [1 / row.probability for row in rows],
-        [row.label for row in rows],
-        weights,
-        low=judged.scale.low,
-        high=judged.scale.high,
-        design_effect=judged.effect,
-    )
-    people = Window(
-        judged.scale, WeightedSums.of([row.label for row in rows], weights), judged.effect
-    )
+        judged.sums, scores, 1 / probabilities, labels, weights,
+        low=judged.scale.low, high=judged.scale.high, design_effect=judged.effect,
+    )  # fmt: skip
+    people = Window(judged.scale, WeightedSums.of(labels, weights), judged.effect)
     return CorrectedNow(
         raw=MeanWithInterval.of(judged.value, judged.once(), judged.n),
         corrected=MeanWithInterval.of(corrected.value, corrected.interval, corrected.n_labels),
@@ -400,14 +377,10 @@ def _window(
         )
 
     return SessionWindow(
-        start,
-        start + width,
-        len(drawn),
-        len({turn.session for turn in turns}) - len(drawn),
+        start, start + width, len(drawn), len({turn.session for turn in turns}) - len(drawn),
         None if scale.better == "0" else estimate(sessions.worst(session_scores), rate=scale.rate),
-        estimate(sessions.mean(session_scores), rate=False),
-        _resolved(turns, answers, scale, bar),
-    )
+        estimate(sessions.mean(session_scores), rate=False), _resolved(turns, answers, scale, bar),
+    )  # fmt: skip
 
 
 def _resolved(
@@ -446,13 +419,13 @@ def _of(
 def _weights(turns: Sequence[ScoredTurn], *, every: bool) -> dict[str, float]:
     if every:
         return {turn.session: 1.0 for turn in turns}
-    by_session: dict[str, list[DrawnTurn]] = {}
+    by_session: dict[str, list[TurnChance]] = {}
     out = set()
     for turn in turns:
         if turn.state == "out" or turn.probability is None:
             out.add(turn.session)
         else:
-            drawn = DrawnTurn(turn.example, turn.probability, turn.lot)
+            drawn = TurnChance(turn.example, turn.probability, turn.lot)
             by_session.setdefault(turn.session, []).append(drawn)
     return {
         session: 1 / probability_of_all(drawn)

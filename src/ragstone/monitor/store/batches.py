@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
 from .rows import count, counted, in_pages, keep, marks, remembered, rows_of
-from .scores import NewScore, ScoredExample, ScoreSource, write_scores
+from .scores import NewScore, ScoredExample, ScoreSource, missing_score, write_scores
 
 BATCH = "judging_batch"
 HOUR = 3_600
@@ -42,18 +44,11 @@ class JudgedExample(NamedTuple):
     again: bool
 
 
-class Spent(NamedTuple):
-    """The answers that were judged within the last hour, and their cost in US dollars."""
-
-    answers: int
-    usd: float
-
-
-def spent(run: Sql, now: float) -> Spent:
-    """Return what the last hour took of the budget."""
+def spent(run: Sql, now: float) -> tuple[int, float]:
+    """Return the answers that were judged within the last hour, and their cost in US dollars."""
     counts = counted(run, now - HOUR)
     answers = sum(counts.get(name, 0) for name in ("judged", "retried", "set_aside"))
-    return Spent(answers, counts.get("micro_usd", 0) / MILLION)
+    return answers, counts.get("micro_usd", 0) / MILLION
 
 
 def current_batch(run: Sql) -> JudgingBatch | None:
@@ -72,11 +67,8 @@ def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
 
     Those at which a judge failed are judged among themselves, so that they hold up nobody.
     """
-    first = run(
-        "SELECT tries FROM draws WHERE state = 'due' AND due_at <= ? ORDER BY due_at, example "
-        "LIMIT 1",
-        now,
-    )
+    oldest = "state = 'due' AND due_at <= ? ORDER BY due_at, example LIMIT 1"
+    first = run(f"SELECT tries FROM draws WHERE {oldest}", now)
     if not first:
         return {}
     failed = "tries > 0" if first[0][0] else "tries = 0"
@@ -92,9 +84,8 @@ def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
 
 def records_of(run: Sql, examples: Mapping[str, str]) -> list[str]:
     """Return the records of examples whose texts have these hashes, as JSON."""
-    rows = rows_of(
-        run, "SELECT example, record, text_hash FROM examples WHERE example IN (...)", examples
-    )
+    which = "SELECT example, record, text_hash FROM examples WHERE example IN (...)"
+    rows = rows_of(run, which, examples)
     records = {id: record for id, record, text_hash in rows if examples[id] == text_hash}
     return [records[id] for id in examples if id in records]
 
@@ -113,44 +104,40 @@ def write_judged(
 
     What was erased meanwhile stays so; what has another text by now goes on being due.
     """
-    due = _still_due(run, batch)
-    results = [result for result in judged if result.example in due]
+    rows = rows_of(
+        run,
+        "SELECT d.example, d.text_hash, d.source, e.at, e.version, d.probability FROM draws d "
+        "JOIN examples e ON e.example = d.example AND e.text_hash = d.text_hash "
+        "WHERE d.example IN (...) AND d.state = 'due'",
+        batch.examples,
+    )
+    sources, scored = dict[str, ScoreSource](), dict[str, ScoredExample]()
+    for example, text_hash, source, *facts in rows:
+        if batch.examples[example] == text_hash:
+            sources[example], scored[example] = source, ScoredExample(*facts)
+    results = [result for result in judged if result.example in scored]
     run.many(
         "INSERT INTO judged VALUES (?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, judge = excluded.judge, "
         "judgements = excluded.judgements",
         [
-            (result.example, now, due[result.example].text_hash, judge, result.judgements)
+            (result.example, now, batch.examples[result.example], judge, result.judgements)
             for result in results
             if result.judgements is not None
         ],
     )
     for source in JUDGED:
-        of_it = [result for result in results if due[result.example].source == source]
-        write_scores(
-            run,
-            now,
-            source,
-            [score for result in of_it for score in result.scores],
-            {result.example: due[result.example].scored for result in of_it},
-            JUDGED,
-        )
+        of_source = [result for result in results if sources[result.example] == source]
+        scores = [score for result in of_source for score in result.scores]
+        examples = {result.example: scored[result.example] for result in of_source}
+        write_scores(run, now, source, scores, examples, JUDGED)
     done = [result.example for result in results if not result.again]
     for page in in_pages(done):
         run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
     failed = [result.example for result in results if result.again]
     set_aside = try_again(run, now, failed, 1 if last else MOST_TRIES)
-    again = sum(result.again for result in results)
-    count(
-        run,
-        now,
-        {
-            "judged": len(done),
-            "retried": again - set_aside,
-            "set_aside": set_aside,
-            "micro_usd": round((usd or 0.0) * MILLION),
-        },
-    )
+    counts = {"judged": len(done), "retried": len(failed) - set_aside, "set_aside": set_aside}
+    count(run, now, {**counts, "micro_usd": round((usd or 0.0) * MILLION)})
     keep_batch(run, None)
 
 
@@ -170,32 +157,6 @@ def tried_before(run: Sql) -> bool:
     return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND tries > 0 LIMIT 1"))
 
 
-class _Due(NamedTuple):
-    text_hash: str
-    source: ScoreSource
-    scored: ScoredExample
-
-
-def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
-    rows = rows_of(
-        run,
-        "SELECT d.example, d.text_hash, d.source, e.at, e.version, d.probability FROM draws d "
-        "JOIN examples e ON e.example = d.example AND e.text_hash = d.text_hash "
-        "WHERE d.example IN (...) AND d.state = 'due'",
-        batch.examples,
-    )
-    return {
-        example: _Due(text_hash, source, ScoredExample(*scored))
-        for example, text_hash, source, *scored in rows
-        if batch.examples[example] == text_hash
-    }
-
-
-def is_due_before(run: Sql, before: float) -> bool:
-    """Tell whether anything has been due since before a time."""
-    return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND due_at < ? LIMIT 1", before))
-
-
 def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, most: int) -> int:
     """Give up what has been due since before a time: it is counted, and its scores are missing."""
     late = run(
@@ -205,16 +166,8 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
         before, most,
     )  # fmt: skip
     for source in JUDGED:
-        examples = {
-            example: ScoredExample(at, version, probability)
-            for example, of, at, version, probability in late
-            if of == source
-        }
-        scores = [
-            NewScore(example, metric, None, "missing", why, None, "")
-            for example in examples
-            for metric in metrics
-        ]
+        examples = {example: ScoredExample(*row) for example, of, *row in late if of == source}
+        scores = [missing_score(id, metric, why) for id in examples for metric in metrics]
         write_scores(run, now, source, scores, examples, JUDGED)
     run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(row[0],) for row in late])
     count(run, now, {"shed": len(late)})
@@ -248,39 +201,23 @@ def write_round(
 ) -> None:
     """Keep what a judge says now of examples that are still in the set, by metric."""
     known = anchors(run)
-    run.many(
-        "INSERT INTO anchor_scores VALUES (?, ?, ?, ?, ?)",
-        [
-            (example, metric, now, value, judge)
-            for example, metric, value in values
-            if example in known
-        ],
-    )
+    rows = [(example, metric, now, value, judge) for example, metric, value in values]
+    rows = [row for row in rows if row[0] in known]
+    run.many("INSERT INTO anchor_scores VALUES (?, ?, ?, ?, ?)", rows)
 
 
-class AnchorPair(NamedTuple):
-    """The first and the last value of an anchor."""
-
-    metric: str
-    example: str
-    first: float
-    last: float
-    rounds: int
-
-
-def anchor_pairs(run: Sql) -> list[AnchorPair]:
-    """Return the anchors that were judged more than once, with their first and last scores."""
-    pairs: dict[tuple[str, str], list[float]] = {}
-    for metric, example, value in run(
+def anchor_scores(run: Sql) -> dict[str, list[list[float]]]:
+    """Return for each metric the scores of each anchor that was judged more than once, in order."""
+    rows = run(
         "SELECT metric, example, value FROM anchor_scores WHERE value IS NOT NULL "
         "ORDER BY metric, example, at"
-    ):
-        pairs.setdefault((metric, example), []).append(float(value))
-    return [
-        AnchorPair(metric, example, values[0], values[-1], len(values))
-        for (metric, example), values in pairs.items()
-        if len(values) > 1
-    ]
+    )
+    by_metric: dict[str, list[list[float]]] = {}
+    for (metric, _), scores in groupby(rows, itemgetter(0, 1)):
+        values = [float(value) for *_, value in scores]
+        if len(values) > 1:
+            by_metric.setdefault(metric, []).append(values)
+    return by_metric
 
 
 def last_judgement_at(run: Sql) -> float | None:

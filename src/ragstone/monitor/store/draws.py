@@ -14,8 +14,8 @@ from ragstone.core.database import Sql
 from .rows import DRAW, count, done, marks, rows_of
 
 
-class DrawnTurn(NamedTuple):
-    """A turn, which is drawn if its ``lot`` is less than its ``probability``.
+class TurnChance(NamedTuple):
+    """The chance of a turn, which is drawn if its ``lot`` is less than its ``probability``.
 
     The turns of a session share their lot. ``lot`` is None where it is not kept, and then one of
     the turn's own.
@@ -26,7 +26,7 @@ class DrawnTurn(NamedTuple):
     lot: float | None
 
 
-def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
+def probability_of_all(turns: Iterable[TurnChance]) -> float:
     """Return the probability that all of them are drawn.
 
     Those with one lot are if it is less than the least of their probabilities; lots are drawn
@@ -146,36 +146,16 @@ def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str,
     )
 
 
-class WindowDraws(NamedTuple):
-    """The number of answers of a window that were drawn before, and the others."""
-
-    drawn: int
-    others: list["PassedOver"]
-
-
-class PassedOver(NamedTuple):
-    """An answer that was not drawn. ``lot`` is not less than ``probability``; None where it is not
-    kept."""
-
-    example: str
-    probability: float
-    lot: float | None
-
-
-def draws_between(run: Sql, since: float, until: float) -> WindowDraws:
-    """Read what was drawn of a window."""
+def draws_between(run: Sql, since: float, until: float) -> tuple[int, list[TurnChance]]:
+    """Return how many answers of a window were drawn before, and the others."""
     rows = run(
         "SELECT d.example, d.state, d.probability, d.lot FROM examples e "
         "JOIN draws d ON d.example = e.example "
         "WHERE e.at >= ? AND e.at < ? AND e.settled = 1 ORDER BY d.example",
         since, until,
     )  # fmt: skip
-    others = [
-        PassedOver(example, probability, lot)
-        for example, state, probability, lot in rows
-        if state == "out"
-    ]
-    return WindowDraws(len(rows) - len(others), others)
+    others = [TurnChance(example, *chance) for example, state, *chance in rows if state == "out"]
+    return len(rows) - len(others), others
 
 
 def draw_between(
@@ -184,14 +164,15 @@ def draw_between(
     since: float,
     until: float,
     rate: float,
-    drawn: Callable[[PassedOver], bool],
+    drawn: Callable[[TurnChance], bool],
 ) -> int:
     """Draw more of the answers of a window; gives how many more are due.
 
     The probability of every answer of the window rises to that of being in one of two draws, and so
     does that of the scores that some have already.
     """
-    due = [answer.example for answer in draws_between(run, since, until).others if drawn(answer)]
+    _, others = draws_between(run, since, until)
+    due = [answer.example for answer in others if drawn(answer)]
     window = "(SELECT example FROM examples WHERE at >= ? AND at < ? AND settled = 1)"
     run(
         f"UPDATE draws SET probability = 1 - (1 - probability) * (1 - ?) WHERE example IN {window}",

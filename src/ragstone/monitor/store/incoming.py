@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
@@ -14,11 +14,9 @@ from .watched_scores import erase_open_sessions, take_again_after
 def arrivals(run: Sql, most: int) -> list[float]:
     """Return when the last requests came that brought something, the latest first, each once."""
     rows = run("SELECT DISTINCT last_at FROM traces ORDER BY last_at DESC LIMIT ?", most)
-    times = {float(at) for (at,) in rows}
     # What was not folded yet came, too.
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
-    times.update(float(at) for (at,) in newest)
-    return sorted(times, reverse=True)
+    return sorted({float(at) for (at,) in [*rows, *newest]}, reverse=True)
 
 
 MOST_MALFORMED = 1_000
@@ -66,7 +64,7 @@ class PendingPart(NamedTuple):
 
     number: int
     trace: str
-    kind: str
+    kind: Literal["spans", "logs", "example"]
     at: float
     body: bytes
 
@@ -117,14 +115,11 @@ ERASURES = "erasures"
 def erase_examples(run: Sql, examples: Sequence[str]) -> None:
     """Remove examples from every table."""
     for page in in_pages(examples):
-        of_them = run(
-            "SELECT DISTINCT coalesce(session, example) FROM examples "
-            f"WHERE example IN ({marks(page)})",
-            *page,
-        )
+        which = f"WHERE example IN ({marks(page)})"
+        rows = run(f"SELECT DISTINCT coalesce(session, example) FROM examples {which}", *page)
         for table in HANGS_ON_AN_EXAMPLE:
-            run(f"DELETE FROM {table} WHERE example IN ({marks(page)})", *page)
-        erase_open_sessions(run, [session for (session,) in of_them])
+            run(f"DELETE FROM {table} {which}", *page)
+        erase_open_sessions(run, [session for (session,) in rows])
     if examples:
         last = last_score(run)
         # SQLite gives the numbers of last rows again: who read them must not pass over new ones.
@@ -261,7 +256,10 @@ def write_folded(
     An example whose text is as it was stays settled. One that its trace no longer has is gone with
     all that hangs on it.
     """
-    known = _known(run, [trace.trace for trace in traces])
+    names = [trace.trace for trace in traces]
+    which = f"trace IN ({marks(names)})"
+    rows = run(f"SELECT example, at, version FROM examples WHERE {which}", *names)
+    known = {example: (at, version) for example, at, version in rows}
     new = {example.example for example in examples}
     erase_examples(run, sorted(known.keys() - new))
     run.many(
@@ -295,13 +293,6 @@ def write_folded(
         ],
     )
     count(run, now, {"folded": len(traces), "answers": len(new - known.keys())})
-
-
-def _known(run: Sql, traces: Collection[str]) -> dict[str, tuple[float, str | None]]:
-    rows = run(
-        f"SELECT example, at, version FROM examples WHERE trace IN ({marks(traces)})", *traces
-    )
-    return {example: (at, version) for example, at, version in rows}
 
 
 def _write_versions(run: Sql, examples: Sequence[FoldedExample]) -> None:
@@ -367,22 +358,15 @@ def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
 DAY = 86_400
 
 
-class TraceTimes(NamedTuple):
-    """The time of the last trace, and the mean seconds between two in the day before."""
-
-    last: float | None
-    gap: float | None
-
-
-def trace_times(run: Sql) -> TraceTimes:
-    """Read when traces came of late."""
+def trace_times(run: Sql) -> tuple[float | None, float | None]:
+    """Return the time of the last trace, and the mean seconds between two in the day before."""
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
     ((folded,),) = run("SELECT max(last_at) FROM traces")
     times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]
     if not times:
-        return TraceTimes(None, None)
+        return None, None
     last = max(times)
     ((n, first, end),) = run(
         "SELECT count(*), min(last_at), max(last_at) FROM traces WHERE last_at > ?", last - DAY
     )
-    return TraceTimes(last, (end - first) / (n - 1) if n > 1 else None)
+    return last, (end - first) / (n - 1) if n > 1 else None

@@ -4,7 +4,7 @@ Sums that are ready are read, and the others are made during the read. A reader 
 gets right sums, and only the slots of the last minutes are summed up repeatedly.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
@@ -83,20 +83,14 @@ def facet_values(run: Sql, since: float, most: int) -> dict[str, list[str]]:
     return {name: values[name][:most] for name in sorted(few)}
 
 
-class JudgedAndLabelled(NamedTuple):
-    """An answer that was judged and labelled."""
-
-    score: float
-    probability: float
-    label: float
-    label_probability: float
-
-
 def labelled_scores(
     run: Sql, metric: str, since: float, until: float, facet: Facet | None = None
-) -> list[JudgedAndLabelled]:
-    """Return the answers of a window that were judged and labelled, in the order of labels."""
-    rows = run(
+) -> list[tuple[float, ...]]:
+    """Return score and label, each with its probability, of answers that were judged and labelled.
+
+    They are those of a window, in the order of labels: score, probability, label, probability.
+    """
+    return run(
         "SELECT s.value, s.probability, p.value, p.probability FROM scores p "
         "JOIN scores s ON s.example = p.example AND s.metric = p.metric AND s.source <> 'people' "
         "AND s.status = 'value' WHERE p.source = 'people' AND p.metric = ? AND p.at >= ? "
@@ -104,7 +98,6 @@ def labelled_scores(
         "ORDER BY p.judged_at, p.number",
         metric, since, until, *(facet or ()),
     )  # fmt: skip
-    return [JudgedAndLabelled(*row) for row in rows]
 
 
 SUMS = "n, w, wx, ww, wwx, wwxx, most, undefined, missing, missing_w"
@@ -160,41 +153,30 @@ def slot_sums(
 ) -> list[SlotSums]:
     """Return the sums of each slot from ``first`` on and before ``end`` that has a score."""
     name, value = facet or ("", "")
-    open_slots = [
-        slot
-        for (slot,) in run(
-            "SELECT slot FROM to_sum WHERE metric = ? AND slot >= ? AND slot < ? ORDER BY slot",
-            metric, first, end,
-        )
-    ]  # fmt: skip
+    open_slots = run(
+        "SELECT slot FROM to_sum WHERE metric = ? AND slot >= ? AND slot < ? ORDER BY slot",
+        metric, first, end,
+    )  # fmt: skip
     ready = run(
         f"SELECT slot, {SUMS} FROM score_sums r WHERE metric = ? AND name = ? AND value = ? "
         "AND slot >= ? AND slot < ? AND NOT EXISTS "
         "(SELECT 1 FROM to_sum t WHERE t.metric = r.metric AND t.slot = r.slot)",
         metric, name, value, first, end,
     )  # fmt: skip
-    fresh = [row for run_of in _runs(open_slots) for row in _made(run, metric, *run_of, facet)]
+    in_a_row: list[tuple[int, int]] = []
+    for (slot,) in open_slots:
+        begin = in_a_row.pop()[0] if in_a_row and in_a_row[-1][1] == slot else slot
+        in_a_row.append((begin, slot + 1))
+    fresh = [
+        row
+        for begin, behind in in_a_row
+        for row in run(
+            f"SELECT {slot_of('s.at')} AS slot, {_MADE} FROM scores s WHERE s.metric = ? "
+            f"AND {_IN_SLOT} {with_facet(facet)} GROUP BY 1",
+            metric, begin * WIDTH, behind * WIDTH, *(facet or ()),
+        )
+    ]  # fmt: skip
     return sorted(SlotSums(*row) for row in [*ready, *fresh])
-
-
-def _made(
-    run: Sql, metric: str, first: int, end: int, facet: Facet | None
-) -> list[tuple[float, ...]]:
-    return run(
-        f"SELECT {slot_of('s.at')} AS slot, {_MADE} FROM scores s WHERE s.metric = ? "
-        f"AND {_IN_SLOT} {with_facet(facet)} GROUP BY 1",
-        metric, first * WIDTH, end * WIDTH, *(facet or ()),
-    )  # fmt: skip
-
-
-def _runs(slots: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for slot in slots:
-        if runs and runs[-1][1] == slot:
-            runs[-1] = runs[-1][0], slot + 1
-        else:
-            runs.append((slot, slot + 1))
-    return runs
 
 
 def sum_up(run: Sql, most: int = 500) -> int:
@@ -262,6 +244,11 @@ class NewScore(NamedTuple):
     judge: str
 
 
+def missing_score(example: str, metric: str, why: str, judge: str = "") -> NewScore:
+    """Return the score of an example that could not be judged."""
+    return NewScore(example, metric, None, "missing", why, None, judge)
+
+
 class ScoredExample(NamedTuple):
     """The time, the version and the probability of being drawn of an example that is scored."""
 
@@ -283,7 +270,14 @@ def write_scores(
     Each gets a number behind all others, and says whether the example had been judged before.
     """
     ids = list(examples)
-    had = _values(run, ids, sources)
+    rows = rows_of(
+        run,
+        "SELECT example, metric FROM scores WHERE example IN (...) "
+        f"AND source IN ({marks(sources)}) AND (status = 'value' OR again = 1)",
+        ids,
+        *sources,
+    )
+    had = set(rows)
     # They go when the new ones are there: SQLite gives the number of a last row again.
     which = f"WHERE example IN (...) AND source IN ({marks(sources)})"
     rows_of(run, f"UPDATE scores SET source = '{REPLACED}' || source {which}", ids, *sources)
@@ -301,17 +295,6 @@ def write_scores(
         ],
     )
     rows_of(run, f"DELETE FROM scores {which}", ids, *(f"{REPLACED}{name}" for name in sources))
-
-
-def _values(run: Sql, examples: Collection[str], sources: Collection[str]) -> set[tuple[str, str]]:
-    rows = rows_of(
-        run,
-        "SELECT example, metric FROM scores WHERE example IN (...) "
-        f"AND source IN ({marks(sources)}) AND (status = 'value' OR again = 1)",
-        examples,
-        *sources,
-    )
-    return {(example, metric) for example, metric in rows}
 
 
 def last_judged_at(run: Sql) -> float | None:
@@ -337,21 +320,27 @@ MOST_TOGETHER = 1.2
 LAST = 2_000
 """Judged answers that are counted."""
 
-
-def answers_a_session(run: Sql, metric: str, facet: Facet | None, now: float) -> float:
-    """Judged answers a session in the mean of the last ones; 1 without sessions."""
-    rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
-    return len(rows) / len({row.session for row in rows}) if rows else 1.0
+COUNT_EVERY = 600.0
+"""Seconds between two counts."""
 
 
-def keep_answers_together(run: Sql, now: float, answers: dict[str, float]) -> None:
-    """Remember how many each of some rules has, by their names."""
+def count_answers_together(
+    run: Sql, now: float, rules: Mapping[str, tuple[str, Facet | None]]
+) -> None:
+    """Remember the judged answers a session, in the mean of the last ones, of each of some rules.
+
+    They are counted now and then.
+
+    Args:
+        rules: By name, the metric and the facet of each.
+    """
+    if 0 <= now - float(remembered(run, TOGETHER, {"at": 0.0})["at"]) < COUNT_EVERY:
+        return
+    answers = {}
+    for name, (metric, facet) in rules.items():
+        rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
+        answers[name] = len(rows) / len({row.session for row in rows}) if rows else 1.0
     keep(run, TOGETHER, {"at": now, "of": answers})
-
-
-def answers_together_at(run: Sql) -> float:
-    """Return when that was counted last, in seconds since the epoch."""
-    return float(remembered(run, TOGETHER, {"at": 0.0})["at"])
 
 
 def answers_together(run: Sql) -> dict[str, float]:

@@ -164,14 +164,9 @@ come; ``watched_sessions`` those that are over, with one score, each once: value
 """
 
 LAYOUT = DatabaseLayout(
-    holds="monitoring",
-    irreplaceable="what was seen in production, which nothing else does",
-    argument="store",
-    owner=0x52616D6F,
-    version=1,
-    tables=TABLES,
-    reactions=SUMS_TO_MAKE,
-)
+    holds="monitoring", irreplaceable="what was seen in production, which nothing else does",
+    argument="store", owner=0x52616D6F, version=1, tables=TABLES, reactions=SUMS_TO_MAKE,
+)  # fmt: skip
 
 
 FILE = "monitor.sqlite"

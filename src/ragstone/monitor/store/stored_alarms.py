@@ -38,6 +38,10 @@ class RaisedAlarm(NamedTuple):
         """Tell whether it is still raised."""
         return self.resolved_at is None
 
+    def over_for(self, now: float) -> float:
+        """Return the seconds since it was resolved; 0 while it is firing."""
+        return 0.0 if self.resolved_at is None else now - self.resolved_at
+
 
 class Delivery(NamedTuple):
     """The state of a notification to one channel."""
@@ -58,12 +62,8 @@ def _raised(run: Sql, clauses: str, *values: object) -> list[RaisedAlarm]:
 
 def raised_alarms(run: Sql, most: int) -> list[RaisedAlarm]:
     """Return the alarms, those that are firing first, then the newest."""
-    return _raised(
-        run,
-        "ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, fired_at DESC, number DESC "
-        "LIMIT ?",
-        most,
-    )
+    firing_first = "CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END"
+    return _raised(run, f"ORDER BY {firing_first}, fired_at DESC, number DESC LIMIT ?", most)
 
 
 def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
@@ -252,9 +252,3 @@ def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
     return _raised(
         run, "WHERE resolved_at IS NULL OR resolved_at >= ? ORDER BY fired_at, number", since
     )
-
-
-def count_firing(run: Sql) -> int:
-    """Return how many alarms are firing."""
-    ((n,),) = run("SELECT count(*) FROM alarms WHERE state = 'firing'")
-    return int(n)

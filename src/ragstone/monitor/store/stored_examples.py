@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ragstone.core.database import Database, Sql
 from ragstone.core.errors import InputError
@@ -29,33 +29,24 @@ def stored_example(record: str) -> Example:
     return example
 
 
-class ToAssess(NamedTuple):
-    """An example to be assessed; ``record`` is JSON."""
-
-    example: str
-    record: str
-    text_hash: str
-
-
 class NewAssessment(NamedTuple):
-    """The assessment of an example; ``assessment`` is JSON."""
+    """The assessment of an example; ``assessment`` is JSON, ``ok`` 1 or 0."""
 
     example: str
     text_hash: str
-    ok: bool | None
+    ok: int | None
     confidence: float | None
     assessment: str
     scores: Sequence[NewScore]
 
 
-def next_to_assess(run: Sql, most: int) -> list[ToAssess]:
-    """Return the examples that wait longest."""
-    rows = run(
+def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:
+    """Return the examples that wait longest: id, record and hash of the texts."""
+    return run(
         "SELECT e.example, e.record, e.text_hash FROM to_do t JOIN examples e "
         "ON e.example = t.example WHERE t.step = ? ORDER BY t.at, t.example LIMIT ?",
         ASSESS, most,
     )  # fmt: skip
-    return [ToAssess(*row) for row in rows]
 
 
 def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -> None:
@@ -64,31 +55,18 @@ def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -
     An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
     """
     ids = [assessment.example for assessment in assessments]
-    stored = {
-        example: (text_hash, ScoredExample(at, version, 1.0))
-        for example, text_hash, at, version in run(
-            "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
-            f"AND example IN ({marks(ids)})",
-            *ids,
-        )
-    }
+    rows = run(
+        "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
+        f"AND example IN ({marks(ids)})",
+        *ids,
+    )
+    stored = {id: (hash, ScoredExample(at, version, 1.0)) for id, hash, at, version in rows}
     unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
     run.many(
         "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
         "confidence = excluded.confidence, assessment = excluded.assessment",
-        [
-            (
-                *(
-                    result.example,
-                    now,
-                    result.text_hash,
-                    None if result.ok is None else int(result.ok),
-                ),
-                *(result.confidence, result.assessment),
-            )
-            for result in unchanged
-        ],
+        [(result.example, now, *result[1:-1]) for result in unchanged],
     )
     examples = {result.example: stored[result.example][1] for result in unchanged}
     scores = [score for result in unchanged for score in result.scores]
@@ -195,7 +173,7 @@ def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[List
     """Return the examples, from one place on."""
     behind, values = where.sql()
     rows = run(f"SELECT {COLUMNS}{behind}{where.order} LIMIT ? OFFSET ?", *values, most, start)
-    return [_example(row) for row in rows]
+    return list(map(_example, rows))
 
 
 def listed_ids(run: Sql, where: ListedWhere, most: int) -> list[str]:
@@ -240,12 +218,6 @@ def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedSco
     return scores
 
 
-def facets_listed(run: Sql, example: str) -> list[tuple[str, str]]:
-    """Return the facets of an example."""
-    rows = run("SELECT name, value FROM facets WHERE example = ? ORDER BY name", example)
-    return [(name, value) for name, value in rows]
-
-
 def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
     """Names with their values, those of most examples first."""
     rows = run(
@@ -256,16 +228,32 @@ def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
     return [(name, value) for name, value, _ in rows]
 
 
-def assessment_listed(run: Sql, example: str) -> dict[str, Any] | None:
-    """Return what the guard said of an example; None if it did not look at it yet."""
-    rows = run("SELECT assessment FROM assessed WHERE example = ?", example)
-    return cast("dict[str, Any]", json.loads(rows[0][0])) if rows else None
+class JudgedAnswer(NamedTuple):
+    """How far an example was judged; each is None where that was not done yet.
+
+    ``assessment`` is what the guard said, ``judgements`` what a judge did, and ``draw`` the
+    probability with which it was drawn to be judged, with the draw's state.
+    """
+
+    assessment: dict[str, Any] | None
+    judgements: Any
+    draw: tuple[float, str] | None
 
 
-def judgements_listed(run: Sql, example: str) -> Any:
-    """Return what a judge said of an example; None if it was not judged."""
-    rows = run("SELECT judgements FROM judged WHERE example = ?", example)
-    return json.loads(rows[0][0]) if rows else None
+def judged_answer(run: Sql, example: str) -> JudgedAnswer:
+    """Return how far an example was judged, which is there."""
+    ((assessment, judgements, probability, state),) = run(
+        "SELECT a.assessment, j.judgements, d.probability, d.state FROM examples e "
+        "LEFT JOIN assessed a ON a.example = e.example "
+        "LEFT JOIN judged j ON j.example = e.example "
+        "LEFT JOIN draws d ON d.example = e.example WHERE e.example = ?",
+        example,
+    )
+    return JudgedAnswer(
+        None if assessment is None else json.loads(assessment),
+        None if judgements is None else json.loads(judgements),
+        None if state is None else (float(probability), state),
+    )
 
 
 def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
@@ -281,12 +269,6 @@ def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
         examples,
     )
     return {id: json.loads(judgements) for id, judgements in rows}
-
-
-def draw_listed(run: Sql, example: str) -> tuple[float, str] | None:
-    """Return the probability with which an example was drawn to be judged, and the draw's state."""
-    rows = run("SELECT probability, state FROM draws WHERE example = ?", example)
-    return (float(rows[0][0]), str(rows[0][1])) if rows else None
 
 
 def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
@@ -365,24 +347,22 @@ def session_turns(
     return [ScoredTurn(*row) for row in rows]
 
 
-class SampledExample(NamedTuple):
-    """An example, with the guard's confidence in it; None where it was not assessed."""
+def sampled_examples(
+    run: Sql, since: float, until: float, most: int
+) -> list[tuple[str, float | None]]:
+    """Return a sample as good as random, by the hash of the texts; of a session at most one.
 
-    record: str
-    confidence: float | None
-
-
-def sampled_examples(run: Sql, since: float, until: float, most: int) -> list[SampledExample]:
-    """Return a sample as good as random, by the hash of the texts; of a session at most one."""
+    Each is a record with the guard's confidence; None where it was not assessed.
+    """
     rows = run(
         "SELECT e.record, a.confidence, coalesce(e.session, e.example) FROM examples e "
         "LEFT JOIN assessed a ON a.example = e.example WHERE e.at >= ? AND e.at < ? "
         "ORDER BY e.text_hash, e.example LIMIT ?",
         since, until, most,
     )  # fmt: skip
-    sampled: dict[str, SampledExample] = {}
+    sampled: dict[str, tuple[str, float | None]] = {}
     for record, confidence, session in rows:
-        sampled.setdefault(session, SampledExample(record, confidence))
+        sampled.setdefault(session, (record, confidence))
     return list(sampled.values())
 
 

@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ragstone.monitor.store.draws import facets_of
 from ragstone.monitor.store.stored_examples import (
     ListedExample,
-    assessment_listed,
-    draw_listed,
-    facets_listed,
-    judgements_listed,
+    judged_answer,
     listed_ids,
     one_listed,
     scores_listed,
@@ -62,10 +60,9 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
                 "There is no such answer. It may have been deleted, or was older than what is kept."
             )
         scores = scores_listed(run, [id])[id]
-        assessed = assessment_listed(run, id) or {}
-        judged = judgements_listed(run, id)
-        facets = facets_listed(run, id)
-        drawn = draw_listed(run, id)
+        assessment, judged, drawn = judged_answer(run, id)
+        assessed = assessment or {}
+        facets = list(facets_of(run, [id]).get(id, {}).items())
         turns = turns_of(run, example.session, TURNS) if example.session else []
     want = ShownPart.of(request)
     claims = assessed.get("judged") or ()
