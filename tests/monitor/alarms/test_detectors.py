@@ -278,9 +278,7 @@ def kept_recovery(store: MonitorStore) -> DetectorState:
         )
 
 
-def test_a_score_that_rounding_moved_out_of_its_range_is_the_end_of_it(
-    store: MonitorStore,
-) -> None:
+def test_a_score_that_rounding_moved_out_of_its_range_is_the_end_of_it(store: MonitorStore) -> None:
     put(store, [1.0000000000000002, -1e-17, 1.0])
     (standing,) = looked(store).standings
     state, _ = ALL.falling.step(ALL.falling.start(), [1.0, 0.0, 1.0])

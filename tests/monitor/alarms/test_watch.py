@@ -271,9 +271,7 @@ def test_a_rule_that_cannot_be_watched_keeps_its_alarm(
         assert list(remembered(run, STANDINGS)["broken"]) == ["faith"]
 
 
-def test_a_person_can_call_an_alarm_over_and_the_next_fall_is_another(
-    monitored: Monitored,
-) -> None:
+def test_a_person_can_call_an_alarm_over_and_the_next_fall_is_another(monitored: Monitored) -> None:
     monitored.answers(*BAD * 60)
     (alarm,) = monitored.watch()
     over = resolve_alarm(monitored.store, alarm.number, "ann\n<b>", monitored.now)

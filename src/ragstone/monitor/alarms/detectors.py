@@ -76,14 +76,6 @@ class BegunAnew:
 
 
 @dataclass(frozen=True, slots=True)
-class OutdatedBar:
-    """A bar of first answers that another judge had judged; ``after`` is the last such score."""
-
-    watched: WatchedSlice
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
 class DetectorStanding:
     """The state of a detector."""
 
@@ -98,14 +90,14 @@ class Detection:
     """Falls and recoveries that the detectors found in the scores that came.
 
     Attributes:
-        outdated: Bars that were counted from the scores of a judge that is another now.
+        outdated: Bars of first answers that another judge had judged, with the last such score.
     """
 
     found: tuple[Fall | Recovery, ...]
     anew: tuple[BegunAnew, ...]
     standings: tuple[DetectorStanding, ...]
     more: bool
-    outdated: tuple[OutdatedBar, ...] = ()
+    outdated: tuple[tuple[WatchedSlice, int], ...] = ()
 
 
 def detect(
@@ -124,7 +116,7 @@ def detect(
     lasts = {unit: last_watched(run, unit) for unit in {watched.rule.of for watched in watching}}
     changes, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
     changed, more, room = list[KeptDetector](), False, MOST_SCORES
-    outdated = list[OutdatedBar]()
+    outdated = list[tuple[WatchedSlice, int]]()
     for watched in watching:
         before = detectors.pop((watched.rule.name, watched.slice), None)
         unit, last = watched.rule.of, lasts[watched.rule.of]
@@ -146,18 +138,19 @@ def detect(
                 through, more = (scores[-1].number if scores else through), True
             room -= len(scores)
             judge, learns, here = memory.judge, False, list[Fall | Recovery]()
-            for part in _by_judge(memory, scores):
-                if judge is not None and part.judge != judge:
-                    why = reason("judge_changed", before=judge, after=part.judge)
+            for new_judge, own_scores, after in _by_judge(memory, scores):
+                if judge is not None and new_judge != judge:
+                    why = reason("judge_changed", before=judge, after=new_judge)
                     anew.append(BegunAnew(watched.rule.name, watched.slice, why))
                     memory.begin_anew(watched)
-                judge = part.judge
+                judge = new_judge
                 fires = here or (watched.rule.name, watched.slice) in firing
-                learns = _is_of_another(watched, judge) and not (memory.recovering and fires)
+                of_another = watched.bar.source == "first_answers" and judge != watched.judge
+                learns = of_another and not (memory.recovering and fires)
                 if learns:
-                    outdated.append(OutdatedBar(watched, max(part.after, looked)))
+                    outdated.append((watched, max(after, looked)))
                     break
-                here += _look(run, watched, memory, part.scores, judge)
+                here += _look(run, watched, memory, own_scores, judge)
             changes += here
             if learns:
                 continue
@@ -166,9 +159,11 @@ def detect(
         )
         if row != before:
             changed.append(row)
-        standings.append(_standing(watched, memory))
+        falling, has_fallen = memory.falling, memory.recovering is not None
+        evidence = sum(falling.evidence) / watched.limit
+        standings.append(DetectorStanding(watched, falling.looks, evidence, has_fallen))
     anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in detectors]
-    learning = [(bar.watched.rule.name, bar.watched.slice) for bar in outdated]
+    learning = [(watched.rule.name, watched.slice) for watched, _ in outdated]
     drop_detectors(run, [*detectors, *learning])
     keep_detectors(run, changed)
     return Detection(tuple(changes), tuple(anew), tuple(standings), more, tuple(outdated))
@@ -189,24 +184,18 @@ class _Memory:
     @classmethod
     def read(cls, state: str) -> Self:
         data = json.loads(state)
-        recovering = data["recovering"]
-        return cls(
-            DetectorState.from_dict(data["falling"]),
-            None if recovering is None else DetectorState.from_dict(recovering),
-            data["judge"],
-            data["other"],
-            data["others"],
-        )
+        for name in ("falling", "recovering"):
+            data[name] = None if data[name] is None else DetectorState.from_dict(data[name])
+        return cls(**data)
 
     def written(self) -> str:
-        data: dict[str, Any] = {
+        states: dict[str, Any] = {
             "falling": self.falling.to_dict(),
             "recovering": None if self.recovering is None else self.recovering.to_dict(),
-            "judge": self.judge,
-            "other": self.other,
-            "others": self.others,
         }
-        return json.dumps(data)
+        return json.dumps(
+            {**states, "judge": self.judge, "other": self.other, "others": self.others}
+        )
 
     def begin_anew(self, watched: WatchedSlice) -> None:
         self.falling = watched.falling.start()
@@ -214,35 +203,26 @@ class _Memory:
             self.recovering = watched.recovering.start()
 
 
-@dataclass(frozen=True, slots=True)
-class _ByOneJudge:
-    judge: str
-    scores: list[WatchedScore]
-    after: int = 0
-    """The number of the score by which this was known to be the judge."""
-
-
-def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJudge]:
+def _by_judge(
+    memory: _Memory, scores: Sequence[WatchedScore]
+) -> list[tuple[str, list[WatchedScore], int]]:
+    """Return each judge with its scores, and with the one by which it was known to be the judge."""
     if not scores:
         return []
     if memory.judge is None:
         memory.judge = scores[0].judge
-    parts = [_ByOneJudge(memory.judge, [])]
+    parts = [(memory.judge, list[WatchedScore](), 0)]
     for score in scores:
         if score.judge == memory.judge:
             memory.other, memory.others = None, 0
-            parts[-1].scores.append(score)
+            parts[-1][1].append(score)
             continue
         memory.others = memory.others + 1 if score.judge == memory.other else 1
         memory.other = score.judge
         if memory.others == SAME_OTHER_JUDGE:
             memory.judge, memory.other, memory.others = score.judge, None, 0
-            parts.append(_ByOneJudge(score.judge, [], score.number))
+            parts.append((score.judge, [], score.number))
     return parts
-
-
-def _is_of_another(watched: WatchedSlice, judge: str) -> bool:
-    return watched.bar.source == "first_answers" and judge != watched.judge
 
 
 def _look(
@@ -307,9 +287,3 @@ def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
 def _judged_window(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:
     rule = watched.rule
     return judged_window(run, rule.metric, watched.facet, first, last, rule.of)
-
-
-def _standing(watched: WatchedSlice, memory: _Memory) -> DetectorStanding:
-    falling = memory.falling
-    share = sum(falling.evidence) / watched.limit
-    return DetectorStanding(watched, falling.looks, share, memory.recovering is not None)

@@ -46,7 +46,7 @@ from ragstone.monitor.store.stored_alarms import (
 )
 from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
-from .detectors import Detection, Fall, OutdatedBar
+from .detectors import Detection, Fall
 from .slice_rules import MOST_SLICES, WatchedSlice, facet_of, watched
 
 RULES = "rules"
@@ -84,7 +84,11 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """Return the slices at work, with those that came since the last call; within a transaction."""
     at_work_all, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
-    _drop_other_rules(run, [rule.name for rule in settings.rules])
+    names, names_before = [rule.name for rule in settings.rules], remembered(run, RULES, [])
+    for name in set(names_before) - set(names):
+        drop(run, f"rule {name}")
+    if names_before != names:
+        keep(run, RULES, names)
     for rule in settings.rules:
         known = _known(run, rule)
         if known["overfull"]:
@@ -101,19 +105,10 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     return SlicesAtWork(tuple(at_work_all), tuple(learning), tuple(overfull), tuple(broken))
 
 
-def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
+def learn_again(run: Sql, outdated: Sequence[tuple[WatchedSlice, int]]) -> None:
     """Count bars of first answers anew, of the answers that the present judge judged."""
-    for bar in outdated:
-        keep(run, learnt_name(bar.watched.rule, bar.watched.slice), {"after": bar.after})
-
-
-def _drop_other_rules(run: Sql, names: list[str]) -> None:
-    names_before: list[str] = remembered(run, RULES, [])
-    for name in names_before:
-        if name not in names:
-            drop(run, f"rule {name}")
-    if names_before != names:
-        keep(run, RULES, names)
+    for stale, after in outdated:
+        keep(run, learnt_name(stale.rule, stale.slice), {"after": after})
 
 
 def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
@@ -172,10 +167,10 @@ def _first_answers(
         return LearningSlice(rule, slice, len(scores), answers)
     bar = bar_of_first(rule, scores)
     of = learnt_of(rule, answers)
-    learnt_now = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
-            "judge": scores[-1].judge}  # fmt: skip
+    last, judge = scores[-1].number, scores[-1].judge
+    learnt_now = {"of": of, "bar": asdict(bar), "last": last, "after": after, "judge": judge}
     keep(run, learnt_name(rule, slice), learnt_now)
-    return bar, scores[-1].number, scores[-1].judge
+    return bar, last, judge
 
 
 Over = Literal["recovered", "data_again", "judging_again", "rule_changed", "by_hand"]
@@ -197,14 +192,12 @@ def fire(
     last = last_alarm(run, rule, slice, kind)
     if last is not None and last.firing:
         return last
-    if last is not None and _is_same(last, settings, now):
-        again = int(last.facts.get("again", 0)) + 1
-        remaining = {
-            name: item for name, item in last.facts.items() if name not in ("over", "person")
-        }
-        reopened = last._replace(
-            state="firing", resolved_at=None, facts={**remaining, "again": again}
-        )
+    # Over for so short a time, it was not over.
+    settled = last is None or last.facts.get("over") in ("by_hand", "rule_changed")
+    if last is not None and not settled and last.over_for(now) < settings.debounce:
+        again = {name: fact for name, fact in last.facts.items() if name not in ("over", "person")}
+        again["again"] = int(last.facts.get("again", 0)) + 1
+        reopened = last._replace(state="firing", resolved_at=None, facts=again)
         write_alarm(run, reopened)
         return reopened
     return add_alarm(run, rule, slice, kind, since=min(since, now), fired_at=now, facts=facts)
@@ -273,46 +266,33 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
 
 def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now: float) -> None:
     """Resolve the alarms of rules that changed or are gone: no detector can notice their end."""
-    fallen = {
-        (state.watched.rule.name, state.watched.slice)
-        for state in detection.standings
-        if state.fallen
-    }
+    slices = [state.watched for state in detection.standings if state.fallen]
+    fallen = {(watched.rule.name, watched.slice) for watched in slices}
     for alarm in firing_alarms(run):
-        if alarm.kind != WORSE or alarm.rule in still:
-            continue
-        if (alarm.rule, alarm.slice) not in fallen:
+        is_watched = alarm.rule in still or (alarm.rule, alarm.slice) in fallen
+        if alarm.kind == WORSE and not is_watched:
             end(run, alarm, now, "rule_changed")
 
 
-def _is_same(last: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
-    """Tell whether an alarm was over for so short a time that it was not."""
-    if last.resolved_at is None or last.facts.get("over") in ("by_hand", "rule_changed"):
-        return False
-    return now - last.resolved_at < settings.debounce
-
-
 def _facts(fall: Fall) -> dict[str, Any]:
-    watched = fall.watched
+    rule, bar = fall.watched.rule, asdict(fall.watched.bar)
     return {
-        "metric": watched.rule.metric,
-        "better": watched.rule.better,
-        "mean": fall.mean,
-        "answers": fall.answers,
-        "found_at": fall.at,
-        "margin": watched.rule.margin,
-        "of": watched.rule.of,
-        **{f"bar_{name}" if name != "value" else "bar": value
-           for name, value in asdict(watched.bar).items()},
-    }  # fmt: skip
+        **{"metric": rule.metric, "better": rule.better, "mean": fall.mean},
+        **{"answers": fall.answers, "found_at": fall.at, "margin": rule.margin, "of": rule.of},
+        **{"bar" if name == "value" else f"bar_{name}": value for name, value in bar.items()},
+    }
 
 
 LONGEST = 80
 """Characters of a name in a sentence."""
 
 
-def alarm_reason(alarm: RaisedAlarm) -> str:
-    """Return the reason why an alarm fired, with its facts."""
+def alarm_sentence(alarm: RaisedAlarm) -> str:
+    """Return in words why an alarm fired."""
+    return worded(_reason(alarm))
+
+
+def _reason(alarm: RaisedAlarm) -> str:
     facts = alarm.facts
     common: dict[str, Any] = {
         "since": alarm.since,
@@ -322,11 +302,9 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
         "last": facts.get("last_at"),
     }
     if alarm.kind == JUDGING_STOPPED:
-        stopped = facts.get("why") == "no_sign_of_life"
-        due = facts.get("due", 0)
-        if stopped:
-            return reason("alarm_no_sign_of_life", **common, due=due)
-        return reason("alarm_nothing_judged", **common, due=due)
+        is_silent = facts.get("why") == "no_sign_of_life"
+        code = "alarm_no_sign_of_life" if is_silent else "alarm_nothing_judged"
+        return reason(code, **common, due=facts.get("due", 0))
     if alarm.kind == NO_DATA:
         common |= {"usual": facts.get("usual_gap")}
         if "metric" not in facts:
@@ -340,45 +318,25 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
             said=facts.get("why", ""),
         )
     return reason(
-        "alarm_beyond_bar",
-        **common,
-        metric=_short(str(facts.get("metric", alarm.rule))),
-        better=facts.get("better", "+"),
-        mean=facts.get("mean"),
-        answers=facts.get("answers"),
-        unit=facts.get("of", "answers"),
-        bar=facts.get("bar"),
-        limit=facts.get("bar_limit"),
+        "alarm_beyond_bar", **common, metric=_short(str(facts.get("metric", alarm.rule))),
+        better=facts.get("better", "+"), mean=facts.get("mean"), answers=facts.get("answers"),
+        unit=facts.get("of", "answers"), bar=facts.get("bar"), limit=facts.get("bar_limit"),
         margin=facts.get("margin"),
         deploys="\n".join(f"{at} {_short(version)}" for version, at in facts.get("deploys", ())),
-    )
-
-
-def over_reason(alarm: RaisedAlarm) -> str:
-    """Return the reason why an alarm is over, with its facts; empty while it is firing."""
-    if alarm.resolved_at is None:
-        return ""
-    return reason(
-        "alarm_over",
-        rule=_short(alarm.rule),
-        slice=_short(alarm.slice),
-        over=alarm.facts.get("over", ""),
-        better=alarm.facts.get("better", ""),
-        person=_short(str(alarm.facts.get("person") or "")),
-        resolved=alarm.resolved_at,
-        fired=alarm.fired_at,
-    )
-
-
-def alarm_sentence(alarm: RaisedAlarm) -> str:
-    """Return an alarm in words."""
-    return worded(alarm_reason(alarm))
+    )  # fmt: skip
 
 
 def over_sentence(alarm: RaisedAlarm) -> str:
     """Say in words that an alarm is over; empty while it is firing."""
-    over = over_reason(alarm)
-    return worded(over) if over else ""
+    if alarm.resolved_at is None:
+        return ""
+    over = reason(
+        "alarm_over", rule=_short(alarm.rule), slice=_short(alarm.slice),
+        over=alarm.facts.get("over", ""), better=alarm.facts.get("better", ""),
+        person=_short(str(alarm.facts.get("person") or "")), resolved=alarm.resolved_at,
+        fired=alarm.fired_at,
+    )  # fmt: skip
+    return worded(over)
 
 
 def _short(text: str) -> str:

@@ -39,23 +39,8 @@ from ragstone.monitor.settings import (
     WebhookChannel,
 )
 from ragstone.monitor.settings.sections import secret
+from ragstone.monitor.store import stored_alarms
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_alarms import (
-    DONE,
-    DUE,
-    FAILED,
-    Notification,
-    RaisedAlarm,
-    channels_due,
-    end_notification,
-    firing_alarms,
-    queue_notifications,
-    queued,
-    raised_alarm,
-    resolved_after,
-    silenced_until,
-    take_notification,
-)
 
 from .lifecycle import alarm_sentence, over_sentence
 
@@ -75,14 +60,15 @@ def queue_due_notifications(run: Sql, settings: MonitorSettings, now: float) -> 
     channels = [channel.name for channel in settings.tells]
     if not channels:
         return
-    silenced = silenced_until(run, now)
-    firing = [alarm for alarm in firing_alarms(run) if alarm.rule not in silenced]
+    silenced = stored_alarms.silenced_until(run, now)
+    firing = [alarm for alarm in stored_alarms.firing_alarms(run) if alarm.rule not in silenced]
     over = [
         alarm
-        for alarm in resolved_after(run, now - LATE)
-        if alarm.rule not in silenced and _is_over(alarm, settings, now)
+        for alarm in stored_alarms.resolved_after(run, now - LATE)
+        if alarm.rule not in silenced
+        and (alarm.facts.get("over") == "by_hand" or alarm.over_for(now) >= settings.debounce)
     ]
-    queued_before = queued(run, [alarm.number for alarm in (*firing, *over)])
+    queued_before = stored_alarms.queued(run, [alarm.number for alarm in (*firing, *over)])
     fired = [(alarm.number, channel, FIRED) for alarm in firing for channel in channels]
     # Whoever was not notified that it fired is not notified that it is over.
     resolved = [
@@ -93,14 +79,7 @@ def queue_due_notifications(run: Sql, settings: MonitorSettings, now: float) -> 
     ]
     new = [item for item in (*fired, *resolved) if item not in queued_before]
     if new:
-        queue_notifications(run, now, new)
-
-
-def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
-    if alarm.resolved_at is None:
-        return False
-    by_hand = alarm.facts.get("over") == "by_hand"
-    return by_hand or now - alarm.resolved_at >= settings.debounce
+        stored_alarms.queue_notifications(run, now, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +90,7 @@ class NotificationText:
         base: The address of the app, without a slash at its end; empty: links are relative.
     """
 
-    alarm: RaisedAlarm
+    alarm: stored_alarms.RaisedAlarm
     event: str
     base: str = ""
 
@@ -186,17 +165,14 @@ def notify_file(channel: FileChannel, message: NotificationText) -> None:
     try:
         with channel.file.open("a+b", buffering=0) as file:
             # What a kill or a full disk left of a line ends here.
-            if file.seek(0, os.SEEK_END) and _last(file.fileno()) != b"\n":
+            size = file.seek(0, os.SEEK_END)
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
                 line = b"\n" + line
             if file.write(line) != len(line):
                 raise UndeliveredNotification("the disk is full")
             os.fsync(file.fileno())
     except OSError as error:
         raise UndeliveredNotification(f"the file cannot be written ({error.strerror})") from None
-
-
-def _last(file: int) -> bytes:
-    return os.pread(file, 1, os.lseek(file, 0, os.SEEK_END) - 1)
 
 
 PATIENCE = 10.0
@@ -347,7 +323,7 @@ def notify_soon(
     if not channels:
         return
     with store.database.reading() as run:
-        due = [name for name in channels_due(run, clock()) if name in channels]
+        due = [name for name in stored_alarms.channels_due(run, clock()) if name in channels]
     with _lock:
         for name in due:
             key = (store.place, name)
@@ -380,28 +356,26 @@ def notify_next(
         StoreAway: The store cannot be used at present.
     """
     with store.database.transaction() as run:
-        notification = take_notification(run, channel.name, now, now + HELD)
-        alarm = None if notification is None else raised_alarm(run, notification.alarm)
+        notification = stored_alarms.take_notification(run, channel.name, now, now + HELD)
+        alarm = (
+            None if notification is None else stored_alarms.raised_alarm(run, notification.alarm)
+        )
     if notification is None:
         return False
-    state, at, error = DONE, now, ""
+    state, at, error = stored_alarms.DONE, now, ""
     if alarm is None:
-        state, error = FAILED, "the alarm is not kept any more"
+        state, error = stored_alarms.FAILED, "the alarm is not kept any more"
     else:
         try:
             _notify(channel, NotificationText(alarm, notification.event, settings.url), now)
         except (UndeliveredNotification, InputError) as failed:
             error = single_line(str(failed))[:500]
-            state, at = _after(notification, now)
+            pause = min(LONGEST, FIRST * 2 ** min(notification.tries - 1, 20))
+            is_last = notification.tries >= MOST_TRIES
+            state, at = (stored_alarms.FAILED, now) if is_last else (stored_alarms.DUE, now + pause)
     with store.database.transaction() as run:
-        end_notification(run, notification, state, at, error)
+        stored_alarms.end_notification(run, notification, state, at, error)
     return True
-
-
-def _after(notification: Notification, now: float) -> tuple[str, float]:
-    if notification.tries >= MOST_TRIES:
-        return FAILED, now
-    return DUE, now + min(LONGEST, FIRST * 2 ** min(notification.tries - 1, 20))
 
 
 def _notify(channel: NotificationSettings, message: NotificationText, now: float) -> None:

@@ -6,7 +6,6 @@ everything well.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from threading import Event, Thread
@@ -19,13 +18,11 @@ from ragstone.core.messages import worded
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD, JUDGING, TRAFFIC
 from ragstone.monitor.settings.sections import LEAST_RATE
-from ragstone.monitor.store.draws import DrawnTurn, oldest_due, probability_of_all
+from ragstone.monitor.store.draws import TurnChance, oldest_due, probability_of_all
 from ragstone.monitor.store.incoming import arrivals
 from ragstone.monitor.store.rows import DEAD, keep, last_heartbeat, log, remembered
 from ragstone.monitor.store.scores import (
-    answers_a_session,
-    answers_together_at,
-    keep_answers_together,
+    count_answers_together,
     last_judged_at,
     last_score,
     missing_since,
@@ -88,10 +85,10 @@ def _close(run: Sql, metric: str, now: float) -> bool:
         return False
     guard = GUARD.fullmatch(metric) is not None
     turns = watched_turns(run, metric, sessions, guard=guard)
-    over, waiting, gone = list[SessionOver](), list[tuple[str, float]](), list[str]()
+    drop_open(run, metric, [session for session in sessions if not turns[session]])
+    over, waiting = list[SessionOver](), list[tuple[str, float]]()
     for session in sessions:
         if not turns[session]:
-            gone.append(session)
             continue
         result = looked_at(metric, turns[session], now, guard=guard)
         if isinstance(result, SessionOver):
@@ -100,7 +97,6 @@ def _close(run: Sql, metric: str, now: float) -> bool:
             waiting.append((session, result))
     end_sessions(run, metric, over)
     wait_for(run, metric, waiting)
-    drop_open(run, metric, gone)
     return len(sessions) == MOST_SESSIONS
 
 
@@ -120,7 +116,7 @@ def looked_at(
         if any(turn.probability is None or turn.state == "due" for turn in turns):
             return now + AGAIN
         probability = probability_of_all(
-            DrawnTurn(turn.example, turn.probability or 0.0, turn.lot) for turn in turns
+            TurnChance(turn.example, turn.probability or 0.0, turn.lot) for turn in turns
         )
         if probability < LEAST_RATE:
             # Drawn turn by turn: its weight would outbid all others.
@@ -137,18 +133,12 @@ def _over(
 ) -> SessionOver:
     last = turns[-1]
     values = [turn.value for turn in turns if turn.value is not None]
+    mean = sum(values) / len(values) if status == "value" else None
+    judges = ", ".join(sorted({turn.judge for turn in turns if turn.judge}))
     return SessionOver(
-        last.session,
-        last.example,
-        metric,
-        last.at,
-        now,
-        sum(values) / len(values) if status == "value" else None,
-        status,
-        probability,
-        last.version,
-        ", ".join(sorted({turn.judge for turn in turns if turn.judge})),
-    )
+        last.session, last.example, metric, last.at, now, mean, status, probability, last.version,
+        judges,
+    )  # fmt: skip
 
 
 AWAKE = "awake"
@@ -164,30 +154,6 @@ FEWEST = 10
 """Arrivals from which on the gap between them is called usual."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quiet:
-    """A time in which nothing came.
-
-    Attributes:
-        since: From when on silence counts: then, or when the monitor began to look.
-        usual: Seconds that usually lie between two; None: not known yet.
-    """
-
-    last_at: float | None
-    since: float
-    wait: float
-    usual: float | None
-
-    def over_at(self, now: float) -> bool:
-        """Tell whether it is too long."""
-        return now - self.since >= self.wait
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Return the facts of its alarm."""
-        return {"last_at": self.last_at, "usual_gap": self.usual, "wait": self.wait}
-
-
 def look_up(run: Sql, now: float, who: str = AWAKE) -> float:
     """Return since when the monitor has been looking without a pause; within a transaction."""
     awake = remembered(run, who)
@@ -199,13 +165,10 @@ def look_up(run: Sql, now: float, who: str = AWAKE) -> float:
 
 def watch_traffic(run: Sql, settings: MonitorSettings, awake: float, now: float) -> bool:
     """Raise or resolve the alarm that nothing comes; gives whether traffic is silent."""
-    quiet = _quiet(arrivals(run, ARRIVALS), settings, awake)
-    silent = quiet.over_at(now)
+    since, wait, facts = _silence(arrivals(run, ARRIVALS), settings, awake)
+    silent = now - since >= wait
     if silent and settings.no_data.policy == "alarm":
-        fire(
-            run, settings, now, rule=TRAFFIC, slice="", kind=NO_DATA,
-            since=quiet.since, facts=quiet.facts,
-        )  # fmt: skip
+        fire(run, settings, now, rule=TRAFFIC, slice="", kind=NO_DATA, since=since, facts=facts)
     elif not silent:
         _end(run, TRAFFIC, "", "data_again", now)
     return silent
@@ -219,16 +182,17 @@ def watch_judging(
     It has if answers are due for an hour and none was judged within it, or, as only another
     process can see, if the worker gives no sign of life.
     """
-    stopped = _no_life(run, awake, now) if from_outside else None
-    stopped = stopped or _nothing_judged(run, awake, now)
-    if stopped is None:
+    beat, judged_at, (due_at, due) = last_heartbeat(run), last_judged_at(run), oldest_due(run)
+    silent_since = awake if beat is None else max(beat, awake)
+    idle_since = max(at for at in (due_at, awake, judged_at) if at is not None)
+    if from_outside and now - silent_since >= DEAD:
+        since, facts = silent_since, {"why": "no_sign_of_life", "last_at": beat, "due": due}
+    elif due_at is not None and now - idle_since >= HOUR:
+        since, facts = idle_since, {"why": "nothing_judged", "last_at": judged_at, "due": due}
+    else:
         _end(run, JUDGING, "", "judging_again", now)
         return False
-    since, facts = stopped
-    fire(
-        run, settings, now, rule=JUDGING, slice="", kind=JUDGING_STOPPED,
-        since=since, facts=facts,
-    )  # fmt: skip
+    fire(run, settings, now, rule=JUDGING, slice="", kind=JUDGING_STOPPED, since=since, facts=facts)
     return True
 
 
@@ -249,7 +213,10 @@ def watch_scores(
         excused: Whether nothing came, or nothing was judged, which is an alarm of its own.
     """
     rules = {rule.name: rule for rule in settings.rules}
-    expected = _expected(run, now, excused=excused)
+    # After a silence, answers are judged before scores can be expected.
+    if excused:
+        keep(run, EXPECTED, now)
+    expected = float(remembered(run, EXPECTED, 0.0))
     expecting = set()
     for name, slice in slices:
         rule = rules[name]
@@ -262,41 +229,33 @@ def watch_scores(
         least = _least_wait(run, settings, rule.metric, times)
         # A conversation is over, and has a score, only after a silence of its own.
         least += SILENCE + HOUR if rule.of == "sessions" else 0.0
-        quiet = _quiet(times, settings, max(awake, expected), least)
-        if not quiet.over_at(now):
+        since, wait, facts = _silence(times, settings, max(awake, expected), least)
+        if now - since < wait:
             _end(run, name, slice, "data_again", now)
         elif not excused:
-            missing, why = missing_since(run, rule.metric, quiet.since)
-            fire(
-                run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=quiet.since,
-                facts={
-                    **quiet.facts, "metric": rule.metric, "of": rule.of, "missing": missing,
-                    "why": why,
-                },
-            )  # fmt: skip
+            missing, why = missing_since(run, rule.metric, since)
+            facts |= {"metric": rule.metric, "of": rule.of, "missing": missing, "why": why}
+            fire(run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=since, facts=facts)
     for alarm in firing_alarms(run):
         stays = (alarm.rule, alarm.slice) in expecting or alarm.rule in (TRAFFIC, *still)
         if alarm.kind == NO_DATA and not stays:
             end(run, alarm, now, "rule_changed")
 
 
-def _expected(run: Sql, now: float, *, excused: bool) -> float:
-    """Return since when scores can be expected: after a silence, answers are judged first."""
-    if excused:
-        keep(run, EXPECTED, now)
-        return now
-    return float(remembered(run, EXPECTED, 0.0))
-
-
-def _quiet(
+def _silence(
     times: list[float], settings: MonitorSettings, awake: float, least: float = 0.0
-) -> Quiet:
-    usual = None
-    if len(times) >= FEWEST:
-        usual = median(late - early for late, early in pairwise(times))
+) -> tuple[float, float, dict[str, Any]]:
+    """Return since when a silence counts, after how many seconds it is an alarm, and its facts."""
+    usual = _usual_gap(times)
     wait = max(settings.no_data.after, settings.no_data.times * (usual or 0.0), least)
     last = times[0] if times else None
-    return Quiet(last, max(awake, last or 0.0), wait, usual)
+    return max(awake, last or 0.0), wait, {"last_at": last, "usual_gap": usual, "wait": wait}
+
+
+def _usual_gap(times: list[float]) -> float | None:
+    if len(times) < FEWEST:
+        return None
+    return median(late - early for late, early in pairwise(times))
 
 
 def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[float]) -> float:
@@ -309,31 +268,11 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
     if len(times) < FEWEST:
         # Before scores have a usual gap, it follows from the gap of the traffic, of which a part
         # is drawn.
-        came = arrivals(run, ARRIVALS)
-        if len(came) < FEWEST:
+        gap = _usual_gap(arrivals(run, ARRIVALS))
+        if gap is None:
             return HOUR
-        gap = median(late - early for late, early in pairwise(came))
         least = max(least, settings.no_data.times * gap / settings.sampling.least)
     return least
-
-
-def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
-    last = last_heartbeat(run)
-    since = awake if last is None else max(last, awake)
-    if now - since < DEAD:
-        return None
-    return since, {"why": "no_sign_of_life", "last_at": last, "due": oldest_due(run)[1]}
-
-
-def _nothing_judged(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
-    due_at, due = oldest_due(run)
-    if due_at is None or now - max(due_at, awake) < HOUR:
-        return None
-    judged_at = last_judged_at(run)
-    since = max(due_at, awake, judged_at or 0.0)
-    if now - since < HOUR:
-        return None
-    return since, {"why": "nothing_judged", "last_at": judged_at, "due": due}
 
 
 def _end(run: Sql, rule: str, slice: str, over: Any, now: float) -> None:
@@ -343,8 +282,6 @@ def _end(run: Sql, rule: str, slice: str, over: Any, now: float) -> None:
 
 
 STANDINGS = "rules_standing"
-COUNT_EVERY = 600.0
-"""Seconds."""
 
 
 def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
@@ -366,25 +303,15 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
             follow(run, settings, detection, now)
             _say(run, at_work, detection, now)
             if not more:
-                _count_together(run, settings, now)
+                rules = [rule for rule in settings.rules if rule.of == "answers"]
+                facets = {rule.name: facet_of(rule.slice) if rule.value else None for rule in rules}
+                metrics = {rule.name: (rule.metric, facets[rule.name]) for rule in rules}
+                count_answers_together(run, now, metrics)
                 _watch_silence(run, settings, at_work, detection, now)
                 queue_due_notifications(run, settings, now)
         if not more:
             break
     notify_soon(store, settings)
-
-
-def _count_together(run: Sql, settings: MonitorSettings, now: float) -> None:
-    if 0 <= now - answers_together_at(run) < COUNT_EVERY:
-        return
-    answers = {
-        rule.name: answers_a_session(
-            run, rule.metric, facet_of(rule.slice) if rule.value else None, now
-        )
-        for rule in settings.rules
-        if rule.of == "answers"
-    }
-    keep_answers_together(run, now, answers)
 
 
 def _watch_silence(
