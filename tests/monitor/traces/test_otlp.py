@@ -189,8 +189,7 @@ def test_an_empty_body_has_nothing() -> None:
 
 @pytest.mark.parametrize("json", [False, True])
 @pytest.mark.parametrize(
-    ("limits", "n"),
-    [(SpanLimits(spans=20), 30), (SpanLimits(values=100), 100)],
+    ("limits", "n"), [(SpanLimits(spans=20), 30), (SpanLimits(values=100), 100)]
 )
 def test_a_body_with_too_much_in_it_is_refused_as_a_whole(
     json: bool, limits: SpanLimits, n: int

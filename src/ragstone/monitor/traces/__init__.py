@@ -12,15 +12,13 @@ from .otlp import read_logs, read_traces
 from .posted_examples import TracedExample, read_examples
 from .redaction import Redaction
 from .retrieved_documents import Corpus
-from .spans import Malformed, ReceivedBody, SpanLimits, TracePart, UnreadableBody
-from .traces_to_examples import Content, FoldedTrace, fold
+from .spans import ReceivedBody, SpanLimits, TracePart, UnreadableBody
+from .traces_to_examples import FoldedTrace, fold
 
 __all__ = [
     "FACTS",
-    "Content",
     "Corpus",
     "FoldedTrace",
-    "Malformed",
     "ReceivedBody",
     "Redaction",
     "SpanLimits",

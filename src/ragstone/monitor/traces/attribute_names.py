@@ -96,9 +96,7 @@ DOCUMENTS = _fact(
     "retrieval.documents",
 )
 RERANKED = _fact(
-    "what was left of it by a reranker",
-    "reranker.output_documents",
-    "reranker.output_documents",
+    "what was left of it by a reranker", "reranker.output_documents", "reranker.output_documents"
 )
 TOP_K = _fact("how many were asked for", "gen_ai.retrieval.top_k gen_ai.request.top_k")
 MODEL = _fact(
@@ -155,8 +153,7 @@ SYSTEM = _fact(
     "gen_ai.agent.name",
 )
 ENVIRONMENT = _fact(
-    "environment",
-    "deployment.environment.name deployment.environment langfuse.environment",
+    "environment", "deployment.environment.name deployment.environment langfuse.environment"
 )
 TAGS = _fact("tags", "langfuse.trace.tags tag.tags")
 METADATA = _fact("what else is known, as an object", "metadata langfuse.trace.metadata")

@@ -97,13 +97,14 @@ def read_logs(
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
+    """The lists in a message, each in an item of the one before, and what is wrong with an item."""
+
     kind: Literal["spans", "logs"]
     message: Callable[[], Any]
-    groups: Callable[[Any], Iterable[Any]]
-    scopes: Callable[[Any], Iterable[Any]]
-    items: Callable[[Any], Sequence[Any]]
+    groups: str
+    scopes: str
+    items: str
     fault: Callable[[Any], str | None]
-    matters: Callable[[Any, bytes], bool]
 
 
 @dataclass(slots=True)
@@ -117,15 +118,9 @@ def _read(
 ) -> ReceivedBody:
     if json:
         check_json(body, limits.values)
-        given = read_json(body, signal.kind, limits)
-        return _Reading(signal, redaction, limits, body).read(given.data, given.faulty)
+        data, faulty = read_json(body, signal.kind, limits)
+        return _Reading(signal, redaction, limits, body).read(data, faulty)
     check_protobuf(body, signal.message, limits.values, limits.spans)
-    data = _parsed(body, signal)
-    data.DiscardUnknownFields()
-    return _Reading(signal, redaction, limits, body).read(data)
-
-
-def _parsed(body: bytes, signal: _Signal) -> Any:
     data = signal.message()
     try:
         data.ParseFromString(body)
@@ -135,7 +130,8 @@ def _parsed(body: bytes, signal: _Signal) -> Any:
             "or send application/json where it is JSON.",
             "not_otlp",
         ) from None
-    return data
+    data.DiscardUnknownFields()
+    return _Reading(signal, redaction, limits, body).read(data)
 
 
 class _Reading:
@@ -152,38 +148,36 @@ class _Reading:
         self._ignored = 0
 
     def read(self, data: Any, faulty: Sequence[str] = ()) -> ReceivedBody:
-        """All of a body.
-
-        Args:
-            data: What could be parsed.
-            faulty: JSON of items that could not.
+        """Read all of a body, with the JSON of items that could not be parsed.
 
         Raises:
             TooManyInBody: There are too many items.
         """
         self._count(data)
-        for place, item in self._each(data):
-            self._take(place, item)
+        for numbers, item in self._each(data):
+            self._take(numbers, item)
         self._faults += [("not_otlp", partial(self._redacted, text)) for text in faulty]
         return received(self._parts(), all_aside(self._faults), self._ignored)
 
     def _count(self, data: Any) -> None:
         left = self._limits.spans
-        for group in self._signal.groups(data):
+        signal = self._signal
+        for group in getattr(data, signal.groups):
             left -= 1
-            for scope in self._signal.scopes(group):
-                items = self._signal.items(scope)
+            for scope in getattr(group, signal.scopes):
+                items = getattr(scope, signal.items)
                 left -= 1 + len(items)
-                if left >= 0 and self._signal.kind == "spans":
+                if left >= 0 and signal.kind == "spans":
                     left -= sum(len(span.events) + len(span.links) for span in items)
                 if left < 0:
                     raise TooManyInBody(self._limits.spans, "items")
 
     def _each(self, data: Any) -> Iterator[tuple[tuple[int, int], Any]]:
-        for group_number, group in enumerate(self._signal.groups(data)):
-            for scope_number, scope in enumerate(self._signal.scopes(group)):
+        signal = self._signal
+        for group_number, group in enumerate(getattr(data, signal.groups)):
+            for scope_number, scope in enumerate(getattr(group, signal.scopes)):
                 numbers = (group_number, scope_number)
-                items = self._signal.items(scope)
+                items = getattr(scope, signal.items)
                 if items:
                     self._heads[(group_number,)] = self._head(group.resource)
                     self._heads[numbers] = self._head(scope.scope)
@@ -192,13 +186,14 @@ class _Reading:
 
     def _take(self, group: tuple[int, int], item: Any) -> None:
         raw = item.SerializeToString()
-        if not self._signal.matters(item, raw):
+        if self._signal.kind == "logs" and not _is_of_call(item, raw):
             self._ignored += 1
             return
         fault = self._signal.fault(item)
         if fault is None and len(raw) > self._limits.span_length:
             fault = "span_too_long"
-        if fault is None and _attributes(item) > self._limits.attributes:
+        attributes = (len(holder.attributes) for holder in _holders(item))
+        if fault is None and sum(attributes) > self._limits.attributes:
             fault = "too_many_attributes"
         if fault is not None:
             self._faults.append((fault, partial(self._aside, fault, item, raw)))
@@ -263,31 +258,24 @@ class _Reading:
             for (group, scope), items in trace.places.items():
                 content = inside(1, self._heads[group, scope]) + repeated(2, items)
                 groups.setdefault(group, []).append(content)
-            body = repeated(
-                1,
-                (
-                    inside(1, self._heads[(group,)]) + repeated(2, scopes)
-                    for group, scopes in groups.items()
-                ),
+            body = b"".join(
+                inside(1, inside(1, self._heads[(group,)]) + repeated(2, scopes))
+                for group, scopes in groups.items()
             )
             yield TracePart(id.hex(), self._signal.kind, body, trace.spans)
 
 
 def _shortened(message: Any) -> bytes:
-    """Of a resource that says too much to be kept with each trace, what has a name of ours."""
-    known = (one for one in message.attributes if one.key in RESOURCE and one.ByteSize() <= 300)
+    """Shorten a resource that is too long to be kept with each trace to what we know by name."""
+    known = (item for item in message.attributes if item.key in RESOURCE and item.ByteSize() <= 300)
     short = type(message)(attributes=islice(known, 20))
     if hasattr(message, "name"):
         short.name, short.version = message.name[:100], message.version[:100]
     return bytes(short.SerializeToString())
 
 
-def _attributes(item: Any) -> int:
-    return sum(len(part.attributes) for part in _holders(item))
-
-
 def _holders(item: Any) -> list[Any]:
-    """What has attributes: a span or log record, its events and links."""
+    """Return what has attributes: a span or log record, its events and links."""
     return [item, *getattr(item, "events", ()), *getattr(item, "links", ())]
 
 
@@ -323,21 +311,5 @@ def _is_of_call(record: Any, raw: bytes) -> bool:
     return b"gen_ai." in raw and record.event_name != SCORE_EVENT
 
 
-_SPANS = _Signal(
-    "spans",
-    TracesData,
-    lambda data: data.resource_spans,
-    lambda group: group.scope_spans,
-    lambda scope: scope.spans,
-    _span_fault,
-    lambda *_: True,
-)
-_LOGS = _Signal(
-    "logs",
-    LogsData,
-    lambda data: data.resource_logs,
-    lambda group: group.scope_logs,
-    lambda scope: scope.log_records,
-    _record_fault,
-    _is_of_call,
-)
+_SPANS = _Signal("spans", TracesData, "resource_spans", "scope_spans", "spans", _span_fault)
+_LOGS = _Signal("logs", LogsData, "resource_logs", "scope_logs", "log_records", _record_fault)

@@ -8,7 +8,6 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -39,7 +38,7 @@ def change_texts(message: Any, change: Change) -> None:
 
 
 def _change_attributes(attributes: Iterable[Any], change: Change) -> None:
-    """The same, in less time for what most attributes are."""
+    """Do the same in less time for what most attributes are."""
     for attribute in attributes:
         _change_strings(attribute, "key", attribute.key, change)
         value = attribute.value
@@ -79,16 +78,10 @@ _IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(slots=True)
-class ReadJson:
-    """A body of JSON as the message that it stands for."""
-
-    data: Any
-    faulty: list[str] = field(default_factory=list)
-
-
-def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -> ReadJson:
-    """Read a body of JSON.
+def read_json(
+    body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits
+) -> tuple[Any, list[str]]:
+    """Return the message of a body of JSON, and the JSON of items that could not be read.
 
     Raises:
         UnreadableBody: It is no JSON, not laid out as OTLP is, or has too many items.
@@ -100,7 +93,8 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
         document = _loaded(body)
     if b"\\ud" in body or b"\\uD" in body:
         document = whole_texts(document)
-    read = ReadJson(TracesData() if kind == "spans" else LogsData())
+    data: Any = TracesData() if kind == "spans" else LogsData()
+    faulty = list[str]()
     left = limits.spans
 
     def counted(items: list[Any]) -> list[Any]:
@@ -112,7 +106,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
 
     spans = kind == "spans"
     for group in counted(_listed(document, "resourceSpans" if spans else "resourceLogs")):
-        into = (read.data.resource_spans if spans else read.data.resource_logs).add()
+        into = (data.resource_spans if spans else data.resource_logs).add()
         _fill(into.resource, _get(group, "resource"))
         for scope in counted(_listed(group, "scopeSpans" if spans else "scopeLogs")):
             within = (into.scope_spans if spans else into.scope_logs).add()
@@ -129,13 +123,13 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits) -
                 message = items.add()
                 if not _fill(message, item):
                     del items[-1]
-                    read.faulty.append(json.dumps(item, ensure_ascii=False))
+                    faulty.append(json.dumps(item, ensure_ascii=False))
                 del item
-    return read
+    return data, faulty
 
 
 def _loaded(body: bytes) -> Any:
-    """The value of JSON that may have half a surrogate pair, which the other parser refuses.
+    """Return the value of JSON that may have half a surrogate pair, which the other parser refuses.
 
     Raises:
         UnreadableBody: It is no JSON.
@@ -146,18 +140,16 @@ def _loaded(body: bytes) -> Any:
         raise UnreadableBody("The body is no JSON.", "body_not_json") from None
 
 
-def _listed(given: Any, name: str) -> list[Any]:
-    """The list under a name.
+def _listed(container: Any, name: str) -> list[Any]:
+    """Return the list under a name.
 
     Raises:
         UnreadableBody: There is something else.
     """
-    if isinstance(given, dict):
-        there = _get(given, name)
-        if there is None:
-            return []
-        if isinstance(there, list):
-            return there
+    if isinstance(container, dict):
+        items = _get(container, name)
+        if items is None or isinstance(items, list):
+            return items or []
     raise UnreadableBody(
         f"The body is no OTLP as JSON: an object with a list of {name} is expected.", "not_otlp"
     )

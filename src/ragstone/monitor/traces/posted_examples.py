@@ -66,6 +66,7 @@ class TracedExample:
     error: str | None = None
 
 
+FACTS = ("session", "user", "version", "model", "input_tokens", "output_tokens", "latency", "error")
 _TEXTS = ("trace", "span", "session", "user", "version", "model", "error")
 _NUMBERS = ("at", "latency", "input_tokens", "output_tokens")
 _ALIASES = {
@@ -118,10 +119,11 @@ def read_examples(
     items.reverse()
     while items:
         item = items.pop()
-        if not isinstance(item, Mapping):
-            faults.append(("body_not_json", partial(_redacted, str(item), redaction)))
-            continue
-        part = _part(item, reader, redaction, limits, now)
+        part: TracePart | Fault
+        if isinstance(item, Mapping):
+            part = _part(item, reader, redaction, limits, now)
+        else:
+            part = "body_not_json", partial(_redacted, str(item), redaction)
         if isinstance(part, TracePart):
             parts.append(part)
         else:
@@ -130,13 +132,19 @@ def read_examples(
 
 
 def _items(body: bytes, most: int) -> list[Any]:
-    """The records of a body; a line that is no JSON comes as its text.
+    """Return the records of a body; a line that is no JSON comes as its text.
 
     Raises:
         UnreadableBody: There is none, or there are too many.
     """
     try:
-        items = _whole(body)
+        items: list[Any] | None
+        try:
+            value = _value(body)
+            items = value if isinstance(value, list) else [value]
+        except BadJsonError:
+            items = None
+        # Behind the handler, for its error would hold a text of the whole body.
         if items is None:
             lines = (match[0] for match in _LINES.finditer(body))
             items = [_line(line) for line in islice(filter(bytes.strip, lines), most + 1)]
@@ -152,17 +160,8 @@ def _items(body: bytes, most: int) -> list[Any]:
     return items
 
 
-def _whole(body: bytes) -> list[Any] | None:
-    """The records of a body that is JSON as a whole; None if it is not."""
-    try:
-        value = _value(body)
-    except BadJsonError:
-        return None
-    return value if isinstance(value, list) else [value]
-
-
 def _listed(value: Any) -> int:
-    """What takes time: all in lists but numbers, and very many fields; at any depth."""
+    """Count what takes time: all in lists but numbers, and very many fields; at any depth."""
     if isinstance(value, list):
         return sum(1 + _listed(item) for item in value if not isinstance(item, (int, float)))
     if isinstance(value, dict):
@@ -178,7 +177,7 @@ def _line(line: bytes) -> Any:
 
 
 def _value(raw: bytes) -> Any:
-    """The value of JSON, without a text of all of it where that would be large.
+    """Return the value of JSON, without a text of all of it where that would be large.
 
     Raises:
         BadJsonError: It is none, or is nested too deeply.
@@ -209,7 +208,7 @@ def _part(
     limits: SpanLimits,
     now: float,
 ) -> TracePart | Fault:
-    """One record as what is kept of it."""
+    """Return what is kept of a record."""
     length = 0
     for text in _texts(item):
         length += len(text)
@@ -250,7 +249,6 @@ def _part(
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in a value, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
@@ -323,8 +321,7 @@ def _time(value: Any) -> float | None:
             at = datetime.fromisoformat(value.strip())
         except ValueError:
             return None
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        value = at.timestamp()
+        value = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return None
     return next((value / unit for unit in _UNITS if _EARLIEST <= value / unit < _LATEST), None)
@@ -348,30 +345,14 @@ def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     trace, span = item["trace"], item.get("span") or ""
     id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
     example = _example(item["record"])
-    latency = item.get("latency")
-    facts = {name: item.get(name) for name in ("version", "model")}
-    facts_of = {"trace": trace, "span": span or None, **facts}
-    meta = {name: value for name, value in facts_of.items() if value is not None}
-    slices = {SESSION: item["session"]} if item.get("session") else {}
-    return TracedExample(
-        id=id,
-        trace=trace,
-        span=span,
-        at=item["at"],
-        ended=item["at"] + (latency or 0.0),
-        example=replace(
-            example, id=id, slices={**example.slices, **slices}, meta={**example.meta, **meta}
-        ),
-        session=item.get("session"),
-        user=item.get("user"),
-        version=item.get("version"),
-        system=example.system,
-        model=item.get("model"),
-        input_tokens=item.get("input_tokens"),
-        output_tokens=item.get("output_tokens"),
-        latency=latency,
-        error=item.get("error"),
-    )
+    facts = {name: item.get(name) for name in FACTS}
+    origin = {"trace": trace, "span": span or None}
+    origin |= {"version": facts["version"], "model": facts["model"]}
+    meta = {**example.meta, **{name: value for name, value in origin.items() if value is not None}}
+    slices = {**example.slices, **({SESSION: item["session"]} if item.get("session") else {})}
+    at, ended = item["at"], item["at"] + (facts["latency"] or 0.0)
+    example = replace(example, id=id, slices=slices, meta=meta)
+    return TracedExample(id, trace, span, at, ended, example, system=example.system, **facts)
 
 
 def _example(record: Mapping[str, Any]) -> Example:

@@ -5,16 +5,7 @@ from dataclasses import replace
 
 from ragstone.data import Context, Turn
 
-from .attribute_names import (
-    ANSWERED,
-    ASKED,
-    DOCUMENTS,
-    INPUT,
-    INPUT_MESSAGES,
-    OUTPUT,
-    QUERY,
-    RERANKED,
-)
+from . import attribute_names as names
 from .retrieved_documents import Corpus, Document, documents_in
 from .span_tree import Placed
 from .spans import TraceSpan, calls_model, own_answer, own_question
@@ -35,19 +26,21 @@ def question_of(
     placed: Sequence[Placed], calls: Sequence[TraceSpan], documents: Sequence[Document]
 ) -> str | None:
     """Return the question: the first of its sources that is not a prompt with passages."""
-    question = next((text for node in placed if (text := asked_in(node.span.says(ASKED)))), None)
-    if question is not None:
-        return question
+    for node in placed:
+        if question := asked_in(node.span.says(names.ASKED)):
+            return question
     snippets = beginnings(documents)
     # What an earlier call wrote is handed to a call that rewrites it.
     snippets += [
-        _even(text) for call in calls[:-1] if len(text := own_answer(call) or "") >= _SHORTEST_DRAFT
+        _even(draft)
+        for call in calls[:-1]
+        if len(draft := own_answer(call) or "") >= _SHORTEST_DRAFT
     ]
-    queries = [text for node in placed if (text := asked_in(node.span.says(QUERY)))]
+    queries = [text for node in placed if (text := asked_in(node.span.says(names.QUERY)))]
     queries += [
         text
         for node in placed
-        if node.span.role == "retriever" and (text := asked_in(node.span.says(INPUT)))
+        if node.span.role == "retriever" and (text := asked_in(node.span.says(names.INPUT)))
     ]
     prompts = []
     for text, in_prompt in _sources(placed, calls, queries):
@@ -116,33 +109,22 @@ def history_of(
     root: TraceSpan, calls: Sequence[TraceSpan], question: str | None
 ) -> tuple[Turn, ...]:
     """Return the turns before the question, from the root's input or the messages to the model."""
-    for fact in (ASKED, INPUT):
+    for fact in (names.ASKED, names.INPUT):
         if earlier := history_in(root.says(fact)):
-            return _turns(_without(earlier, question))
+            is_question = earlier[-1] == Message(USER, question or "")
+            return _turns(earlier[:-1] if is_question else earlier)
     for span in (root, *reversed(calls)):
-        for fact in (ASKED, INPUT_MESSAGES, INPUT):
+        for fact in (names.ASKED, names.INPUT_MESSAGES, names.INPUT):
             if turns := _before(messages_in(span.says(fact)), question):
                 return turns
     return ()
 
 
 def _before(messages: Sequence[Message], question: str | None) -> tuple[Turn, ...]:
-    questions = [
-        index for index, item in enumerate(messages) if item.role == USER and item.text.strip()
-    ]
-    if not questions or (
-        question is not None and question.strip() not in messages[questions[-1]].text
-    ):
+    turns = [at for at, item in enumerate(messages) if item.role == USER and item.text.strip()]
+    if not turns or (question is not None and question.strip() not in messages[turns[-1]].text):
         return ()
-    return _turns(messages[: questions[-1]])
-
-
-def _without(messages: list[Message], question: str | None) -> list[Message]:
-    return (
-        messages[:-1]
-        if messages and messages[-1].role == USER and messages[-1].text == question
-        else messages
-    )
+    return _turns(messages[: turns[-1]])
 
 
 def _turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
@@ -172,34 +154,28 @@ def found_in(placed: Sequence[Placed]) -> list[Document] | None:
         if documents is not None and not inside:
             retrieved.append((item.span.start, item.span.id, documents))
     if retrieved:
-        return _together(
-            [documents for *_, documents in sorted(retrieved, key=lambda item: item[:2])]
-        )
+        in_order = sorted(retrieved, key=lambda item: item[:2])
+        return _together([documents for *_, documents in in_order])
     root = min(placed, key=lambda item: item.depth).span
-    return next(
-        (
-            documents
-            for fact in (OUTPUT, ANSWERED, INPUT, ASKED)
-            if (documents := _beside(root.says(fact)))
-        ),
-        None,
-    )
+    facts = (names.OUTPUT, names.ANSWERED, names.INPUT, names.ASKED)
+    beside = (_beside(root.says(fact)) for fact in facts)
+    return next((documents for documents in beside if documents), None)
 
 
 def _retrieved(span: TraceSpan) -> list[Document] | None:
-    documents = documents_in(span.says(DOCUMENTS))
+    documents = documents_in(span.says(names.DOCUMENTS))
     if documents is not None and not (documents and documents[0].id is None):
         return documents
     if span.role != "retriever":
         return documents
-    output = span.says(OUTPUT)
+    output = span.says(names.OUTPUT)
     if documents is not None:
         return _named(documents, documents_in(output) or ())
     documents = documents_in(output)
     if documents is None and isinstance(output, str) and output.strip():
         text = opened(output)
         documents = [Document(text=text)] if isinstance(text, str) else []
-    if documents is None and (span.says(QUERY) is not None or span.says(INPUT) is not None):
+    if documents is None and (span.says(names.QUERY), span.says(names.INPUT)) != (None, None):
         # It says what it looked for, so that it would say what it found.
         documents = []
     return documents
@@ -214,9 +190,10 @@ def _named(documents: Sequence[Document], again: Sequence[Document]) -> list[Doc
 
 
 def _reranked(span: TraceSpan) -> list[Document] | None:
-    documents = documents_in(span.says(RERANKED))
+    documents = documents_in(span.says(names.RERANKED))
     if documents is None and span.role == "reranker":
-        documents = documents_in(span.says(DOCUMENTS)) or documents_in(span.says(OUTPUT))
+        output = span.says(names.OUTPUT)
+        documents = documents_in(span.says(names.DOCUMENTS)) or documents_in(output)
     return documents
 
 
@@ -253,10 +230,8 @@ def contexts_of(documents: Sequence[Document], corpus: Corpus | None) -> tuple[C
     for rank, document in enumerate(documents, 1):
         text = document.text
         if text is None and corpus is not None:
-            names = filter(None, (document.id, document.source))
-            text = next(
-                (passage for name in names if (passage := corpus.text(name)) is not None), None
-            )
+            passages = map(corpus.text, filter(None, (document.id, document.source)))
+            text = next((passage for passage in passages if passage is not None), None)
         id = name = document.id or document.source or str(rank)
         again = 1
         while id in ids:

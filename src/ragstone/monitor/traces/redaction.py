@@ -42,9 +42,9 @@ class Hints:
         within: set[bytes] = set()
         for start in range(0, len(body) - 2, _PIECE):
             piece = np.frombuffer(body, np.uint8, min(_PIECE + 2, len(body) - start), start)
-            for place in np.flatnonzero(self._begins[_sums(piece)]).tolist():
+            for begin in np.flatnonzero(self._begins[_sums(piece)]).tolist():
                 for hint in self._hints:
-                    if body.startswith(hint, start + place):
+                    if body.startswith(hint, start + begin):
                         within.add(hint)
                         break
                 if len(within) == len(self._hints):
@@ -341,7 +341,7 @@ class Redaction:
         return likely
 
     def _may_hold(self, raw: bytes) -> bool:
-        """Whether a text may have to be redacted: of short ones, which are most, known at once."""
+        """Tell whether a text may have to be redacted; of short ones, which are most, at once."""
         if len(raw) >= _SHORT or self._any.search(raw):
             return True
         return bool(self._least) and has_digits(raw, self._least)

@@ -19,26 +19,11 @@ from ragstone.data.fields import squash
 from .trace_texts import opened, text_in
 
 IDS = (
-    "id",
-    "_id",
-    "id_",
-    "doc_id",
-    "docid",
-    "document_id",
-    "chunk_id",
-    "node_id",
-    "passage_id",
+    *("id", "_id", "id_", "doc_id", "docid", "document_id", "chunk_id", "node_id", "passage_id"),
     "uuid",
 )
 TEXTS = (
-    "content",
-    "page_content",
-    "text",
-    "document",
-    "passage",
-    "chunk",
-    "body",
-    "snippet",
+    *("content", "page_content", "text", "document", "passage", "chunk", "body", "snippet"),
     "value",
 )
 SCORES = ("score", "relevance_score", "similarity", "similarity_score", "rerank_score")
@@ -48,6 +33,7 @@ LISTS = (
     *("context", "docs", "nodes", "source_nodes", "results", "chunks", "passages", "matches"),
     *("output", "result", "response", "data"),
 )
+_HOLDERS = ("node", "document", "kwargs", "payload", "text_resource")
 MOST = 1_000
 """Documents of one retrieval that are looked at."""
 
@@ -102,27 +88,20 @@ def _document(value: Any) -> Document | None:
     if not isinstance(value, dict):
         return None
     by_name = _flat(value)
-    text = next(
-        (content for text in TEXTS if (content := text_in(by_name.get(squash(text))))), None
-    )
+    texts = (text_in(by_name.get(squash(name))) for name in TEXTS)
+    text = next(filter(None, texts), None)
     scores = (_number(by_name.get(squash(score))) for score in SCORES)
     score = next((score for score in scores if score is not None), None)
     metadata = opened(by_name.get("metadata"))
     about = metadata if isinstance(metadata, dict) else {}
-    return Document(
-        _id(by_name, IDS),
-        text,
-        score,
-        _id({squash(name): item for name, item in about.items()}, IN_METADATA),
-    )
+    source = _id({squash(name): item for name, item in about.items()}, IN_METADATA)
+    return Document(_id(by_name, IDS), text, score, source)
 
 
 def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in document.items():
-        if name in ("node", "document", "kwargs", "payload", "text_resource") and isinstance(
-            value, dict
-        ):
+        if name in _HOLDERS and isinstance(value, dict):
             for inner, item in _flat(value).items():
                 fields.setdefault(inner, item)
         else:
@@ -135,13 +114,8 @@ def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _id(by_name: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    ids = (_as_id(by_name.get(squash(name))) for name in names)
-    return next((id for id in ids if id is not None), None)
-
-
-def _as_id(value: Any) -> str | None:
-    text = id_text(value)
-    return text[:1000] if text and text.strip() else None
+    ids = (id_text(by_name.get(squash(name))) for name in names)
+    return next((id[:1000] for id in ids if id and id.strip()), None)
 
 
 def _number(value: Any) -> float | None:

@@ -10,19 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status, TracesData
 
 from ragstone.core.errors import InputError
 
-from .attribute_names import (
-    ERROR,
-    INPUT,
-    INPUT_MESSAGES,
-    LISTS,
-    MESSAGE_EVENTS,
-    OUTPUT,
-    OUTPUT_MESSAGES,
-    ROLE,
-    ROLES,
-    Role,
-    TraceFact,
-)
+from . import attribute_names as names
 from .trace_texts import answered_in, asked_in, structured_in
 
 MOST_ASIDE = 1_000
@@ -163,22 +151,23 @@ class TraceSpan:
     lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
-    def role(self) -> Role | None:
+    def role(self) -> names.Role | None:
         """Return what it does; None if that is not said."""
-        for name in ROLE.names:
+        for name in names.ROLE.names:
             value = self.attributes.get(name)
-            if isinstance(value, str) and (role := ROLES.get(value.strip('"').lower())) is not None:
+            role = names.ROLES.get(value.strip('"').lower()) if isinstance(value, str) else None
+            if role is not None:
                 return role
         return None
 
-    def says(self, fact: TraceFact) -> Any:
+    def says(self, fact: names.TraceFact) -> Any:
         """Return a fact about the span itself, or None."""
         value = fact.among(self.attributes)
         if value is None:
             value = next((self.lists[name] for name in fact.lists if name in self.lists), None)
         return value
 
-    def tells(self, fact: TraceFact) -> Iterator[Any]:
+    def tells(self, fact: names.TraceFact) -> Iterator[Any]:
         """Give what the resource and the span say of a fact, the likeliest first."""
         for name in fact.names:
             for attributes in (self.resource, self.attributes):
@@ -244,32 +233,23 @@ def _span(span: Any, resource: Mapping[str, Any]) -> TraceSpan:
     for event in span.events:
         values = _values(event.attributes)
         if event.name == "exception":
-            failed_by = ERROR.among(values)
+            failed_by = names.ERROR.among(values)
             error = failed_by if isinstance(failed_by, str) else error
-        elif event.name in MESSAGE_EVENTS:
+        elif event.name in names.MESSAGE_EVENTS:
             messages.append((event.name, values))
         elif event.name.startswith("gen_ai."):
             attributes = {**values, **attributes}
     _put_messages(attributes, messages)
     if failed:
-        recorded = ERROR.among(attributes)
-        error = (
-            span.status.message
-            or error
-            or (recorded if isinstance(recorded, str) else "")
-            or "error"
-        )
-    end = max(span.end_time_unix_nano, span.start_time_unix_nano)
+        recorded = names.ERROR.among(attributes)
+        recorded = recorded if isinstance(recorded, str) else ""
+        error = span.status.message or error or recorded or "error"
+    begin, parent = span.start_time_unix_nano, span.parent_span_id.hex().replace("0" * 16, "")
+    end = max(span.end_time_unix_nano, begin)
     return TraceSpan(
-        span.span_id.hex(),
-        span.parent_span_id.hex().replace("0" * 16, ""),
-        span.name,
-        span.start_time_unix_nano,
-        end,
-        attributes,
-        resource,
+        span.span_id.hex(), parent, span.name, begin, end, attributes, resource,
         error if failed else None,
-    )
+    )  # fmt: skip
 
 
 def _join(spans: dict[str, TraceSpan], records: Sequence[Any]) -> None:
@@ -284,9 +264,9 @@ def _join(spans: dict[str, TraceSpan], records: Sequence[Any]) -> None:
         if span is None:
             span = spans[id] = TraceSpan(id, "", str(name or ""), at, at, {}, {}, there=False)
         span.end = max(span.end, at) if not span.there else span.end
-        if isinstance(name, str) and name in MESSAGE_EVENTS:
+        if isinstance(name, str) and name in names.MESSAGE_EVENTS:
             messages.setdefault(id, []).append((name, body if isinstance(body, dict) else values))
-        within = body if isinstance(body, dict) and name not in MESSAGE_EVENTS else {}
+        within = body if isinstance(body, dict) and name not in names.MESSAGE_EVENTS else {}
         for key, value in {**within, **values}.items():
             if key.startswith("gen_ai.") or key not in span.attributes:
                 span.attributes.setdefault(key, value)
@@ -302,7 +282,7 @@ def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]])
     messages: list[Any] = []
     written: list[Any] = []
     for name, content in events:
-        role = MESSAGE_EVENTS[name]
+        role = names.MESSAGE_EVENTS[name]
         if role == "choice":
             content = content.get("message") or content
         if isinstance(content, dict) and content.get("content"):
@@ -311,22 +291,20 @@ def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]])
             else:
                 messages.append({"role": role, **content})
     if messages:
-        attributes.setdefault(INPUT_MESSAGES.names[0], messages)
+        attributes.setdefault(names.INPUT_MESSAGES.names[0], messages)
     if written:
-        attributes.setdefault(OUTPUT_MESSAGES.names[0], written)
+        attributes.setdefault(names.OUTPUT_MESSAGES.names[0], written)
 
 
 def _lists(attributes: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     lists: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in attributes.items():
-        for beginning in LISTS:
+        for beginning in names.LISTS:
             if name.startswith(beginning) and name[len(beginning) : len(beginning) + 1] == ".":
                 index, _, key = name[len(beginning) + 1 :].partition(".")
                 if index.isascii() and index.isdigit() and len(index) < 7:
                     lists.setdefault(beginning, {}).setdefault(int(index), {})[key] = value
-    return {
-        beginning: [items[index] for index in sorted(items)] for beginning, items in lists.items()
-    }
+    return {start: [items[index] for index in sorted(items)] for start, items in lists.items()}
 
 
 def _values(attributes: Iterable[Any]) -> dict[str, Any]:
@@ -350,25 +328,26 @@ def seconds(nanoseconds: int) -> float:
 def calls_model(span: TraceSpan) -> bool:
     """Tell whether a span is a call of a model that writes."""
     if span.role is None:
-        return span.says(INPUT_MESSAGES) is not None or span.says(OUTPUT_MESSAGES) is not None
+        messages = (names.INPUT_MESSAGES, names.OUTPUT_MESSAGES)
+        return any(span.says(fact) is not None for fact in messages)
     return span.role == "call"
 
 
 def own_question(span: TraceSpan) -> str | None:
     """Return what the input of a span asks."""
-    facts = (INPUT_MESSAGES, INPUT) if calls_model(span) else (INPUT, INPUT_MESSAGES)
+    facts = [names.INPUT, names.INPUT_MESSAGES]
+    facts = facts[::-1] if calls_model(span) else facts
     return next((text for fact in facts if (text := asked_in(span.says(fact)))), None)
 
 
 def own_answer(span: TraceSpan) -> str | None:
     """Return what the output of a span answers."""
-    facts = (OUTPUT_MESSAGES, OUTPUT) if calls_model(span) else (OUTPUT, OUTPUT_MESSAGES)
+    facts = [names.OUTPUT, names.OUTPUT_MESSAGES]
+    facts = facts[::-1] if calls_model(span) else facts
     return next((text for fact in facts if (text := answered_in(span.says(fact)))), None)
 
 
 def structured_answer(span: TraceSpan) -> str | None:
     """Return the JSON that a span puts out where its output is no text."""
-    return next(
-        (text for fact in (OUTPUT, OUTPUT_MESSAGES) if (text := structured_in(span.says(fact)))),
-        None,
-    )
+    facts = (names.OUTPUT, names.OUTPUT_MESSAGES)
+    return next((text for fact in facts if (text := structured_in(span.says(fact)))), None)

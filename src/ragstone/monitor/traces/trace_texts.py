@@ -16,23 +16,11 @@ DEEPEST = 10
 
 USER, ASSISTANT, SYSTEM = "user", "assistant", "system"
 SPEAKERS: Mapping[str, str] = {
-    "user": USER,
-    "human": USER,
-    "humanmessage": USER,
-    "humanmessagechunk": USER,
-    "assistant": ASSISTANT,
-    "ai": ASSISTANT,
-    "aimessage": ASSISTANT,
-    "aimessagechunk": ASSISTANT,
-    "model": ASSISTANT,
-    "chatbot": ASSISTANT,
-    "system": SYSTEM,
-    "systemmessage": SYSTEM,
-    "developer": SYSTEM,
-    "tool": "tool",
-    "toolmessage": "tool",
-    "function": "tool",
-    "functionmessage": "tool",
+    **dict.fromkeys(("user", "human", "humanmessage", "humanmessagechunk"), USER),
+    **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk"), ASSISTANT),
+    **dict.fromkeys(("model", "chatbot"), ASSISTANT),
+    **dict.fromkeys(("system", "systemmessage", "developer"), SYSTEM),
+    **dict.fromkeys(("tool", "toolmessage", "function", "functionmessage"), "tool"),
 }
 
 MESSAGES = frozenset(
@@ -158,7 +146,7 @@ def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | No
         own_texts = [item.text for item in messages if item.role == role and item.text.strip()]
         if own_texts:
             return own_texts[-1]
-        if isinstance(value, list) or not _has(value, names):
+        if isinstance(value, list) or set(map(squash, value)).isdisjoint(names):
             return None
     if isinstance(value, list):
         if role == ASSISTANT and len(value) > 1 and (text := _parts_in(value, original)):
@@ -198,10 +186,8 @@ def structured_in(value: Any, deep: int = DEEPEST) -> str | None:
             return None
     elif isinstance(opens, list):
         items = [opened(item) for item in opens]
-        if any(
-            isinstance(item, (dict, list)) and structured_in(item, deep - 1) is None
-            for item in items
-        ):
+        objects = [item for item in items if isinstance(item, (dict, list))]
+        if any(structured_in(item, deep - 1) is None for item in objects):
             return None
     elif not isinstance(opens, (bool, int, float)):
         return None
@@ -218,11 +204,6 @@ def leaves_of(value: Any) -> Iterator[str]:
             yield from leaves_of(item)
     elif not isinstance(value, bool) and value is not None:
         yield str(value)
-
-
-def _has(value: Mapping[str, Any], names: Iterable[str]) -> bool:
-    names_in = {squash(name) for name in value}
-    return any(name in names_in for name in names)
 
 
 def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | None:

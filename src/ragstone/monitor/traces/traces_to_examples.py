@@ -11,30 +11,8 @@ from typing import Any, Literal
 from ragstone.data import Example, question_hash
 from ragstone.data.example import SESSION as SESSION_SLICE
 
-from .attribute_names import (
-    ANSWERED,
-    CACHE_READ,
-    CACHE_WRITE,
-    DOCUMENTS,
-    ENVIRONMENT,
-    FINISH,
-    INPUT_TOKENS,
-    METADATA,
-    MODEL,
-    OUTPUT,
-    OUTPUT_MESSAGES,
-    OUTPUT_TOKENS,
-    REFERENCE,
-    SESSION,
-    SYSTEM,
-    TAGS,
-    TOP_K,
-    USAGE,
-    USER,
-    VERSION,
-    TraceFact,
-)
-from .posted_examples import TracedExample, sent_examples
+from . import attribute_names as names
+from .posted_examples import FACTS, TracedExample, sent_examples
 from .questions_and_contexts import contexts_of, found_in, history_of, question_of
 from .requests import likeliest_answers, requests_of
 from .retrieved_documents import Corpus, documents_in
@@ -114,14 +92,7 @@ def _completed(
         example = replace(example, contexts=facts.example.contexts)
     if not example.history:
         example = replace(example, history=facts.example.history)
-    known = {
-        name: getattr(facts, name)
-        for name in (
-            *("session", "user", "version", "model"),
-            *("input_tokens", "output_tokens", "latency", "error"),
-        )
-        if getattr(posted, name) is None
-    }
+    known = {name: getattr(facts, name) for name in FACTS if getattr(posted, name) is None}
     if posted.system in (None, DEFAULT_SYSTEM):
         known["system"] = facts.system
         example = replace(example, system=facts.system or DEFAULT_SYSTEM)
@@ -129,7 +100,7 @@ def _completed(
 
 
 def _is_about_answers(span: TraceSpan) -> bool:
-    return calls_model(span) or span.role == "retriever" or span.says(DOCUMENTS) is not None
+    return calls_model(span) or span.role == "retriever" or span.says(names.DOCUMENTS) is not None
 
 
 def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[TraceSpan]) -> Content:
@@ -144,7 +115,7 @@ def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[Trac
 
 
 def _puts_out(span: TraceSpan) -> bool:
-    output = span.says(OUTPUT)
+    output = span.says(names.OUTPUT)
     return output is not None and span.role not in HIDDEN and documents_in(output) is None
 
 
@@ -176,42 +147,26 @@ class _Answer:
         contexts = None if documents is None else contexts_of(documents, self._corpus)
         root, end = self._root, max(span.end for span in self._spans)
         at, ended = seconds(root.start), seconds(root.end if root.there else end)
-        traced = TracedExample(
-            id=id,
-            trace=trace,
-            span=root.id,
-            at=at,
-            ended=ended,
-            example=Example(id, id, DEFAULT_SYSTEM),
-            session=self._name(SESSION),
-            user=self._name(USER),
-            version=self._name(VERSION),
-            system=self._name(SYSTEM),
-            model=self._model(),
-            input_tokens=self._tokens(INPUT_TOKENS, ("input", "input_tokens", "prompt_tokens")),
-            output_tokens=self._tokens(
-                OUTPUT_TOKENS, ("output", "output_tokens", "completion_tokens")
-            ),
-            latency=ended - at if root.there else None,
-            error=error,
-        )
+        latency = ended - at if root.there else None
+        session, user = self._name(names.SESSION), self._name(names.USER)
+        system, version, model = self._name(names.SYSTEM), self._name(names.VERSION), self._model()
+        tokens_in = self._tokens(names.INPUT_TOKENS, "input input_tokens prompt_tokens")
+        tokens_out = self._tokens(names.OUTPUT_TOKENS, "output output_tokens completion_tokens")
+        origin = {"trace": trace, "span": root.id or None, "version": version, "model": model}
         example = Example(
-            id=id,
-            question_id=id if question is None else question_hash(question, history),
-            system=traced.system or DEFAULT_SYSTEM,
-            question=question,
-            contexts=contexts,
-            answer=answer,
-            reference=self._reference(),
-            history=history,
-            slices=self._slices(traced.session),
-            meta=self._meta(traced),
-        )
-        return replace(traced, example=example)
+            id, id if question is None else question_hash(question, history),
+            system=system or DEFAULT_SYSTEM, question=question, contexts=contexts, answer=answer,
+            reference=self._reference(), history=history, slices=self._slices(session),
+            meta=self._meta(origin),
+        )  # fmt: skip
+        return TracedExample(
+            id, trace, root.id, at, ended, example, session, user, version, system, model,
+            tokens_in, tokens_out, latency, error,
+        )  # fmt: skip
 
     def _answer(self) -> str | None:
         for span in self._spans:
-            answer = span.says(ANSWERED)
+            answer = span.says(names.ANSWERED)
             if (text := answered_in(answer) or structured_in(answer)) is not None:
                 return text
         if (text := own_answer(self._root)) is not None:
@@ -228,29 +183,26 @@ class _Answer:
         return text or record
 
     def _says_nothing(self) -> bool:
-        if any(self._root.attributes.get(name) in ("", '""') for name in OUTPUT.names):
+        if any(self._root.attributes.get(name) in ("", '""') for name in names.OUTPUT.names):
             return True
-        output = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
+        output = opened(self._calls[-1].says(names.OUTPUT_MESSAGES)) if self._calls else None
         messages = messages_in(output)
-        return (
-            bool(messages)
-            and not any(message.text.strip() for message in messages)
-            and "tool_call" not in str(output)
-        )
+        has_text = any(message.text.strip() for message in messages)
+        return bool(messages) and not has_text and "tool_call" not in str(output)
 
-    def _name(self, fact: TraceFact) -> str | None:
+    def _name(self, fact: names.TraceFact) -> str | None:
         values = (value for span in (*self._spans, self._tree.root) for value in span.tells(fact))
         return next((name for value in values if (name := _named(value)) is not None), None)
 
     def _model(self) -> str | None:
         spans = (*reversed(self._calls), *self._spans)
-        names = [
-            *(span.says(MODEL) for span in spans),
-            *(_in_object(call.says(METADATA), _MODEL) for call in self._calls),
+        values = [
+            *(span.says(names.MODEL) for span in spans),
+            *(_in_object(call.says(names.METADATA), _MODEL) for call in self._calls),
         ]
-        return next((name for value in names if (name := _named(value)) is not None), None)
+        return next((name for value in values if (name := _named(value)) is not None), None)
 
-    def _tokens(self, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
+    def _tokens(self, fact: names.TraceFact, in_usage: str) -> int | None:
         """Add the tokens of all calls; a call made by way of another is in that one's."""
         total, is_known, counted = 0, False, set[int]()
         for item in sorted(self._placed, key=lambda item: item.depth):
@@ -264,44 +216,40 @@ class _Answer:
         return total if is_known else _tokens(self._root, fact, in_usage)
 
     def _reference(self) -> tuple[str, ...]:
-        references = (answered_in(span.says(REFERENCE)) for span in self._spans)
+        references = (answered_in(span.says(names.REFERENCE)) for span in self._spans)
         return tuple(text for text in references if text is not None)[:1]
 
     def _slices(self, session: str | None) -> dict[str, Any]:
         slices: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
-        environment = self._name(ENVIRONMENT)
+        environment = self._name(names.ENVIRONMENT)
         if environment is not None:
             slices["environment"] = environment
         for span in (self._root, self._tree.root):
-            metadata = opened(span.says(METADATA))
+            metadata = opened(span.says(names.METADATA))
             fields = dict(metadata) if isinstance(metadata, dict) else {}
             for name, value in span.attributes.items():
                 if name.startswith(_METADATA):
                     fields.setdefault(name.removeprefix(_METADATA), value)
             for name, value in sorted(fields.items(), key=lambda item: str(item[0])):
                 if len(slices) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
-                    slices.setdefault(
-                        name.replace("\0", ""),
-                        value.replace("\0", "") if isinstance(value, str) else value,
-                    )
+                    value = value.replace("\0", "") if isinstance(value, str) else value
+                    slices.setdefault(name.replace("\0", ""), value)
         return slices
 
-    def _meta(self, traced: TracedExample) -> dict[str, Any]:
-        tags = next((value for span in self._spans if (value := span.says(TAGS)) is not None), None)
-        names = {
-            "trace": traced.trace,
-            "span": traced.span or None,
-            "version": traced.version,
-            "model": traced.model,
-            "top_k": next((k for span in self._spans if type(k := span.says(TOP_K)) is int), None),
-            "finish_reasons": _listed(
-                next((call.says(FINISH) for call in reversed(self._calls)), None)
-            ),
-            "cache_read_tokens": self._tokens(CACHE_READ, ()),
-            "cache_write_tokens": self._tokens(CACHE_WRITE, ()),
-            "tags": _listed(opened(tags)),
+    def _meta(self, origin: dict[str, Any]) -> dict[str, Any]:
+        tags = (span.says(names.TAGS) for span in self._spans)
+        first_tags = opened(next((value for value in tags if value is not None), None))
+        numbers = (span.says(names.TOP_K) for span in self._spans)
+        finish = next((call.says(names.FINISH) for call in reversed(self._calls)), None)
+        meta = {
+            **origin,
+            "top_k": next((number for number in numbers if type(number) is int), None),
+            "finish_reasons": _listed(finish),
+            "cache_read_tokens": self._tokens(names.CACHE_READ, ""),
+            "cache_write_tokens": self._tokens(names.CACHE_WRITE, ""),
+            "tags": _listed(first_tags),
         }
-        return {name: value for name, value in names.items() if value is not None}
+        return {name: value for name, value in meta.items() if value is not None}
 
 
 _NOT_SLICES = frozenset(
@@ -312,7 +260,7 @@ _NOT_SLICES = frozenset(
 )
 """What is told elsewhere."""
 
-_METADATA = METADATA.names[1] + "."
+_METADATA = names.METADATA.names[1] + "."
 
 
 def _named(value: Any) -> str | None:
@@ -337,16 +285,12 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (str, int, float)) and len(str(value)) <= _LONGEST_SLICE
 
 
-def _tokens(span: TraceSpan, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
+def _tokens(span: TraceSpan, fact: names.TraceFact, in_usage: str) -> int | None:
     value = span.says(fact)
     if value is None:
-        usage = opened(span.says(USAGE))
+        usage = opened(span.says(names.USAGE))
         if isinstance(usage, dict):
-            value = next((usage[name] for name in in_usage if name in usage), None)
-    return _whole(value)
-
-
-def _whole(value: Any) -> int | None:
+            value = next((usage[name] for name in in_usage.split() if name in usage), None)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None

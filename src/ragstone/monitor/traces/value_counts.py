@@ -57,7 +57,7 @@ _DEEPEST = 100
 
 
 def _left(body: bytes, at: int, end: int, kind: Any, levels: int, left: int) -> int:
-    """How many more fields may come behind a message; negative if it has too many."""
+    """Return how many more fields may come behind a message; negative if it has too many."""
     within = _messages(kind)
     while at < end and left >= 0:
         left -= 1
@@ -81,13 +81,13 @@ def _left(body: bytes, at: int, end: int, kind: Any, levels: int, left: int) -> 
 
 @cache
 def _messages(kind: Any) -> dict[int, Any]:
-    """The fields of a message that hold messages, by number."""
+    """Return the fields of a message that hold messages, by number."""
     fields = kind.fields_by_number.items()
     return {number: field.message_type for number, field in fields if field.message_type}
 
 
 def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
-    """A number, and where it ends; where it is none, all that is left is passed over."""
+    """Return a number, and where it ends; where it is none, all that is left is passed over."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= end:
