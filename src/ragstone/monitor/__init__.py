@@ -29,23 +29,16 @@ if TYPE_CHECKING:
     from .settings import MonitorSettings, read_settings
     from .store.store import MonitorStore, open_store
 
-_ROOMS = {
-    "BackfillPlan": "duties.draw_answers",
-    "Erasure": "duties.erasure",
-    "MonitorSettings": "settings",
-    "MonitorStatus": "duties.worker_status",
-    "MonitorStore": "store.store",
-    "Recorder": "intake.recorder",
-    "begin_backfill": "duties.draw_answers",
-    "erase": "duties.erasure",
-    "export": "exports",
-    "monitor_status": "duties.worker_status",
-    "open_store": "store.store",
-    "plan_backfill": "duties.draw_answers",
-    "read_settings": "settings",
-    "record": "intake.recorder",
-    "start_recorder": "intake.recorder",
+_MODULES = {
+    "duties.draw_answers": ("BackfillPlan", "begin_backfill", "plan_backfill"),
+    "duties.erasure": ("Erasure", "erase"),
+    "duties.worker_status": ("MonitorStatus", "monitor_status"),
+    "exports": ("export",),
+    "intake.recorder": ("Recorder", "record", "start_recorder"),
+    "settings": ("MonitorSettings", "read_settings"),
+    "store.store": ("MonitorStore", "open_store"),
 }
+_ROOMS = {name: module for module, names in _MODULES.items() for name in names}
 
 _RENAMED = {"Forgotten": "Erasure", "forget": "erase"}
 

@@ -11,6 +11,7 @@ sort is begun: ``production-2``.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,12 +114,13 @@ def send_to_people(
             "None of these answers came with its text, so nobody can label them. "
             "`ragstone monitor doctor` says how texts are sent."
         )
-    asks = _picked_asked(metrics) if probabilities is None else _drawn_asked(metrics)
-    sort = PICKED if probabilities is None else DRAWN
-    form, is_new = _form(labels, sort, asks, source)
     if probabilities is None:
+        asks = labels_for(metrics) or with_choices(task_labels([Grounding.name]))
+        form, is_new = _form(labels, PICKED, asks, source)
         how = chosen or "somebody picked them in the monitor"
         form = replace(form, chosen=form.chosen or how)
+    else:
+        form, is_new = _form(labels, DRAWN, _drawn_asked(metrics), source)
     items = _items(texts, form.asked, judgements, probabilities)
     if is_new:
         make_queue(labels, form, items)
@@ -160,10 +162,6 @@ def _drawn_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
     return asks
 
 
-def _picked_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
-    return labels_for(metrics) or with_choices(task_labels([Grounding.name]))
-
-
 def _items(
     texts: Sequence[ListedExample],
     asks: Sequence[AskedLabel],
@@ -171,7 +169,11 @@ def _items(
     probabilities: Mapping[str, float] | None,
 ) -> list[QueueItem]:
     examples = [stored_example(json.dumps(example.record)) for example in texts]
-    items = data_items(examples, asks, probabilities, _propositions(judgements))
+    propositions: Propositions = {
+        unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
+        for unit in PROPOSITIONS
+    }
+    items = data_items(examples, asks, probabilities, propositions)
     return [item for item in items if item.parts]
 
 
@@ -213,19 +215,8 @@ def _questions(asks: Sequence[AskedLabel]) -> set[tuple[str, str]]:
 
 
 def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
-    return [
-        queue
-        for queue in queues(database)
-        if queue.name == sort
-        or (queue.name.startswith(f"{sort}-") and queue.name.removeprefix(f"{sort}-").isdecimal())
-    ]
-
-
-def _propositions(judgements: Mapping[str, Any]) -> Propositions:
-    return {
-        unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
-        for unit in PROPOSITIONS
-    }
+    name = re.compile(rf"{sort}(-\d+)?")
+    return [queue for queue in queues(database) if name.fullmatch(queue.name)]
 
 
 def _listed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

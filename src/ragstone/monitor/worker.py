@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -130,11 +131,8 @@ def worker_command(
     store: str, *, rules: Path | None = None, judges: Sequence[str] = (), rate: float | None = None
 ) -> list[str]:
     """Return the command that starts a worker of a store."""
-    settings = {
-        "rules": None if rules is None else str(rules),
-        "judges": list(judges),
-        "rate": rate,
-    }
+    file = None if rules is None else str(rules)
+    settings = {"rules": file, "judges": list(judges), "rate": rate}
     return [sys.executable, "-m", "ragstone.monitor.worker", store, json.dumps(settings)]
 
 
@@ -212,12 +210,8 @@ class MonitorWorker:
 
     def drain(self) -> None:
         """Fold what there is, so that it can be exported; the rest goes on with the next worker."""
-        Retried(
-            "Folding the last traces",
-            lambda: self._folding.fold_all(DRAINING),
-            self._store,
-            self._now,
-        ).step()
+        fold_all = partial(self._folding.fold_all, DRAINING)
+        Retried("Folding the last traces", fold_all, self._store, self._now).step()
 
     def _repeat(self, step: Callable[[], int]) -> None:
         while not self._stopping.is_set():

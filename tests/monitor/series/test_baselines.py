@@ -10,10 +10,7 @@ import ragstone
 from ragstone.core.errors import InputError
 from ragstone.data import cornwall
 from ragstone.monitor.series.baselines import bar_beforehand, bar_of_first, bar_of_run
-from ragstone.monitor.settings import (
-    AlarmRule,
-    BaselineSettings,
-)
+from ragstone.monitor.settings import AlarmRule, BaselineSettings
 from ragstone.monitor.store.watched_scores import WatchedScore
 
 PLAIN = AlarmRule("a", "faithfulness", bar=0.8)
@@ -115,9 +112,7 @@ def test_a_run_without_the_metric_is_refused(run_folder: Path) -> None:
         bar_of_run(rule, BaselineSettings(run_folder), "")
 
 
-def test_a_rule_of_sessions_counts_from_the_mean_of_each_session_of_the_run(
-    tmp_path: Path,
-) -> None:
+def test_a_rule_of_sessions_counts_from_the_mean_of_each_session_of_the_run(tmp_path: Path) -> None:
     answers = {"right": "Rome is in Italy.", "none": "I do not know."}
     turns = ["right", "none", "none"]
     data = [

@@ -12,16 +12,13 @@ from .sections import (
     EmailChannel,
     FileChannel,
     GuardStep,
-    JudgingSettings,
     NotificationSettings,
-    RedactionSettings,
-    RetentionSettings,
     SamplingSettings,
     StdoutChannel,
     WebhookChannel,
     WriteBackSettings,
 )
-from .settings_table import FaultySettings, SettingsFault
+from .settings_table import FaultySettings
 
 __all__ = [
     "DEFAULTS",
@@ -32,14 +29,10 @@ __all__ = [
     "FaultySettings",
     "FileChannel",
     "GuardStep",
-    "JudgingSettings",
     "MonitorSettings",
     "NoDataSettings",
     "NotificationSettings",
-    "RedactionSettings",
-    "RetentionSettings",
     "SamplingSettings",
-    "SettingsFault",
     "StdoutChannel",
     "WebhookChannel",
     "WriteBackSettings",

@@ -234,68 +234,37 @@ class RuleTable:
         better = scale.better if scale.better != "0" else "-" if self.better == "less" else "+"
         usual = round(DROP * (scale.high - scale.low) + (self.margin or 0.0), 9)
         return AlarmRule(
-            self.name or f"{self.metric}{by}",
-            self.metric,
-            facet or None,
-            value or None,
-            self.bar,
-            self.margin,
-            better,
-            self.promise.promise if self.promise else None,
-            self.no_data,
-            self.drop or usual,
-            self.of,
-        )
+            self.name or f"{self.metric}{by}", self.metric, facet or None, value or None, self.bar,
+            self.margin, better, self.promise.promise if self.promise else None, self.no_data,
+            self.drop or usual, self.of,
+        )  # fmt: skip
 
 
 def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
     scale, bar, margin, name = metric_range(table.metric), table.bar, table.margin, table.rule.name
     words = {"+": "more", "-": "less"}
+    no_better = f"has no better: nobody can know whether more {table.metric} is better. Write "
+    no_better += 'better = "less" for an alarm when it rises, or "more" for one when it falls.'
+    no_bar = "has no bar: write bar = 0.8 for a mean that you demand, or margin = 0.05 for what the"
+    no_bar += " mean may be worse than the baseline."
+    both = "stands beside a bar: write bar for a mean that you demand, or margin for what the mean "
+    both += "may be worse than the baseline."
+    at_end = f"is {bar}, an end of the range: the first answer that is worse would be an alarm, or "
+    at_end += "none ever. Write a mean between the ends."
+    misfit = f"does not fit {table.metric}: leave it out."
+    fitting = words.get(scale.better, table.better)
+    reserved = f"is {name!r}, as a rule of Ragstone's own is: write another name."
+    unfit = f"has more than {LONGEST_NAME} characters, or some that do not show."
+    again = f"is called {name!r}, as another rule is: write a name of its own."
     refuse_if(
-        (
-            scale.better == "0" and not table.better,
-            "",
-            f"has no better: nobody can know whether more {table.metric} is better. Write better = "
-            '"less" for an alarm when it rises, or "more" for one when it falls.',
-        ),
-        (
-            table.better and words.get(scale.better, table.better) != table.better,
-            "better",
-            f"does not fit {table.metric}: leave it out.",
-        ),
-        (
-            bar is not None and margin is not None,
-            "margin",
-            "stands beside a bar: write bar for a mean that you demand, or margin for what the "
-            "mean may be worse than the baseline.",
-        ),
-        (
-            bar is None and margin is None,
-            "",
-            "has no bar: write bar = 0.8 for a mean that you demand, or margin = 0.05 for what "
-            "the mean may be worse than the baseline.",
-        ),
-        (
-            bar in (scale.low, scale.high),
-            "bar",
-            f"is {bar}, an end of the range: the first answer that is worse would be an alarm, "
-            "or none ever. Write a mean between the ends.",
-        ),
-        (
-            name in OWN_RULES,
-            "name",
-            f"is {name!r}, as a rule of Ragstone's own is: write another name.",
-        ),
-        (
-            len(name) > LONGEST_NAME or not name.isprintable(),
-            "name",
-            f"has more than {LONGEST_NAME} characters, or some that do not show.",
-        ),
-        (
-            is_known(info, "rule", name),
-            "name",
-            f"is called {name!r}, as another rule is: write a name of its own.",
-        ),
+        (scale.better == "0" and not table.better, "", no_better),
+        (table.better and fitting != table.better, "better", misfit),
+        (bar is not None and margin is not None, "margin", both),
+        (bar is None and margin is None, "", no_bar),
+        (bar in (scale.low, scale.high), "bar", at_end),
+        (name in OWN_RULES, "name", reserved),
+        (len(name) > LONGEST_NAME or not name.isprintable(), "name", unfit),
+        (is_known(info, "rule", name), "name", again),
     )
     return table
 

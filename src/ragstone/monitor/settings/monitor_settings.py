@@ -160,22 +160,12 @@ def read_settings(path: str | PathLike[str]) -> MonitorSettings:
     judged = {"guard_ok", *tables.judging.metrics}
     usual = tuple(rule for rule in DEFAULT_RULES if rule.metric in judged)
     return MonitorSettings(
-        judging=tables.judging,
-        sampling=tables.sampling,
-        redaction=tables.redaction,
-        retention=tables.retention,
-        corpus=tables.corpus.file,
-        tail=tables.tail.files,
-        write_back=tables.write_back,
-        baseline=tables.baseline,
-        promise=tables.promise.promise,
-        no_data=tables.no_data,
-        debounce=tables.alarms.debounce,
-        url=tables.alarms.url.rstrip("/"),
-        rules=tuple(table.rule for table in tables.rule) or usual,
-        tells=tables.tell,
-        file=file,
-    )
+        judging=tables.judging, sampling=tables.sampling, redaction=tables.redaction,
+        retention=tables.retention, corpus=tables.corpus.file, tail=tables.tail.files,
+        write_back=tables.write_back, baseline=tables.baseline, promise=tables.promise.promise,
+        no_data=tables.no_data, debounce=tables.alarms.debounce, url=tables.alarms.url.rstrip("/"),
+        rules=tuple(table.rule for table in tables.rule) or usual, tells=tables.tell, file=file,
+    )  # fmt: skip
 
 
 def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:

@@ -349,13 +349,10 @@ def _channel(channel: NotificationSettings, info: ValidationInfo) -> Notificatio
     refuse_if((is_known(info, "channel", channel.name), "name", name))
     if isinstance(channel, WebhookChannel):
         none = 'has no url: write url = "https://example.org/alarms".'
+        both = "stands beside url: leave one of them out."
         refuse_if(
             (not channel.url and not channel.url_from, "", none),
-            (
-                channel.url and channel.url_from,
-                "url_from",
-                "stands beside url: leave one of them out.",
-            ),
+            (channel.url and channel.url_from, "url_from", both),
         )
     if isinstance(channel, EmailChannel):
         user, password = channel.user, channel.password_from
