@@ -250,33 +250,23 @@ def in_windows(
     level: float = 0.95,
 ) -> MetricOverTime:
     """Estimate as ``over_time`` does, from sums that were read."""
-    scale = value_range(metric)
-    width = grid.abreast * grid.step
-    return MetricOverTime(
-        metric, slice, scale, grid.since, grid.until, grid.step, width, level,
-        _windows(steps.over(grid.abreast), scale, grid.step, width, effect, level),
-        None if scale.low is not None and scale.high is not None else reason("no_bounds"), effect,
-    )  # fmt: skip
-
-
-def _windows(
-    sums: StepSums, scale: ValueRange, step: float, width: float, effect: float, level: float
-) -> tuple[MeanInWindow, ...]:
+    scale, width, sums = value_range(metric), grid.abreast * grid.step, steps.over(grid.abreast)
     scores, (low, high) = sums.scores, (scale.low, scale.high)
-    windows = len(scores.n)
+    n_windows = len(scores.n)
+    no_band: str | None = reason("no_bounds")
     means = scores.mean
     lows, highs = window_intervals(scores, low=low, high=high, design_effect=effect, level=level)
-    band_lows, band_highs = np.full(windows, np.nan), np.full(windows, np.nan)
+    band_lows, band_highs = np.full(n_windows, np.nan), np.full(n_windows, np.nan)
     if low is not None and high is not None:
         inner = window_sequences(
-            scores.stretched(low, high), windows=windows, design_effect=effect, level=level
+            scores.stretched(low, high), windows=n_windows, design_effect=effect, level=level
         )
         band_lows, band_highs = (low + item * (high - low) for item in inner)
-        means = np.clip(means, low, high)
-    windows_drawn = []
-    for k in range(windows):
+        means, no_band = np.clip(means, low, high), None
+    windows = []
+    for k in range(n_windows):
         n = int(scores.n[k])
-        end = (sums.first + k + 1) * step
+        end = (sums.first + k + 1) * grid.step
         ends = worst_best(
             float(scores.wx[k]), float(scores.w[k]), float(sums.missing_w[k]), low, high,
             scale.better,
@@ -285,13 +275,15 @@ def _windows(
         numbers = (means[k], lows[k], highs[k], band_lows[k], band_highs[k])
         known = (None if not n or isnan(number) else float(number) for number in numbers)
         value, least, greatest, band_low, band_high = known
-        windows_drawn.append(
-            MeanInWindow(
-                end - width, end, value, least, greatest, band_low, band_high, n,
-                int(sums.undefined[k]), int(sums.missing[k]), worst, best,
-            )
+        window = MeanInWindow(
+            end - width, end, value, least, greatest, band_low, band_high, n,
+            int(sums.undefined[k]), int(sums.missing[k]), worst, best,
         )  # fmt: skip
-    return tuple(windows_drawn)
+        windows.append(window)
+    return MetricOverTime(
+        metric, slice, scale, grid.since, grid.until, grid.step, width, level, tuple(windows),
+        no_band, effect,
+    )  # fmt: skip
 
 
 def sessions_effect(

@@ -5,7 +5,7 @@ were read once are copied as bytes into the message of their trace.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, Literal
@@ -107,12 +107,6 @@ class _Signal:
     fault: Callable[[Any], str | None]
 
 
-@dataclass(slots=True)
-class _Trace:
-    places: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
-    spans: int = 0
-
-
 def _read(
     body: bytes, signal: _Signal, json: bool, redaction: Redaction | None, limits: SpanLimits
 ) -> ReceivedBody:
@@ -143,7 +137,7 @@ class _Reading:
         self._limits = limits
         self._likely = self._redaction.screen(body)
         self._heads: dict[tuple[int, ...], bytes] = {}
-        self._traces: dict[bytes, _Trace] = {}
+        self._traces: dict[bytes, dict[tuple[int, int], list[bytes]]] = {}
         self._faults: list[Fault] = []
         self._ignored = 0
 
@@ -198,11 +192,8 @@ class _Reading:
         if fault is not None:
             self._faults.append((fault, partial(self._aside, fault, item, raw)))
             return
-        trace = self._traces.get(item.trace_id)
-        if trace is None:
-            trace = self._traces[item.trace_id] = _Trace()
-        trace.places.setdefault(group, []).append(self._fit(item, raw))
-        trace.spans += 1
+        items = self._traces.setdefault(item.trace_id, {}).setdefault(group, [])
+        items.append(self._fit(item, raw))
 
     def _fit(self, message: Any, raw: bytes) -> bytes:
         changed = False
@@ -253,16 +244,16 @@ class _Reading:
         return raw
 
     def _parts(self) -> Iterator[TracePart]:
-        for id, trace in self._traces.items():
+        for id, lists in self._traces.items():
             groups: dict[int, list[bytes]] = {}
-            for (group, scope), items in trace.places.items():
+            for (group, scope), items in lists.items():
                 content = inside(1, self._heads[group, scope]) + repeated(2, items)
                 groups.setdefault(group, []).append(content)
             body = b"".join(
                 inside(1, inside(1, self._heads[(group,)]) + repeated(2, scopes))
                 for group, scopes in groups.items()
             )
-            yield TracePart(id.hex(), self._signal.kind, body, trace.spans)
+            yield TracePart(id.hex(), self._signal.kind, body, sum(map(len, lists.values())))
 
 
 def _shortened(message: Any) -> bytes:
