@@ -43,22 +43,10 @@ _ROOMS = {name: module for module, names in _MODULES.items() for name in names}
 _RENAMED = {"Forgotten": "Erasure", "forget": "erase"}
 
 __all__ = [
-    "BackfillPlan",
-    "Erasure",
-    "MonitorSettings",
-    "MonitorStatus",
-    "MonitorStore",
-    "Recorder",
-    "begin_backfill",
-    "erase",
-    "export",
-    "monitor_status",
-    "open_store",
-    "plan_backfill",
-    "read_settings",
-    "record",
-    "start_recorder",
-]
+    "BackfillPlan", "Erasure", "MonitorSettings", "MonitorStatus", "MonitorStore", "Recorder",
+    "begin_backfill", "erase", "export", "monitor_status", "open_store", "plan_backfill",
+    "read_settings", "record", "start_recorder",
+]  # fmt: skip
 
 
 if not TYPE_CHECKING:  # or a type checker would believe that every name is there

@@ -128,19 +128,12 @@ class NotificationText:
         """Return plain data, ready for JSON. Times are seconds since the epoch."""
         alarm = self.alarm
         return {
-            "id": self.id,
-            "event": self.event,
-            "alarm": alarm.number,
-            "rule": alarm.rule,
-            "slice": alarm.slice,
-            "kind": alarm.kind,
-            "text": self.text,
-            "since": alarm.since,
+            "id": self.id, "event": self.event, "alarm": alarm.number, "rule": alarm.rule,
+            "slice": alarm.slice, "kind": alarm.kind, "text": self.text, "since": alarm.since,
             "fired_at": alarm.fired_at,
             "resolved_at": alarm.resolved_at if self.event == RESOLVED else None,
-            "facts": alarm.facts,
-            "links": self.links,
-        }
+            "facts": alarm.facts, "links": self.links,
+        }  # fmt: skip
 
 
 def notify_stdout(message: NotificationText, out: TextIO | None = None) -> None:

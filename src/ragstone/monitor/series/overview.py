@@ -146,21 +146,16 @@ def monitored(
         known = dict.fromkeys([*rules, *scored_metrics(run)]) if metrics is None else metrics
         names = list(known)
         alarms = tuple(alarms_firing_after(run, grid.since))
+        figures = (
+            _metric_now(run, settings, metric, grid, now, slice, alarms, len(names))
+            for metric in names
+        )
+        baseline = None if settings.baseline.run is None else settings.baseline.run.name
+        deploys = tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now))
+        facets = facet_values(run, grid.since, MOST_VALUES).items()
+        slices = tuple(SliceValues(name, tuple(values)) for name, values in facets)
         return MonitorPageFacts(
-            now=now,
-            since=grid.since,
-            slice=slice,
-            baseline=None if settings.baseline.run is None else settings.baseline.run.name,
-            metrics=tuple(
-                _metric_now(run, settings, metric, grid, now, slice, alarms, len(names))
-                for metric in names
-            ),
-            deploys=tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now)),
-            alarms=alarms,
-            slices=tuple(
-                SliceValues(name, tuple(values))
-                for name, values in facet_values(run, grid.since, MOST_VALUES).items()
-            ),
+            now, grid.since, slice, baseline, tuple(figures), deploys, alarms, slices
         )
 
 

@@ -21,20 +21,7 @@ from .sections import (
 from .settings_table import FaultySettings
 
 __all__ = [
-    "DEFAULTS",
-    "AlarmPromise",
-    "AlarmRule",
-    "BaselineSettings",
-    "EmailChannel",
-    "FaultySettings",
-    "FileChannel",
-    "GuardStep",
-    "MonitorSettings",
-    "NoDataSettings",
-    "NotificationSettings",
-    "SamplingSettings",
-    "StdoutChannel",
-    "WebhookChannel",
-    "WriteBackSettings",
-    "read_settings",
-]
+    "DEFAULTS", "AlarmPromise", "AlarmRule", "BaselineSettings", "EmailChannel", "FaultySettings",
+    "FileChannel", "GuardStep", "MonitorSettings", "NoDataSettings", "NotificationSettings",
+    "SamplingSettings", "StdoutChannel", "WebhookChannel", "WriteBackSettings", "read_settings",
+]  # fmt: skip

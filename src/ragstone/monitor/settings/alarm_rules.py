@@ -21,8 +21,8 @@ from .settings_table import (
     judged_metric,
     number,
     number_fault,
-    path_that,
     refuse_if,
+    that,
     whole,
     wrong,
 )
@@ -106,7 +106,7 @@ class BaselineSettings:
     run: (
         Annotated[
             FilePath,
-            path_that(_is_run, "is no run; name the folder that `ragstone evaluate` wrote."),
+            that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote."),
         ]
         | None
     ) = None

@@ -28,17 +28,15 @@ from .alarm_rules import (
 from .sections import (
     METRICS,
     Channel,
-    EmailChannel,
     JudgingSettings,
     NotificationSettings,
     RedactionSettings,
     RetentionSettings,
     SamplingSettings,
     Url,
-    WebhookChannel,
     WriteBackSettings,
 )
-from .settings_table import LISTED, FileContext, FilePath, Seconds, path_that, read_tables
+from .settings_table import LISTED, FileContext, FilePath, Seconds, read_tables, that
 
 DEFAULT_RULES = (
     AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
@@ -100,7 +98,7 @@ DEFAULTS = MonitorSettings()
 class _CorpusTable:
     file: (
         Annotated[
-            FilePath, path_that(Path.is_file, "is not there; name the file that has the passages.")
+            FilePath, that(Path.is_file, "{} is not there; name the file that has the passages.")
         ]
         | None
     ) = None
@@ -113,9 +111,7 @@ def _is_no_folder(path: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class _TailTable:
     files: Annotated[
-        tuple[
-            Annotated[FilePath, path_that(_is_no_folder, "is a folder; name a file in it.")], ...
-        ],
+        tuple[Annotated[FilePath, that(_is_no_folder, "{} is a folder; name a file in it.")], ...],
         LISTED,
     ] = ()
 
@@ -173,14 +169,9 @@ def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
     back = settings.write_back
     variables = list(back.headers_from.values()) if back else []
     for channel in settings.tells:
-        if isinstance(channel, WebhookChannel):
-            variables += [
-                channel.url_from or "",
-                channel.secret_from or "",
-                *channel.headers_from.values(),
-            ]
-        elif isinstance(channel, EmailChannel):
-            variables.append(channel.password_from or "")
+        for name in ("url_from", "secret_from", "password_from"):
+            variables.append(getattr(channel, name, None) or "")
+        variables += getattr(channel, "headers_from", {}).values()
     return tuple(dict.fromkeys(item for item in variables if item and not os.environ.get(item)))
 
 

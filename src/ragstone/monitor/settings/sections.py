@@ -29,10 +29,9 @@ from .settings_table import (
     context_of,
     is_known,
     judged_metric,
-    matching,
     number,
-    path_that,
     refuse_if,
+    that,
     whole,
     wrong,
 )
@@ -83,7 +82,7 @@ class JudgingSettings:
     prices: (
         Annotated[
             FilePath,
-            path_that(Path.is_file, "is not there; name the file that has the models' prices."),
+            that(Path.is_file, "{} is not there; name the file that has the models' prices."),
         ]
         | None
     ) = None
@@ -233,8 +232,8 @@ Url = Annotated[Text, AfterValidator(_url)]
 HeadersFrom = Mapping[
     Annotated[
         str,
-        matching(
-            re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"),
+        that(
+            re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch,
             "is no name of a header; write one such as authorization.",
         ),
     ],
@@ -276,14 +275,17 @@ def secret(variable: str) -> str:
 
 Mail = Annotated[
     Text,
-    matching(
-        re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+"),
-        "{} is no address; write one such as team@example.org.",
+    that(
+        re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+").fullmatch,
+        "{!r} is no address; write one such as team@example.org.",
     ),
 ]
 Host = Annotated[
     Text,
-    matching(re.compile(r"[A-Za-z0-9.:_-]+"), "{} is no host; write one such as smtp.example.org."),
+    that(
+        re.compile(r"[A-Za-z0-9.:_-]+").fullmatch,
+        "{!r} is no host; write one such as smtp.example.org.",
+    ),
 ]
 PORTS: Mapping[str, int] = {"starttls": 587, "ssl": 465, "none": 25}
 

@@ -196,24 +196,13 @@ def judged_metric(name: str) -> Metric:
         raise wrong(str(error)) from None
 
 
-def matching(pattern: re.Pattern[str], text: str) -> AfterValidator:
-    """Return a validator by a pattern; ``text`` has ``{}`` where the value may be repeated."""
+def that(is_right: Callable[[Any], object], text: str) -> AfterValidator:
+    """Return a validator; ``text`` has ``{}`` where it may repeat a value that is not right."""
 
-    def check(value: str) -> str:
-        if not pattern.fullmatch(value):
-            raise wrong(text.format(repr(value)))
+    def check(value: Any) -> Any:
+        if not is_right(value):
+            raise wrong(text.format(value))
         return value
-
-    return AfterValidator(check)
-
-
-def path_that(is_right: Callable[[Path], bool], text: str) -> AfterValidator:
-    """Return a validator of a path; ``text`` says after the path what is wrong with another."""
-
-    def check(path: Path) -> Path:
-        if not is_right(path):
-            raise wrong(f"{path} {text}")
-        return path
 
     return AfterValidator(check)
 
@@ -301,8 +290,8 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 Variable = Annotated[
     Text,
     # What was written may be the secret itself, so it is not repeated.
-    matching(
-        re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
+    that(
+        re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch,
         "is no name of an environment variable: write the name of one, such as MONITOR_SECRET, "
         "and put the secret into that. No secret belongs in this file.",
     ),

@@ -16,17 +16,6 @@ from .spans import ReceivedBody, SpanLimits, TracePart, UnreadableBody
 from .traces_to_examples import FoldedTrace, fold
 
 __all__ = [
-    "FACTS",
-    "Corpus",
-    "FoldedTrace",
-    "ReceivedBody",
-    "Redaction",
-    "SpanLimits",
-    "TracePart",
-    "TracedExample",
-    "UnreadableBody",
-    "fold",
-    "read_examples",
-    "read_logs",
-    "read_traces",
-]
+    "FACTS", "Corpus", "FoldedTrace", "ReceivedBody", "Redaction", "SpanLimits", "TracePart",
+    "TracedExample", "UnreadableBody", "fold", "read_examples", "read_logs", "read_traces",
+]  # fmt: skip

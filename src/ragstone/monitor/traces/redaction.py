@@ -214,23 +214,17 @@ def _tokens(text: str, start: int, end: int) -> Places:
             yield match.span()
 
 
-BUILT_IN: Mapping[str, Secret] = {
-    secret.name: secret
-    for secret in (
-        Secret(
-            "key",
-            _keys,
-            (
-                b"sk-", b"sk_", b"pk-", b"pk_", b"rk-", b"rk_", b"AKIA", b"ASIA", b"ghp_", b"gho_",
-                b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-", b"xox", b"hf_", b"AIza",
-                b"eyJ", b"earer", b"PRIVATE KEY",
-            ),
-        ),
-        Secret("email", _emails, (b"@",)),
-        Secret("card", _cards, digits=13),
-        Secret("phone", _phones, digits=_FEWEST_DIGITS),
-    )
-}  # fmt: skip
+_KEY_HINTS = (
+    *b"sk- sk_ pk- pk_ rk- rk_ AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox".split(),
+    *(b"hf_", b"AIza", b"eyJ", b"earer", b"PRIVATE KEY"),
+)
+_SECRETS = (
+    Secret("key", _keys, _KEY_HINTS),
+    Secret("email", _emails, (b"@",)),
+    Secret("card", _cards, digits=13),
+    Secret("phone", _phones, digits=_FEWEST_DIGITS),
+)
+BUILT_IN: Mapping[str, Secret] = {secret.name: secret for secret in _SECRETS}
 """By name, in the order in which they are taken out."""
 
 
