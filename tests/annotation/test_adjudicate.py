@@ -2,9 +2,10 @@
 
 import pytest
 
-from ragstone.annotation.adjudication import Settled, settle
+from ragstone.annotation.adjudication import settle
 from ragstone.annotation.label_names import Scale, scale_of
 from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.raw_rows import LabelValue
 from ragstone.annotation.read_labels import labels_of
 
 
@@ -15,19 +16,19 @@ def table(**labels: object) -> LabelTable:
 @pytest.mark.parametrize(
     ("votes", "scale", "expected"),
     [
-        ([("true", 1.0), ("true", 1.0), ("false", 0.0)], "nominal", Settled("true", 1)),
-        ([("true", 1.0), ("false", 0.0)], "nominal", Settled(None, None)),
-        ([("wrong", 0.0), ("dont_know", 0.0)], "nominal", Settled(None, None)),
-        ([("supported", None)], "nominal", Settled("supported", None)),
-        ([("2", 2.0), ("2", 2.0), ("5", 5.0)], "ordinal", Settled("2", 2)),
-        ([("1", 1.0), ("2", 2.0), ("5", 5.0)], "ordinal", Settled(None, None)),
-        ([("3", 3.0), ("4", 4.0)], "ordinal", Settled(None, None)),
-        ([("0.25", 0.25), ("0.75", 0.75), ("0.5", 0.5)], "interval", Settled("0.5", 0.5)),
-        ([("4", 4.0), ("n/a", None), ("n/a", None)], "interval", Settled("n/a", None)),
+        ([("true", 1.0), ("true", 1.0), ("false", 0.0)], "nominal", LabelValue("true", 1)),
+        ([("true", 1.0), ("false", 0.0)], "nominal", None),
+        ([("wrong", 0.0), ("dont_know", 0.0)], "nominal", None),
+        ([("supported", None)], "nominal", LabelValue("supported", None)),
+        ([("2", 2.0), ("2", 2.0), ("5", 5.0)], "ordinal", LabelValue("2", 2)),
+        ([("1", 1.0), ("2", 2.0), ("5", 5.0)], "ordinal", None),
+        ([("3", 3.0), ("4", 4.0)], "ordinal", None),
+        ([("0.25", 0.25), ("0.75", 0.75), ("0.5", 0.5)], "interval", LabelValue("0.5", 0.5)),
+        ([("4", 4.0), ("n/a", None), ("n/a", None)], "interval", LabelValue("n/a", None)),
     ],
 )
 def test_one_label_out_of_several(
-    votes: list[tuple[str, float | None]], scale: Scale, expected: Settled
+    votes: list[tuple[str, float | None]], scale: Scale, expected: LabelValue | None
 ) -> None:
     assert settle(votes, scale) == expected
     assert settle(votes[::-1], scale) == expected

@@ -18,7 +18,7 @@ from ragstone.data.record_labels import Severity, violations
 from ragstone.judgements import KINDS
 
 from .label_names import Scale, label_of, named
-from .raw_rows import number_in_words, plain_value
+from .raw_rows import LabelValue, number_in_words, plain_value
 
 ADJUDICATOR = "adjudicator:"
 
@@ -35,11 +35,6 @@ class FinalLabel(NamedTuple):
 def adjudicator(name: str) -> str:
     """Return the annotator name under which labels list an adjudicator."""
     return f"{ADJUDICATOR}{name}"
-
-
-def adjudicator_named(annotator: str) -> str:
-    """Return an adjudicator's own name."""
-    return annotator.removeprefix(ADJUDICATOR)
 
 
 def is_adjudicator(annotator: str) -> bool:
@@ -122,18 +117,6 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """The annotators' combined label; value and number are None on a tie."""
-
-    value: str | None
-    number: float | None
-
-    @property
-    def tie(self) -> bool:
-        return self.value is None
-
-
-@dataclass(frozen=True, slots=True)
 class Tie:
     """A unit and column on which two or more values share the most votes.
 
@@ -165,17 +148,17 @@ class Adjudication:
     as_majority: int
 
 
-def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
-    """Combine labels, given as value and number, into one: the majority or a tie.
+def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> LabelValue | None:
+    """Combine labels, given as value and number, into the majority's; None on a tie.
 
     On an interval scale, if all labels are numbers, it is their mean.
     """
     numbers = [number for _, number in votes if number is not None]
     if scale == "interval" and len(numbers) == len(votes):
         mean = fsum(numbers) / len(numbers)
-        return Settled(number_in_words(mean), mean)
+        return LabelValue(number_in_words(mean), mean)
     value = majority(value for value, _ in votes)
-    return Settled(value, None if value is None else dict(votes)[value])
+    return None if value is None else LabelValue(value, dict(votes)[value])
 
 
 def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
@@ -188,10 +171,9 @@ def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) 
     )
     rows = []
     for id, kind, column, unit, values, numbers, inclusion, decided in units.iter_rows():
-        votes = list(zip(values, numbers, strict=True))
-        label = settle(votes, scales[kind, column])
-        facts = (label.value, label.number, inclusion, len(votes), label.tie, decided)
-        rows.append((id, kind, column, unit, *facts))
+        label = settle(list(zip(values, numbers, strict=True)), scales[kind, column])
+        facts = (inclusion, len(values), label is None, decided)
+        rows.append((id, kind, column, unit, *(label or (None, None)), *facts))
     return pl.DataFrame(rows, schema=ADJUDICATED, orient="row")
 
 

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import Displayable, plain
-from ragstone.data import Example
-from ragstone.data.fields import NAMES, squash
+from ragstone.data.fields import squash
 from ragstone.data.json_text import BadRow, Problem
 from ragstone.data.read_facts import id_of
 from ragstone.data.records import RecordReader
-from ragstone.stats.agreement.coefficients import (
-    COEFFICIENTS,
-    CoefficientName,
-    agreement_coefficients,
-)
+from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.ratings import GAP, AgreementCoefficient, RatingMatrix, read_ratings
 from ragstone.stats.cluster_means import cluster_wilson
 from ragstone.stats.distributions import Interval, ends_of
@@ -29,12 +24,10 @@ from .adjudication import BrokenRule, Tie
 from .label_names import SCALES, Scale, named
 from .label_table import LabelTable
 from .queue.labels_store import shown_source
-from .raw_rows import number_in_words
+from .raw_rows import PARTS, number_in_words
 from .read_labels import read_label_table, records_of, system_in
 
 QUESTION = "question_id"
-PLACES = ("slices", "meta", "labels")
-IDS = tuple(map(squash, NAMES["id"]))
 
 
 def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) -> dict[str, str]:
@@ -57,7 +50,9 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
             problems: list[Problem] = []
             example = reader.read(record, line or 0, problems) if "labels" in record else None
             id = example.id if example else _id(record, line)
-            cluster = _cluster(record, example, field or QUESTION)
+            cluster = None if example is None else example.facet(field or QUESTION)
+            if cluster is None:
+                cluster = _field(record, field or QUESTION)
             if cluster is not None:
                 cluster_of.setdefault(id, cluster)
             system = system_in(record, {})
@@ -70,16 +65,13 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
 
 def _id(record: Mapping[str, Any], line: int | None) -> str:
     by_name = {squash(str(name)): cell for name, cell in record.items()}
-    id = next((by_name[name] for name in IDS if by_name.get(name) is not None), line)
-    return str(id)
+    return str(next((by_name[name] for name in PARTS["id"] if by_name.get(name) is not None), line))
 
 
-def _cluster(record: Mapping[str, Any], example: Example | None, field: str) -> str | None:
-    if example is not None and (value := example.facet(field)) is not None:
-        return value
-    places = [record, *(record[name] for name in PLACES if isinstance(record.get(name), Mapping))]
-    value = next((fields[field] for fields in places if fields.get(field) is not None), None)
-    return None if value is None else str(value)
+def _field(record: Mapping[str, Any], field: str) -> str | None:
+    places = [record, *(record.get(name) for name in ("slices", "meta", "labels"))]
+    values = (fields.get(field) for fields in places if isinstance(fields, Mapping))
+    return next((str(value) for value in values if value is not None), None)
 
 
 Floats = NDArray[np.float64]
@@ -200,7 +192,10 @@ class ColumnAgreement:
             "column": self.column,
             "n_items": self.n_items,
             "n_annotators": self.n_annotators,
-            **{name: _coefficient(self.coefficients[name]) for name in COEFFICIENTS},
+            **{
+                name: {"value": known.value, **ends_of(known.interval), "reason": known.reason}
+                for name, known in self.coefficients.items()
+            },
             "scale": self.scale,
             "n_shared": self.n_shared,
             "n_clusters": self.n_clusters,
@@ -260,7 +255,11 @@ def agreement_of(
     ties: dict[tuple[str, str], list[Tie]] = {}
     for tie in table.ties({column: scale for (_, column), scale in chosen.items()}):
         ties.setdefault((tie.kind, tie.column), []).append(tie)
-    decided = _decided(table)
+    decided: dict[tuple[str, str], dict[Item, str]] = {}
+    rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
+    label_columns = ("kind", "column", "example_id", "unit", "value")
+    for kind, column, id, unit, value in rows.select(label_columns).iter_rows():
+        decided.setdefault((kind, column), {})[id, unit] = value
     return tuple(
         _Column(table.of(*key), chosen[key], clusters or {}, decided.get(key, {})).agreement(
             *key, tuple(ties.get(key, ())), seed, resamples, level, limit
@@ -438,15 +437,6 @@ class _Column:
         return tuple(disagreements)
 
 
-def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
-    labels: dict[tuple[str, str], dict[Item, str]] = {}
-    rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
-    columns = ("kind", "column", "example_id", "unit", "value")
-    for kind, column, id, unit, value in rows.select(columns).iter_rows():
-        labels.setdefault((kind, column), {})[id, unit] = value
-    return labels
-
-
 def coincidences(ratings: RatingMatrix) -> Floats:
     """Count how often one annotator gives one label where another gives a second, (labels, labels).
 
@@ -479,11 +469,6 @@ def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     if len(matching) == 1:
         return matching[0]
     raise UnknownName("column of these labels", name, known, hint=f"They have {', '.join(known)}.")
-
-
-def _coefficient(estimate: AgreementCoefficient) -> dict[str, Any]:
-    ends = ends_of(estimate.interval)
-    return {"value": estimate.value, **ends, "reason": estimate.reason}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -539,11 +524,7 @@ def agreement(
     paths = [labels] if isinstance(labels, str | PathLike) else list(labels)
     table = read_label_table(paths, columns=columns)
     results = agreement_of(
-        table,
-        columns=column,
-        scales=scales,
-        clusters=clusters_of(paths, cluster),
-        seed=seed,
+        table, columns=column, scales=scales, clusters=clusters_of(paths, cluster), seed=seed,
         limit=limit,
-    )
+    )  # fmt: skip
     return LabelAgreement(table, tuple(results), tuple(table.broken_rules()))

@@ -24,8 +24,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
 from ragstone.data.fields import squash
 from ragstone.data.json_text import shown
-from ragstone.data.record_labels import Values
-from ragstone.judgements import KINDS, Column, Kind, values_of
+from ragstone.judgements import KINDS, values_of
 from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES
 
@@ -174,12 +173,7 @@ def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
         NoLabel: The value is not a label of this column.
     """
     of = None if unit is None else unit_kind(unit)
-    return _label_of_text(name, cell, of) if isinstance(cell, str) else _label(name, cell, of)
-
-
-@lru_cache(maxsize=65_536)
-def _label_of_text(name: Name, cell: str, of: str | None) -> LabelValue | None:
-    return _label(name, cell, of)
+    return (_label_of_text if isinstance(cell, str) else _label)(name, cell, of)
 
 
 def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
@@ -200,24 +194,18 @@ def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
         return word
     if column.dtype == pl.Boolean:
         return _truth(cell, word)
-    words = [str(value) for value in _values(kind, column, of)]
+    asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
+    words = [str(value) for value in values_of((asks or list(kind.asks))[-1], column)]
     if column.role == "grade":
         if word is None or word.value not in words:
             raise NoLabel(f"a grade: {', '.join(words[:-1])} or {words[-1]}", shown(cell))
         return word
-    return _word(words, cell, word)
-
-
-def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
-    asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
-    return values_of((asks or list(kind.asks))[-1], column)
-
-
-def _word(words: Sequence[str], cell: object, value: LabelValue | None) -> LabelValue:
-    word = value.value.lower() if value else ""
-    if word not in words:
+    if word is None or word.value.lower() not in words:
         raise NoLabel(f"one of {', '.join(words)}", shown(cell))
-    return LabelValue(word, None)
+    return LabelValue(word.value.lower(), None)
+
+
+_label_of_text = lru_cache(maxsize=65_536)(_label)
 
 
 def _truth(cell: object, value: LabelValue | None) -> LabelValue:
@@ -404,10 +392,9 @@ def rating_scales(
         if metric is not None:
             scale = meant.pop(str(metric), None) or _guessed(metric, values)
             scale_by_column |= {} if scale is None else {column: scale}
-    known_columns = ", ".join(cells)
+    columns = ", ".join(cells)
     faults += [
-        f"No column is of {name}, whose scale is named; there are {known_columns}."
-        for name in meant
+        f"No column is of {name}, whose scale is named; there are {columns}." for name in meant
     ]
     if faults:
         raise InputError("\n".join(faults))

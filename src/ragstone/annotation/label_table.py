@@ -20,7 +20,6 @@ from .adjudication import (
     Adjudication,
     BrokenRule,
     FinalLabel,
-    Settled,
     Tie,
     Vote,
     adjudicated,
@@ -42,7 +41,7 @@ from .label_names import (
     named,
     scale_of,
 )
-from .raw_rows import unit_kind
+from .raw_rows import LabelValue, unit_kind
 
 UNIT = ("annotator", "example_id", "unit")
 """What names a row that has no label."""
@@ -60,31 +59,6 @@ class Completeness:
     label: str
     given: int
     asked: int
-
-
-def completeness_of(frame: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
-    """Count labels by annotator and label, in the order of the rows.
-
-    ``blank`` has the rows without any label, with the columns of ``UNIT``.
-    """
-    sorts: dict[str, set[str]] = {}
-    labels_of: dict[str, dict[tuple[str, str | None], set[str]]] = {}
-    for annotator, id, unit, kind, column in frame.select(*UNIT, "kind", "column").iter_rows():
-        label = named(kind, column).shown
-        sorts.setdefault(label, set()).add(sort_of_unit(unit))
-        labels_of.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
-    for annotator, id, unit in blank.iter_rows():
-        labels_of.setdefault(annotator, {}).setdefault((id, unit), set())
-    completeness = []
-    for annotator, units in labels_of.items():
-        for label, of in sorts.items():
-            asked_units = [
-                labels for (_, unit), labels in units.items() if sort_of_unit(unit) in of
-            ]
-            if asked_units:
-                n = sum(label in labels for labels in asked_units)
-                completeness.append(Completeness(annotator, label, n, len(asked_units)))
-    return tuple(completeness)
 
 
 def sort_of_unit(unit: str | None) -> str:
@@ -113,7 +87,7 @@ def joined(example: Example, votes: Sequence[Vote], locate: Place) -> Example:
     labels = dict(example.labels)
     for (kind, column, unit), label in settled.items():
         name = label_of(kind, column)
-        value = _as_labelled(label, kind, column)
+        value = None if label is None else _as_labelled(label, kind, column)
         if name in LABELS["record"]:
             if value is not None:
                 labels[name] = value
@@ -122,7 +96,8 @@ def joined(example: Example, votes: Sequence[Vote], locate: Place) -> Example:
         else:
             field, at = _place_of(unit)
             parts = [dict(part or {}) for part in labels.get(field) or ()]
-            parts += [_part(field, index) for index in range(len(parts), at + 1)]
+            for index in range(len(parts), at + 1):
+                parts.append({} if field == "contexts" else {"text": f"{field[:-1]} {index + 1}"})
             parts[at][name] = value
             labels[field] = parts
     return replace(example, labels=labels)
@@ -136,35 +111,9 @@ def ranks_of(example: Example) -> dict[str, str]:
     return ranks
 
 
-def placed(
-    labels: pl.DataFrame, source: str, examples: Iterable[Example]
-) -> tuple[pl.DataFrame, list[str]]:
-    """Name contexts in the rows of a label table by their rank, see ``LabelTable.on``.
-
-    Rows about unknown examples or contexts are set aside; a note tells of each sort.
-    """
-    ranks_by_id = {example.id: ranks_of(example) for example in examples}
-    units: list[str | None] = []
-    discarded: list[str | None] = []
-    columns = ("example_id", "kind", "unit", "discarded")
-    for id, kind, unit, why in labels.select(columns).iter_rows():
-        ranks = ranks_by_id.get(id)
-        problem = NO_EXAMPLE if ranks is None else None
-        if ranks is not None and unit is not None and is_about_contexts(kind, unit):
-            rank = ranks.get(unit)
-            problem = NO_CONTEXT if rank is None else None
-            unit = rank or unit
-        units.append(unit)
-        discarded.append(why or problem)
-    frame = labels.with_columns(
-        unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
-    )
-    return frame, list(_not_used(frame, source))
-
-
 def _settled(
     example: Example, votes: Sequence[Vote], locate: Place
-) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
+) -> tuple[dict[tuple[str, str, str | None], LabelValue | None], list[Fault]]:
     known_votes: list[tuple[str | None, Vote]] = []
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
@@ -188,16 +137,15 @@ def _settled(
             (vote.value, vote.number)
         )
     faults = [_unknown(example, unit, locate) for unit in unknown]
-    settled = {}
-    for (kind, column, unit), values in votes_by_unit.items():
-        settled[kind, column, unit] = settle(values, scale_of(kind, column, NO_NUMBERS))
+    settled = {
+        (kind, column, unit): settle(values, scale_of(kind, column, NO_NUMBERS))
+        for (kind, column, unit), values in votes_by_unit.items()
+    }
     return settled, faults
 
 
-def _as_labelled(label: Settled, kind: str, column: str) -> Any:
+def _as_labelled(label: LabelValue, kind: str, column: str) -> Any:
     judged = KINDS[kind].columns[column]
-    if label.value is None:
-        return None
     if judged.role == "grade":
         return int(label.number or 0)
     return bool(label.number) if judged.dtype == pl.Boolean else label.value
@@ -208,10 +156,6 @@ def _place_of(unit: str) -> tuple[str, int]:
     if kind == "context":
         return "contexts", int(unit) - 1
     return f"{kind}s", int(unit.split()[1]) - 1
-
-
-def _part(field: str, index: int) -> dict[str, Any]:
-    return {} if field == "contexts" else {"text": f"{field[:-1]} {index + 1}"}
 
 
 def _beyond(unit: str, example: Example) -> bool:
@@ -351,12 +295,30 @@ class LabelTable:
 
     @cached_property
     def completeness(self) -> tuple[Completeness, ...]:
-        """The completeness of each annotator's labels; nothing is asked of adjudicators and
-        discarded rows.
+        """The completeness of each annotator's labels, in the order of the rows.
+
+        Nothing is asked of adjudicators and discarded rows.
         """
         stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
-        is_asked = ~by_adjudicators()
-        return completeness_of(self.frame.filter(stays, is_asked), self.blank.filter(is_asked))
+        rows = self.frame.filter(stays, ~by_adjudicators()).select(*UNIT, "kind", "column")
+        sorts: dict[str, set[str]] = {}
+        labels_of: dict[str, dict[tuple[str, str | None], set[str]]] = {}
+        for annotator, id, unit, kind, column in rows.iter_rows():
+            label = named(kind, column).shown
+            sorts.setdefault(label, set()).add(sort_of_unit(unit))
+            labels_of.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
+        for annotator, id, unit in self.blank.filter(~by_adjudicators()).iter_rows():
+            labels_of.setdefault(annotator, {}).setdefault((id, unit), set())
+        completeness = []
+        for annotator, units in labels_of.items():
+            for label, of in sorts.items():
+                asked_units = [
+                    each for (_, unit), each in units.items() if sort_of_unit(unit) in of
+                ]
+                if asked_units:
+                    n = sum(label in labels for labels in asked_units)
+                    completeness.append(Completeness(annotator, label, n, len(asked_units)))
+        return tuple(completeness)
 
     @cached_property
     def scales(self) -> Mapping[tuple[str, str], Scale]:
@@ -414,8 +376,21 @@ class LabelTable:
         """
         listed = list(examples)
         known = self.known_as((example.id, example.system) for example in listed)
-        frame, notes = placed(known.frame, known.source, listed)
-        return replace(known, frame=frame, notes=(*known.notes, *notes))
+        ranks_by_id = {example.id: ranks_of(example) for example in listed}
+        rows: list[tuple[str | None, str | None]] = []
+        columns = ("example_id", "kind", "unit", "discarded")
+        for id, kind, unit, why in known.frame.select(columns).iter_rows():
+            ranks = ranks_by_id.get(id)
+            problem = NO_EXAMPLE if ranks is None else None
+            if ranks is not None and unit is not None and is_about_contexts(kind, unit):
+                rank = ranks.get(unit)
+                problem = NO_CONTEXT if rank is None else None
+                unit = rank or unit
+            rows.append((unit, why or problem))
+        schema = {"unit": pl.String, "discarded": pl.String}
+        renamed = pl.DataFrame(rows, schema, orient="row")
+        frame = known.frame.with_columns(renamed.get_columns())
+        return replace(known, frame=frame, notes=(*known.notes, *_not_used(frame, known.source)))
 
     def name_of(self, id: str, system: str) -> str:
         """Return the id of an example in the table: its own, ID/SYSTEM, or the id of its question.

@@ -54,13 +54,8 @@ def judged(
     Args:
         faults: Faults found so far; all are raised together.
         seen: The columns of the files.
-        columns: Maps names to columns, as given by the user.
         scales: Maps a metric to the ends of the scale on which people rated it; None: values
             outside of the metric's range are not read as ratings of it.
-
-    Raises:
-        DataError: Lists every fault, including those found before.
-        InputError: An invalid scale.
     """
     systems, over_systems = _systems(rows)
     names, ratings, notes = _names(rows, faults, columns, scales)
@@ -75,11 +70,11 @@ def judged(
     unlike: dict[str, None] = {}
     for row in rows:
         labels = list(_labels(row, names, ratings, faults, unlike))
-        table_rows += [_row(row, name.kind, name.column, *label) for name, label in labels]
+        table_rows += [_row(row, name, label) for name, label in labels]
         if labels and not row.discarded:
             _check_probability(row, probabilities, faults)
         elif not labels and row.discarded:
-            table_rows.append(_row(row))
+            table_rows.append(_row(row, None, None))
         elif not labels:
             blank.append((row.annotator, row.id, row.unit))
         empty += not row.labels and not row.discarded
@@ -87,7 +82,12 @@ def judged(
     if faults:
         raise DataError(faults, hint=_hint(unlike))
     if all(name.kind == "own" for name in names.values()):
-        notes += _unfilled(rows, seen, columns)
+        empty_columns = _empty(rows, seen, columns)
+        kinds = [name_of(each, (), frozenset(), meant=True)[0].kind for each in empty_columns]
+        judgements = [ascii_safe(each) for each, kind in zip(empty_columns, kinds, strict=True)
+                      if kind != "own"]  # fmt: skip
+        if judgements:
+            notes.append(reason("no_cell_filled", columns="\n".join(judgements)))
     notes += _set_aside(table_rows, places)
     if empty:
         notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
@@ -99,18 +99,6 @@ def judged(
         systems,
         pl.DataFrame(blank, schema=dict.fromkeys(UNIT, pl.String), orient="row"),
     )
-
-
-def _unfilled(
-    rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]
-) -> Iterator[str]:
-    judgements = [
-        ascii_safe(column)
-        for column in _empty(rows, seen, columns)
-        if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
-    ]
-    if judgements:
-        yield reason("no_cell_filled", columns="\n".join(judgements))
 
 
 def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
@@ -180,13 +168,8 @@ def _nothing(
     rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
 ) -> Fault:
     if empty := _empty(rows, seen, columns):
-        return Fault(
-            source,
-            None,
-            "",
-            "at least one label",
-            f"no cell of {' or '.join(map(ascii_safe, empty))} is filled",
-        )
+        got = f"no cell of {' or '.join(map(ascii_safe, empty))} is filled"
+        return Fault(source, None, "", "at least one label", got)
     known = ", ".join(known_labels())
     got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
     return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
@@ -276,7 +259,8 @@ def _labels(
         name = names.get(column)
         if name is None:
             continue
-        if name.about != "anything" and name.about != _about(row):
+        about = "proposition" if row.about in ("claim", "statement") else row.about
+        if name.about not in ("anything", about):
             expected = BESIDE[name.about]
             faults.append(Fault(row.file, row.line, column, expected, row.unit or "none"))
             continue
@@ -292,16 +276,7 @@ def _labels(
             yield name, value
 
 
-def _about(row: GivenRow) -> str:
-    return "proposition" if row.about in ("claim", "statement") else row.about
-
-
-def _row(
-    row: GivenRow,
-    kind: str | None = None,
-    column: str | None = None,
-    value: str | None = None,
-    number: float | None = None,
-) -> tuple[Any, ...]:
-    about = (row.id, kind, column, row.unit, row.annotator, value, number)
+def _row(row: GivenRow, name: Name | None, label: LabelValue | None) -> tuple[Any, ...]:
+    kind, column = (None, None) if name is None else (name.kind, name.column)
+    about = (row.id, kind, column, row.unit, row.annotator, *(label or (None, None)))
     return (*about, row.inclusion_probability, row.note, row.discarded)

@@ -176,19 +176,31 @@ def row_of(
     ``columns`` maps names to columns, as given by the user; it takes precedence.
     """
     problems: list[Problem] = []
-    row = GivenRow(file, line)
     header = header_of(record, columns)
-    parts, labels = _divided(record, header)
+    parts: dict[str, Any] = {}
+    for column, part in header.parts:
+        if parts.get(part) is None:
+            parts[part] = record[column]
+    cells = ((name, record[column]) for column, name in header.labels)
+    labels = {
+        name: cell
+        for name, cell in cells
+        if cell is not None and not (isinstance(cell, str) and not cell.strip())
+    }
     id = _text(parts.get("id"), "id", problems)
     if not id and not problems:
         add_problem(problems, "id", "the id of an example", parts.get("id"))
-    row.id = id or ""
-    row.annotator = _text(parts.get("annotator"), "annotator", problems) or ""
-    row.unit = _unit(parts, problems)
-    row.inclusion_probability = _probability(parts.get("inclusion_probability"), problems)
-    row.note = _text(parts.get("note"), "note", problems) or None
-    row.discarded = _discarded(parts.get("discard"))
-    row.system = id_text(parts.get("system"))
+    row = GivenRow(
+        file,
+        line,
+        id or "",
+        _text(parts.get("annotator"), "annotator", problems) or "",
+        _unit(parts, problems),
+        inclusion_probability=_probability(parts.get("inclusion_probability"), problems),
+        note=_text(parts.get("note"), "note", problems) or None,
+        discarded=_discarded(parts.get("discard")),
+        system=id_text(parts.get("system")),
+    )
     row.labels = _long(labels, problems) if header.is_long else labels
     return row, problems
 
@@ -236,32 +248,20 @@ def _header(names: tuple[str, ...], mapped: tuple[tuple[str, str], ...]) -> Head
     )
 
 
-def _divided(record: Mapping[str, Any], header: Header) -> tuple[dict[str, Any], dict[str, Any]]:
-    parts: dict[str, Any] = {}
-    for column, part in header.parts:
-        if parts.get(part) is None:
-            parts[part] = record[column]
-    labels = {
-        name: cell
-        for column, name in header.labels
-        if (cell := record[column]) is not None and not (isinstance(cell, str) and not cell.strip())
-    }
-    return parts, labels
-
-
 def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     by_name = {squash(name): cell for name, cell in cells.items()}
     kind, column = by_name.get("kind"), by_name.get("column")
     if kind is None and column is None:
         return {}
     kinds = kinds_of_labels()
-    if kind not in kinds or not isinstance(column, (str, int)):
-        wrong = "kind" if kind not in kinds else "column"
-        expected = f"one of {', '.join(kinds)}" if wrong == "kind" else "the name of a column"
-        add_problem(problems, wrong, expected, by_name.get(wrong))
-        return {}
     value = by_name.get("value", by_name.get("number"))
-    return {} if value is None else {f"{kind}.{column}": value}
+    if kind not in kinds:
+        add_problem(problems, "kind", f"one of {', '.join(kinds)}", kind)
+    elif not isinstance(column, (str, int)):
+        add_problem(problems, "column", "the name of a column", column)
+    elif value is not None:
+        return {f"{kind}.{column}": value}
+    return {}
 
 
 def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:

@@ -94,32 +94,26 @@ def rows_of(
     of_answers = LABELS["answer"]
     for name, value in labels.items():
         of = next((unit for unit, field in FIELDS.items() if field == name), None)
-        if of is not None and _are_objects(value):
-            for index, item in enumerate(value):
-                part = str(index + 1) if of == "context" else f"{of} {index + 1}"
+        # Null is allowed for a context without labels.
+        are_parts = isinstance(value, list) and all(isinstance(item, dict | None) for item in value)
+        if of is not None and are_parts:
+            for number, item in enumerate(value, start=1):
+                part = str(number) if of == "context" else f"{of} {number}"
                 for label in LABELS[of]:
                     say(ONE_PERSON, part, label, (item or {}).get(label))
         elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():
             for label in of_answers:
                 say(ONE_PERSON, None, label, value.get(label))
-        elif isinstance(value, dict):
-            for annotator, vote in value.items():
+        elif isinstance(value, dict) or (
+            isinstance(value, list | tuple) and len(value) <= MOST_VOTES
+        ):
+            votes = value if isinstance(value, dict) else dict(enumerate(value, start=1))
+            for annotator, vote in votes.items():
                 say(str(annotator), None, name, vote)
-        elif isinstance(value, (list, tuple)):
-            if len(value) <= MOST_VOTES:
-                for number, vote in enumerate(value, start=1):
-                    say(str(number), None, name, vote)
-            else:
-                say(ONE_PERSON, None, name, value)
         else:
             say(ONE_PERSON, None, name, value)
     for (annotator, unit), row_labels in labels_by.items():
         yield GivenRow(file, line, id, annotator, unit, row_labels)
-
-
-def _are_objects(value: object) -> bool:
-    # Null is allowed for a context without labels.
-    return isinstance(value, list) and all(item is None or isinstance(item, dict) for item in value)
 
 
 def _id(
@@ -301,19 +295,17 @@ def _of_file(
     faults: list[Fault] = []
     is_empty = True
     for line, record in records_of(source, meter):
-        problems: Sequence[Problem]
         if isinstance(record, BadRow):
-            problems = record.problems
-        elif header_of(record, columns).is_data:
-            is_empty = False
+            faults += [Fault(name, line, *problem) for problem in record.problems]
+            continue
+        is_empty = False
+        seen.update(dict.fromkeys(map(str, record)))
+        if header_of(record, columns).is_data:
             record_rows, problems = rows_in(record, name, line, columns)
-            rows += record_rows
         else:
-            is_empty = False
             row, problems = row_of(record, name, line, columns)
-            rows += [] if problems else [row]
-        if isinstance(record, Mapping):
-            seen.update(dict.fromkeys(map(str, record)))
+            record_rows = [] if problems else [row]
+        rows += record_rows
         faults += [Fault(name, line, *problem) for problem in problems]
     if is_empty and not faults:
         faults.append(Fault(name, None, "", "at least one row of labels", "none"))

@@ -153,16 +153,14 @@ def labels_so_far(
             its ends.
     """
     results = agreement_of(
-        table,
-        columns=columns,
-        scales=scales,
-        clusters=clusters,
-        seed=seed,
-        resamples=resamples,
-        level=level,
-        limit=0,
+        table, columns=columns, scales=scales, clusters=clusters, seed=seed, resamples=resamples,
+        level=level, limit=0,
+    )  # fmt: skip
+    combined = table.adjudicated(scales)
+    chances = table.used.group_by("kind", "column").agg(
+        pl.col("inclusion_probability").drop_nulls().n_unique().alias("different")
     )
-    combined, uneven = table.adjudicated(scales), _uneven(table)
+    uneven = set(chances.filter(pl.col("different") > 1).select("kind", "column").iter_rows())
     labels = []
     for result in results:
         kind, column = result.kind, result.column
@@ -171,13 +169,6 @@ def labels_so_far(
         look = _Look(result, rows, table.blank, limits, clusters or {}, coming, level)
         labels.append(look.label(is_uneven=(kind, column) in uneven))
     return tuple(labels)
-
-
-def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
-    chances = table.used.group_by("kind", "column").agg(
-        pl.col("inclusion_probability").drop_nulls().n_unique().alias("different")
-    )
-    return frozenset(chances.filter(pl.col("different") > 1).select("kind", "column").iter_rows())
 
 
 def _ends(result: ColumnAgreement, ends: Mapping[str, Ends]) -> Limits:
@@ -312,12 +303,9 @@ def queue_so_far(
     by default its questions. Labels that nobody gave yet are left out.
     """
     return labels_so_far(
-        labels_in_queue(database, queue.name),
-        coming=_coming(queue),
-        ends=choice_ends(queue.form),
-        clusters=queue.questions() if clusters is None else clusters,
-        level=level,
-    )
+        labels_in_queue(database, queue.name), coming=_coming(queue), ends=choice_ends(queue.form),
+        clusters=queue.questions() if clusters is None else clusters, level=level,
+    )  # fmt: skip
 
 
 def _coming(queue: Queue) -> Coming:

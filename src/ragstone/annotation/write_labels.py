@@ -57,42 +57,28 @@ def rows_of_platform(record: Record) -> list[Record] | None:
 def tasks_of_label_studio(rows: Iterable[Record]) -> list[Record]:
     """Return label rows as Label Studio's JSON: a task a unit, an annotation a row."""
     return [
-        {
-            "data": about,
-            "annotations": [
-                {
-                    "completed_by": row.get("annotator"),
-                    "was_cancelled": bool(row.get("discard")),
-                    "result": [_result(name, value) for name, value in _labels(row).items()],
-                }
-                for row in several
-            ],
-        }
+        {"data": about, "annotations": [
+            {"completed_by": row.get("annotator"), "was_cancelled": bool(row.get("discard")),
+             "result": [_result(name, value) for name, value in _labels(row).items()]}
+            for row in several
+        ]}
         for about, several in _by_unit(rows)
-    ]
+    ]  # fmt: skip
 
 
 def records_of_argilla(rows: Iterable[Record]) -> list[Record]:
     """Return label rows as Argilla's records: a record a unit, a response a label."""
-    return [
-        {
-            "id": " ".join(map(str, about.values())),
-            "fields": {},
-            "metadata": about,
-            "responses": _responses(several),
-        }
-        for about, several in _by_unit(rows)
-    ]
-
-
-def _responses(rows: Sequence[Record]) -> dict[str, list[Record]]:
-    responses: dict[str, list[Record]] = {}
-    for row in rows:
-        status = "discarded" if row.get("discard") else "submitted"
-        for name, value in (_labels(row) or {"note": row.get("note")}).items():
-            response = {"value": value, "user_id": row.get("annotator"), "status": status}
-            responses.setdefault(name, []).append(response)
-    return responses
+    records: list[Record] = []
+    for about, several in _by_unit(rows):
+        responses: dict[str, list[Record]] = {}
+        for row in several:
+            status = "discarded" if row.get("discard") else "submitted"
+            for name, value in (_labels(row) or {"note": row.get("note")}).items():
+                response = {"value": value, "user_id": row.get("annotator"), "status": status}
+                responses.setdefault(name, []).append(response)
+        id = " ".join(map(str, about.values()))
+        records.append({"id": id, "fields": {}, "metadata": about, "responses": responses})
+    return records
 
 
 def _by_unit(rows: Iterable[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
@@ -166,15 +152,10 @@ def _by_user(responses: object) -> dict[str, dict[str, Any]]:
             if status == "discarded":
                 row["discard"] = True
 
-    if isinstance(responses, Mapping):
-        for question, answers_given in responses.items():
-            for response in answers_given if isinstance(answers_given, list) else ():
-                say(
-                    response.get("user_id"),
-                    {str(question): response.get("value")},
-                    response.get("status"),
-                )
-        return rows
+    for question, listed in responses.items() if isinstance(responses, Mapping) else ():
+        for response in listed if isinstance(listed, list) else ():
+            answer = {str(question): response.get("value")}
+            say(response.get("user_id"), answer, response.get("status"))
     for response in responses if isinstance(responses, list) else ():
         values = response.get("values") or {}
         answers = {str(name): answer.get("value") for name, answer in values.items()}
@@ -225,18 +206,21 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
     """
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
+    path = Path(path)
     if layout == "long":
-        write_rows(table.frame.iter_rows(named=True), list(table.frame.columns), Path(path))
+        write_rows(table.frame.iter_rows(named=True), list(table.frame.columns), path)
         return
     names = _names(table)
     rows = _wide_rows(table.frame, names)
     if layout == "per_task":
-        _write_tasks(rows, list(dict.fromkeys(names.values())), Path(path))
-        return
-    if layout in PLATFORMS:
-        _write_json(PLATFORMS[layout](rows), Path(path))
-        return
-    write_rows(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], Path(path))
+        _write_tasks(rows, list(dict.fromkeys(names.values())), path)
+    elif layout not in PLATFORMS:
+        write_rows(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], path)
+    elif path.suffix != ".json":
+        raise InputError(f"Labels of a platform are written to .json, not to {path.name!r}.")
+    else:
+        text = json.dumps(PLATFORMS[layout](rows), ensure_ascii=False, indent=1) + "\n"
+        write_result(path, text, private=True)
 
 
 def write_adjudicated(
@@ -274,19 +258,14 @@ def _reads_back(word: str, name: Name, cells: Sequence[object], units: frozenset
 def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for label_row in frame.iter_rows(named=True):
-        names_in_file = (("inclusion_probability",) * 2, ("note", "note"), ("discard", "discarded"))
-        about = {name: label_row[column] for name, column in names_in_file}
-        key = (label_row["example_id"], label_row["annotator"], label_row["unit"], *about.values())
-        same_unit = rows.setdefault(key, [])
+        about = {"id": label_row["example_id"], "annotator": label_row["annotator"] or None,
+                 "inclusion_probability": label_row["inclusion_probability"],
+                 "note": label_row["note"], "discard": label_row["discarded"]}  # fmt: skip
+        same_unit = rows.setdefault((label_row["unit"], *about.values()), [])
         label = None if label_row["kind"] is None else names[label_row["kind"], label_row["column"]]
         row = next((row for row in same_unit if label is None or label not in row), None)
         if row is None:
-            row = {
-                "id": label_row["example_id"],
-                "annotator": label_row["annotator"] or None,
-                **about,
-            }
-            row |= _unit(label_row["unit"])
+            row = about | _unit(label_row["unit"])
             same_unit.append(row)
         if label is not None:
             row[label] = plain_value(label_row["value"], label_row["number"])
@@ -300,15 +279,15 @@ def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folde
             f"{folder.name} is the name of a file. Name a folder."
         )
     for unit, file in TASKS.items():
-        unit_rows = [row for row in rows if _unit_of(row) == unit]
+        unit_rows = [
+            row
+            for row in rows
+            if unit == next((part for part in TASKS if row.get(part) is not None), "answer")
+        ]
         given_labels = [name for name in labels if any(name in row for row in unit_rows)]
         if unit_rows:
             parts = ("id", "annotator", *([] if unit == "answer" else [unit]))
             write_rows(iter(unit_rows), [*parts, *given_labels, *TAIL], folder / file)
-
-
-def _unit_of(row: Mapping[str, Any]) -> str:
-    return next((unit for unit in TASKS if row.get(unit) is not None), "answer")
 
 
 def _unit(unit: str | None) -> dict[str, Any]:
@@ -335,12 +314,6 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: 
         write_result(path, text.getvalue(), private=True)
     else:
         write_result(path, as_parquet(_frame(list(rows), columns)), private=True)
-
-
-def _write_json(records: Sequence[Mapping[str, Any]], path: Path) -> None:
-    if path.suffix != ".json":
-        raise InputError(f"Labels of a platform are written to .json, not to {path.name!r}.")
-    write_result(path, json.dumps(records, ensure_ascii=False, indent=1) + "\n", private=True)
 
 
 def _cell(value: object) -> object:

@@ -6,7 +6,7 @@ example's own answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragstone.core.messages import reason
@@ -73,9 +73,6 @@ class QueueForm:
     guidelines: Mapping[str, str] = field(default_factory=dict)
     opened: bool = False
     seed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
@@ -191,11 +188,7 @@ def texts_of(item: QueueItem) -> dict[str, str]:
         name: text for key, content in item.shown.items() for name, text in _texts(key, content)
     }
     part_texts = {name_of(part): part.text for part in item.parts if part.text}
-    return (
-        {**part_texts, **visible}
-        if not visible
-        else {**visible, **{k: part_texts[k] for k in part_texts if k not in visible}}
-    )
+    return visible | part_texts | visible
 
 
 def name_of(part: ItemPart) -> str:
@@ -256,6 +249,9 @@ MOST_SPANS = 200
 SPAN = ("part", "label", "text", "start", "end")
 """What each of them says: unit and name of the part, its label, and characters of a text."""
 
+WHOLE = ("answer", "")
+"""The part of a fault that is about the whole item."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerFault:
@@ -301,38 +297,34 @@ def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
 
 def answer_faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> list[AnswerFault]:
     """Return every fault of an answer; nothing is asked of a discarded item."""
-    return list(_faults(form, item, answers))
-
-
-def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
-    whole = ("answer", "")
+    faults = []
     if len(answers.note) > LONGEST_NOTE or len(answers.discarded) > LONGEST_NOTE:
-        yield AnswerFault(whole, "", reason("note_too_long", most=LONGEST_NOTE))
+        faults.append(AnswerFault(WHOLE, "", reason("note_too_long", most=LONGEST_NOTE)))
     places = {(part.unit, part.name) for part in item.parts}
-    for key in answers.labels:
-        if key not in places:
-            yield AnswerFault(key, "", reason("no_such_part"))
+    faults += [AnswerFault(key, "", reason("no_such_part"))
+               for key in answers.labels if key not in places]  # fmt: skip
     for part in item.parts:
         key = (part.unit, part.name)
         values = answers.labels.get(key, {})
         labels = {label.label: label for label in form.asked if part.asks(label)}
         for label, value in values.items():
             if label not in labels:
-                yield AnswerFault(key, label, reason("not_asked"))
+                faults.append(AnswerFault(key, label, reason("not_asked")))
             elif why := _not_a_choice(labels[label], value):
-                yield AnswerFault(key, label, why)
-        if not answers.discarded:
-            for label, question in labels.items():
-                if question.required and label not in values:
-                    yield AnswerFault(key, label, reason("lacking"))
-        yield from _broken(part, values)
-    yield from _misplaced(form, item, answers)
+                faults.append(AnswerFault(key, label, why))
+        for label, question in labels.items():
+            if question.required and label not in values and not answers.discarded:
+                faults.append(AnswerFault(key, label, reason("lacking")))
+        truths = {label: value == YES_NO[0] for label, value in values.items() if value in YES_NO}
+        field = FIELDS.get(part.unit)
+        for broken in violations({part.unit: truths} if field is None else {field: [truths]}):
+            faults.append(AnswerFault(key, "", reason(broken.rule), broken.severity))
+    return [*faults, *_misplaced(form, item, answers)]
 
 
 def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
-    whole = ("answer", "")
     if len(answers.spans) > MOST_SPANS:
-        yield AnswerFault(whole, "", reason("too_many_spans", most=MOST_SPANS))
+        yield AnswerFault(WHOLE, "", reason("too_many_spans", most=MOST_SPANS))
         return
     texts = texts_of(item) if answers.spans else {}
     parts = [[part.unit, part.name] for part in item.parts]
@@ -345,7 +337,7 @@ def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterat
         part, label = span.get("part"), span.get("label")
         start, end, text = span.get("start"), span.get("end"), texts.get(str(span.get("text")))
         if part not in parts:
-            yield AnswerFault(whole, "", reason("no_such_part"))
+            yield AnswerFault(WHOLE, "", reason("no_such_part"))
         elif (part[0], str(label)) not in labels:
             yield AnswerFault((part[0], part[1]), str(label), reason("not_asked"))
         elif not (
@@ -359,21 +351,12 @@ def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterat
 
 
 def _not_a_choice(label: AskedLabel, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        return reason("not_a_choice", choices="\n".join(label.choices))
-    if label.choices and value not in label.choices:
+    is_other = bool(label.choices) and value not in label.choices
+    if not isinstance(value, str) or not value.strip() or is_other:
         return reason("not_a_choice", choices="\n".join(label.choices))
     if not label.choices and len(value) > LONGEST_WORD:
         return reason("word_too_long", most=LONGEST_WORD)
     return ""
-
-
-def _broken(part: ItemPart, values: Mapping[str, str]) -> Iterator[AnswerFault]:
-    """The rules between labels that these break."""
-    truths = {label: value == YES_NO[0] for label, value in values.items() if value in YES_NO}
-    field = FIELDS.get(part.unit)
-    for violation in violations({part.unit: truths} if field is None else {field: [truths]}):
-        yield AnswerFault((part.unit, part.name), "", reason(violation.rule), violation.severity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import Any
 
 from ragstone.annotation.adjudication import is_adjudicator
@@ -51,17 +50,13 @@ class StoreAddress:
         A folder's name may have a # in it, and so may a password.
         """
         text = fspath(source)
-        if text.startswith(tuple(scheme.removesuffix("/") for scheme in POSTGRES)) and not (
-            text.startswith(POSTGRES)
-        ):
+        is_address = text.startswith(POSTGRES)
+        if text.startswith(tuple(scheme[:-1] for scheme in POSTGRES)) and not is_address:
             raise InputError(
                 f"Write the address of labels as a text, {POSTGRES[0]}…; a path takes a slash out "
                 "of it."
             )
-        if text.endswith(FILE):
-            return cls(text)
-        is_address = text.startswith(POSTGRES)
-        if is_address and is_readable(text):
+        if text.endswith(FILE) or (is_address and is_readable(text)):
             return cls(text)
         address, _, queue = text.rpartition("#")
         if address.endswith(FILE) or (address.startswith(POSTGRES) and is_readable(address)):
@@ -124,13 +119,9 @@ routing, ``earlier`` whether it was given out in one.
 """
 
 LAYOUT = DatabaseLayout(
-    holds="labels",
-    irreplaceable="what people labelled, which nothing else does",
-    argument="labels",
-    owner=0x52616C62,
-    version=1,
-    tables=TABLES,
-)
+    holds="labels", irreplaceable="what people labelled, which nothing else does",
+    argument="labels", owner=0x52616C62, version=1, tables=TABLES,
+)  # fmt: skip
 
 LabelDatabase = Database
 """What keeps the labels."""
@@ -183,51 +174,17 @@ def check_person(person: str) -> None:
         raise InputError(f"{person!r} is no name: labels call adjudicators so.")
 
 
-def give_token(run: Sql, queue: str, person: str, role: Role, at: str) -> str:
-    """Give a person, who may be known already, a new token; an older one ends at once."""
-    token = token_urlsafe(24)
-    run(
-        "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
-        "DO UPDATE SET token = excluded.token, role = excluded.role, revoked = NULL",
-        queue, person, role, hashed(token), at,
-    )  # fmt: skip
-    return token
-
-
-def take_in(run: Sql, queue: str, person: str, at: str) -> None:
-    """Add a person who labelled elsewhere; they have no link until they are invited."""
-    run(
-        "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
-        "ON CONFLICT (queue, person) DO NOTHING",
-        queue, person, hashed(token_urlsafe(24)), at,
-    )  # fmt: skip
-
-
-def end_token(run: Sql, queue: str, person: str, at: str) -> None:
-    """Take a person's token back."""
-    if not run(
-        "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
-        at, queue, person,
-    ):  # fmt: skip
-        raise _stranger(run, queue, person)
-
-
 def admit(run: Sql, queue: str, person: str) -> None:
-    """Refuse a person who is not in the queue."""
-    people = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
-    if not people:
-        raise _stranger(run, queue, person)
-    if people[0][0] is not None:
+    """Refuse a person who is not in the queue, or no longer."""
+    people = {known.name: known for known in people_in(run, queue)}
+    if person not in people:
+        hint = f"There are {', '.join(people)}." if people else "Nobody was invited yet."
+        raise UnknownName("person", person, list(people), hint=hint)
+    if people[person].revoked is not None:
         raise InputError(
             f"{person} is no longer in the queue {queue}, so nothing was changed. Invite them "
             "again to let them go on."
         )
-
-
-def _stranger(run: Sql, queue: str, person: str) -> UnknownName:
-    known = [person.name for person in people_in(run, queue)]
-    hint = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
-    return UnknownName("person", person, known, hint=hint)
 
 
 def hashed(text: str) -> str:

@@ -108,19 +108,15 @@ class QueueTags:
 
     def notes(self) -> list[TaggedNote]:
         """Return the notes of annotators and adjudicators, in the order of the items."""
-        notes = [
-            (saved.item, saved.answers.note) for saved in self._queue.said() if saved.answers.note
-        ]
+        saves = self._queue.said()
         with self._database.reading() as run:
-            items = self._items(run)
-            tags = self._tags(run)
-        return [
-            TaggedNote(
-                item, items[item][0], str(items[item][1].get("question") or ""), text,
-                tuple(tags.get(item, ())),
-            )
-            for item, text in sorted(notes)
-        ]  # fmt: skip
+            items, tags = self._items(run), self._tags(run)
+        notes = []
+        for item, text in sorted((s.item, s.answers.note) for s in saves if s.answers.note):
+            id, content = items[item]
+            question = str(content.get("question") or "")
+            notes.append(TaggedNote(item, id, question, text, tuple(tags.get(item, ()))))
+        return notes
 
     def add(self, item: int, names: str, by: str = "") -> None:
         """Put one tag, or several with commas between, on an item."""
@@ -204,9 +200,9 @@ class QueueTags:
                 why = reason(ONE_CLUSTER, noun="question")
             elif rate.reason:
                 why = reason("nothing_labelled")
-            interval = None if why else rate.interval
-            n = int(carries.sum())
+            interval, n = None if why else rate.interval, int(carries.sum())
             tag_counts.append(TagCount(name, n, len(labelled), rate.value, interval, why))
+
         return sorted(tag_counts, key=lambda count: (-count.n, count.tag.casefold()))
 
     def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
@@ -218,11 +214,12 @@ class QueueTags:
         labelled = self._labelled()
         with self._database.transaction() as run:
             items, by_item = self._items(run), self._tags(run)
-        known = {} if texts is None else texts(list({items[item][0] for item in labelled}))
+        known = None if texts is None else texts(list({items[item][0] for item in labelled}))
         labelled_ids, by_tag = set(), dict[str, set[str]]()
         for item in labelled:
             id, content = items[item]
-            if texts is not None and not _is_of(content, known.get(id)):
+            read = {name: content[name] for name in TEXTS if isinstance(content.get(name), str)}
+            if known is not None and not (id in known and read.items() <= known[id].items()):
                 continue
             labelled_ids.add(id)
             for name in by_item.get(item, ()):
@@ -267,9 +264,3 @@ def _name(text: str) -> str:
 
 def _among(name: str, known: Sequence[str]) -> str:
     return next((tag for tag in known if tag.casefold() == name.casefold()), "")
-
-
-def _is_of(content: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:
-    return texts is not None and all(
-        content[name] == texts.get(name) for name in TEXTS if isinstance(content.get(name), str)
-    )

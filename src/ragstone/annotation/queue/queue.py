@@ -7,7 +7,8 @@ only grows: the last word of a person on an item counts.
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from secrets import token_urlsafe
 from typing import Any
 
 from ragstone.core.database import Sql
@@ -33,12 +34,9 @@ from .labels_store import (
     admit,
     as_json,
     check_person,
-    end_token,
-    give_token,
     hashed,
     note_event,
     people_in,
-    take_in,
     timestamp,
 )
 
@@ -57,11 +55,7 @@ def queues(database: LabelDatabase) -> list[QueueForm]:
 
 
 def form_in(run: Sql, name: str, store: str) -> tuple[QueueForm, str]:
-    """Return the form of a queue, and when it was made.
-
-    Raises:
-        UnknownName: The store has no such queue.
-    """
+    """Return the form of a queue, and when it was made."""
     rows = run("SELECT form, at FROM queues WHERE queue = ?", name)
     if not rows:
         known = [queue for (queue,) in run("SELECT queue FROM queues ORDER BY at")]
@@ -103,7 +97,7 @@ class Queue:
                     f"with it: `ragstone annotate {form.name}`."
                 )
             at = timestamp(now())
-            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, as_json(form.to_dict()))
+            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, as_json(asdict(form)))
             count = add_items(run, form.name, items)
             note_event(run, form.name, at, "", "made", f"{count} items")
         return cls(database, form.name, now)
@@ -174,10 +168,7 @@ class Queue:
             )
         with self._database.transaction() as run:
             labels = form_in(run, self.name, self._database.name)[0].asked
-            if any(
-                (asked_label.label, asked_label.unit) == (label.label, label.unit)
-                for asked_label in labels
-            ):
+            if (label.label, label.unit) in [(known.label, known.unit) for known in labels]:
                 raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
             self._change(run, asked=(*labels, label))
             self.record(run, by, "asked", label.label)
@@ -210,15 +201,24 @@ class Queue:
     def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
         """Give a person, who may be known already, a new token; an older one ends at once."""
         check_person(person)
+        token = token_urlsafe(24)
         with self._database.transaction() as run:
-            token = give_token(run, self.name, person, role, self._at)
+            run(
+                "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
+                "DO UPDATE SET token = excluded.token, role = excluded.role, revoked = NULL",
+                self.name, person, role, hashed(token), self._at,
+            )  # fmt: skip
             self.record(run, by, "invited", f"{person} as {role}")
         return token
 
     def revoke(self, person: str, by: str = "") -> None:
         """Take a person's token back; what they said stays, and their open items are free."""
         with self._database.transaction() as run:
-            end_token(run, self.name, person, self._at)
+            if not run(
+                "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
+                self._at, self.name, person,
+            ):  # fmt: skip
+                admit(run, self.name, person)  # Which says who is in the queue.
             self._turns(run).free("person = ?", person)
             self.record(run, by, "revoked", person)
 
@@ -270,7 +270,11 @@ class Queue:
         """
         once = f"{person}\n{number}\n{as_json(answers.to_dict())}"
         with self._database.transaction() as run:
-            take_in(run, self.name, person, self._at)
+            run(
+                "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
+                "ON CONFLICT (queue, person) DO NOTHING",
+                self.name, person, hashed(token_urlsafe(24)), self._at,
+            )  # fmt: skip
             turns = self._turns(run)
             state = turns.find(person, number)
             if state == "said":
@@ -410,7 +414,7 @@ class Queue:
     def _change(self, run: Sql, **changed: Any) -> None:
         # Somebody else may have changed the form in the store.
         self.form = replace(form_in(run, self.name, self._database.name)[0], **changed)
-        run("UPDATE queues SET form = ? WHERE queue = ?", as_json(self.form.to_dict()), self.name)
+        run("UPDATE queues SET form = ? WHERE queue = ?", as_json(asdict(self.form)), self.name)
 
     @property
     def _at(self) -> str:

@@ -16,13 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.annotation.adjudication import (
-    FinalLabel,
-    adjudicator,
-    adjudicator_named,
-    is_adjudicator,
-    that_count,
-)
+from ragstone.annotation.adjudication import ADJUDICATOR, FinalLabel, adjudicator, that_count
 from ragstone.annotation.label_names import SET_ASIDE, named
 from ragstone.annotation.label_table import LabelTable
 from ragstone.annotation.raw_rows import unit_kind
@@ -171,14 +165,12 @@ def decision_faults(
 def _item(form: QueueForm, saves: Sequence[SavedItem]) -> DisputedItem:
     labels, agreed = [], dict[Part, dict[str, str]]()
     for part in dict.fromkeys(part for saved in saves for part in saved.answers.labels):
-        for label in (
-            asked_label.label for asked_label in form.asked if asked_label.unit == part[0]
-        ):
-            result, differ = _label(part, label, saves)
+        for question in (label for label in form.asked if label.unit == part[0]):
+            result, differ = _label(part, question.label, saves)
             if differ:
                 labels.append(result)
             elif result.said:
-                agreed.setdefault(part, {})[label] = next(iter(result.said.values()))
+                agreed.setdefault(part, {})[question.label] = next(iter(result.said.values()))
     return DisputedItem(
         saves[0].item,
         saves[0].id,
@@ -216,8 +208,7 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
     An adjudicator has rows for the parts of which they said something, and is named as one. Who
     skipped an item has rows without labels.
     """
-    names = [name] if name else [form.name for form in queues(database)]
-    for queue_name in names:
+    for queue_name in [name] if name else [form.name for form in queues(database)]:
         yield from _of_queue(Queue(database, queue_name))
 
 
@@ -238,14 +229,11 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
     questions, said_of = queue.questions(), queue.said()
-    skipped = {
-        (int(event.about), event.person) for event in queue.events() if event.what == "skipped"
-    }
+    skipped = {(int(turn.about), turn.person) for turn in queue.events() if turn.what == "skipped"}
+    skipped.difference_update((saved.item, saved.person) for saved in said_of)
     left_open = [
         SavedItem(item, places[item][0], person, "annotator", "", ItemAnswers())
-        for item, person in sorted(
-            skipped.difference((saved.item, saved.person) for saved in said_of)
-        )
+        for item, person in sorted(skipped)
     ]
     for saved in (*said_of, *left_open):
         for part in places[saved.item][1]:
@@ -362,7 +350,11 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
 
     What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
     """
-    places = _places(queue)
+    places: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
+    for number, (id, parts) in queue.places().items():
+        for item_part in parts:
+            key = (id, (item_part.unit, item_part.name))
+            places.setdefault(key, []).append((number, item_part))
     asked_labels = {(str(label.unit), label.label): label for label in queue.form.asked}
     pairs = queue.pairs()
     labels_by: dict[Here, dict[Part, dict[str, str]]] = {}
@@ -371,7 +363,9 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     left_out = 0
     aside = pl.col("discarded").is_in(SET_ASIDE).fill_null(value=False)
     for row in labels.frame.filter(~aside).iter_rows(named=True):
-        part, is_used = _part(row["unit"]), False
+        unit, is_used = row["unit"] or "", False
+        about = unit_kind(unit) if unit else "answer"
+        part = (about, unit if about == "context" else unit.partition(" ")[2])
         for number, item_part in places.get((row["example_id"], part), ()):
             here = (row["annotator"] or NOBODY, number)
             label, value = _answer(row, pairs.get(number))
@@ -394,27 +388,13 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
             notes.get((who, number), ""),
             "" if (who, number) in labels_by else discarded[who, number],
         )
-        if not is_adjudicator(who):
+        name = who.removeprefix(ADJUDICATOR)
+        if name == who:
             is_new = queue.fill(who, number, answers, by)
-        elif is_new := (adjudicator_named(who), number) not in decided:
-            queue.decide(adjudicator_named(who), number, answers, f"taken over {token_hex()}")
+        elif is_new := (name, number) not in decided:
+            queue.decide(name, number, answers, f"taken over {token_hex()}")
         imported += [who] if is_new else []
     return ImportedLabels(len(imported), tuple(dict.fromkeys(imported)), left_out)
-
-
-def _places(queue: Queue) -> dict[tuple[str, Part], list[tuple[int, ItemPart]]]:
-    items: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
-    for number, (id, parts) in queue.places().items():
-        for part in parts:
-            items.setdefault((id, (part.unit, part.name)), []).append((number, part))
-    return items
-
-
-def _part(unit: str | None) -> Part:
-    if unit is None:
-        return "answer", ""
-    kind = unit_kind(unit)
-    return kind, unit if kind == "context" else unit.partition(" ")[2]
 
 
 def _answer(row: Mapping[str, Any], pair: Mapping[str, Any] | None) -> tuple[str, str]:

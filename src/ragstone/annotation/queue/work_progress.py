@@ -13,7 +13,7 @@ from statistics import median
 from ragstone.core.database import Sql
 
 from .form import ItemAnswers, QueueForm, Role
-from .labels_store import LabelDatabase
+from .labels_store import LabelDatabase, people_in
 from .queue import Queue, form_in
 
 MOST_ITEMS = 500
@@ -85,10 +85,8 @@ class MyWork:
                 "ORDER BY number DESC LIMIT 1",
                 *self._here, number,
             )  # fmt: skip
-        if not states:
-            return None
-        if not saves:
-            return MyAnswer(states[0][0])
+        if not states or not saves:
+            return MyAnswer(states[0][0]) if states else None
         ((answers, version, at),) = saves
         return MyAnswer(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
 
@@ -104,7 +102,13 @@ class MyWork:
                 "WHERE t.queue = ? AND t.person = ? ORDER BY t.until DESC, t.item LIMIT ?",
                 *self._here, MOST_ITEMS,
             )  # fmt: skip
-        return [_own(*row) for row in rows]
+        items = []
+        for item, state, id, content, answers in rows:
+            question = json.loads(content).get("question") or id
+            saved = json.loads(answers) if answers else {}
+            labelled = bool(saved.get("discarded")), bool(saved.get("note"))
+            items.append(MyItem(item, state, question[:SHORT], *labelled))
+        return items
 
     def progress(self) -> OwnProgress:
         """Count their items by state."""
@@ -137,14 +141,6 @@ class MyWork:
                 *self._here, self._here[1],
             )  # fmt: skip
         return int(count)
-
-
-def _own(item: int, state: str, id: str, content: str, answers: str | None) -> MyItem:
-    saved = json.loads(answers) if answers else {}
-    question = json.loads(content).get("question") or id
-    return MyItem(
-        item, state, question[:SHORT], bool(saved.get("discarded")), bool(saved.get("note"))
-    )
 
 
 LAST = 50
@@ -341,26 +337,16 @@ def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
         queue, LAST,
     ):  # fmt: skip
         saves.setdefault(person, []).append(at)
-    rows = run(
-        "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person", queue
-    )
-    return tuple(
-        PersonWork(
-            person,
-            role,
-            revoked,
-            states.get((person, "said"), 0),
-            discarded.get(person, 0),
-            states.get((person, "skipped"), 0),
-            int(open_items) - mine.get(person, 0) + states.get((person, "given"), 0)
-            if role == "annotator"
-            else 0,
-            decided.get(person, 0),
-            pace_of(saves.get(person, ())),
-            saves[person][-1] if person in saves else "",
-        )
-        for person, role, revoked in rows
-    )
+    work = []
+    for known in people_in(run, queue):
+        name, times = known.name, saves.get(known.name, ())
+        left = int(open_items) - mine.get(name, 0) + states.get((name, "given"), 0)
+        work.append(PersonWork(
+            name, known.role, known.revoked, states.get((name, "said"), 0), discarded.get(name, 0),
+            states.get((name, "skipped"), 0), left if known.role == "annotator" else 0,
+            decided.get(name, 0), pace_of(times), times[-1] if times else "",
+        ))  # fmt: skip
+    return tuple(work)
 
 
 def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
