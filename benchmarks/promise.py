@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import PromiseRefused
 from ragstone.guard import Guard
 from ragstone.guard.confidence_gate.gate_labels import CHANCE, ScoredLabels, labelled_scores
-from ragstone.guard.confidence_gate.gate_thresholds import find_pass_at
+from ragstone.guard.confidence_gate.gate_thresholds import kept_at
 from ragstone.stats.risk_control import highest_of_clusters, lower_bound, promised_threshold
 
 Floats = NDArray[np.float64]
@@ -155,7 +155,7 @@ def by_verdict(draws: int, seed: int, *, of_each: int, known: bool) -> tuple[flo
             for row in rng.choice(those, of_each, replace=False)
         ]
         try:
-            threshold = find_pass_at(labelled_scores(rows), 0.05, CONFIDENCE)
+            threshold = kept_at(labelled_scores(rows), "max_false_pass", 0.05, CONFIDENCE)
         except PromiseRefused:
             refused += 1
         else:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from math import fsum
 from typing import Any, NamedTuple, Protocol
@@ -15,18 +16,6 @@ from ragstone.judges.local.text_terms import terms
 
 from .addresses import Place
 from .assessment import (
-    CONTRADICTED_SENTENCE,
-    DANGLING_CITATION,
-    EMPTY_ANSWER,
-    FALLBACK_PHRASE,
-    LOW_RETRIEVAL_SCORE,
-    MISSING_CITATIONS,
-    MISSING_LIST_STRUCTURE,
-    NEW_LINK,
-    NEW_NAME,
-    NEW_NUMBER,
-    NO_CONTEXT,
-    UNSUPPORTED_SENTENCE,
     AnswerSpan,
     CheckResult,
     CheckStatus,
@@ -54,7 +43,7 @@ def of_answer(answered: Answered) -> CheckResult:
         character = f"U+{ord(strange):04X}"
         return result("answer", "not_judged", reason("characters_not_text", character=character))
     if answered.empty:
-        return failed("answer", EMPTY_ANSWER, reason("answer_is_empty"))
+        return failed("answer", "empty_answer", reason("answer_is_empty"))
     return result("answer", "passed", reason("answer_given"))
 
 
@@ -64,7 +53,7 @@ def of_contexts(answered: Answered) -> CheckResult:
     if answered.grounds.fault is not None and not answered.grounds.given:
         return result("contexts", "not_judged", answered.grounds.fault)
     if not answered.grounds.given:
-        return failed("contexts", NO_CONTEXT, reason("no_contexts_given"), value=0.0)
+        return failed("contexts", "no_context", reason("no_contexts_given"), value=0.0)
     return result("contexts", "passed", reason("contexts_given", n=n), value=float(n))
 
 
@@ -78,18 +67,15 @@ def of_citations(answered: Answered) -> CheckResult:
         return result("cites", "not_applicable", why)
     if not answered.checks.citations:
         return result("cites", "not_applicable", reason("cites_nothing"))
-    return failed("cites", MISSING_CITATIONS, reason("cites_nothing"), value=0.0)
+    return failed("cites", "missing_citations", reason("cites_nothing"), value=0.0)
 
 
 def of_cited_contexts(answered: Answered) -> CheckResult:
     """Every citation mark names a context."""
     if not answered.markers:
         return result("cited_contexts", "not_applicable", reason("cites_nothing"))
-    lost = [
-        at
-        for at, marker in zip(_places(answered), answered.markers, strict=True)
-        if not marker.context
-    ]
+    marked = zip(_places(answered), answered.markers, strict=True)
+    lost = [at for at, marker in marked if not marker.context]
     if lost and not answered.grounds.whole:
         return result("cited_contexts", "not_judged", answered.grounds.fault or "")
     if not lost and answered.marks_cut:
@@ -99,7 +85,7 @@ def of_cited_contexts(answered: Answered) -> CheckResult:
         return result("cited_contexts", "passed", reason("all_cited_are_there"), value=0.0)
     spans = tuple(dict.fromkeys(answered.span(*at) for at in lost))
     why = reason("cited_not_there", n=len(lost), marks=" ".join(span.text for span in spans[:5]))
-    return failed("cited_contexts", DANGLING_CITATION, why, value=float(len(lost)), spans=spans)
+    return failed("cited_contexts", "dangling_citation", why, value=float(len(lost)), spans=spans)
 
 
 def of_failure_phrases(answered: Answered) -> CheckResult:
@@ -108,7 +94,7 @@ def of_failure_phrases(answered: Answered) -> CheckResult:
         return result("failure_phrases", "not_applicable", reason("answer_is_empty"))
     if answered.failure:
         whole = (answered.span(0, len(answered.answer)),)
-        return failed("failure_phrases", FALLBACK_PHRASE, reason("is_a_failure"), spans=whole)
+        return failed("failure_phrases", "fallback_phrase", reason("is_a_failure"), spans=whole)
     return result("failure_phrases", "passed", reason("no_failure_message"))
 
 
@@ -122,7 +108,7 @@ def of_abstention(answered: Answered) -> CheckResult:
         return result("abstention", "passed", reason("response_is", kind=kind, said=why))
     if answered.abstain_ok:
         return result("abstention", "not_applicable", reason("may_abstain", said=why))
-    return failed("abstention", FALLBACK_PHRASE, reason("response_is", kind=kind, said=why))
+    return failed("abstention", "fallback_phrase", reason("response_is", kind=kind, said=why))
 
 
 def of_retrieval_scores(answered: Answered) -> CheckResult:
@@ -135,7 +121,7 @@ def of_retrieval_scores(answered: Answered) -> CheckResult:
     mean = fsum(shares) / len(shares)
     why = reason("mean_score", mean=f"{mean:.3g}", n=len(shares), least=f"{least:g}")
     if mean < least:
-        return failed(name, LOW_RETRIEVAL_SCORE, why, value=mean, threshold=least)
+        return failed(name, "low_retrieval_score", why, value=mean, threshold=least)
     return result(name, "passed", why, value=mean, threshold=least)
 
 
@@ -149,7 +135,7 @@ def of_list_structure(answered: Answered) -> CheckResult:
     if lines:
         why = reason("list_lines", n=lines)
         return result("list_structure", "passed", why, value=float(lines))
-    return failed("list_structure", MISSING_LIST_STRUCTURE, reason("no_list_lines"), value=0.0)
+    return failed("list_structure", "missing_list_structure", reason("no_list_lines"), value=0.0)
 
 
 def result(check: str, status: CheckStatus, why: str, **more: Any) -> CheckResult:
@@ -291,7 +277,7 @@ def of_groundedness(answered: Answered, grounded: Grounded) -> CheckResult:
     passed = result(name, "passed", why, value=mean, threshold=least, spans=(worst.span,))
     if mean >= least:
         return passed
-    code = CONTRADICTED_SENTENCE if worst.verdict == "contradicted" else UNSUPPORTED_SENTENCE
+    code = "contradicted_sentence" if worst.verdict == "contradicted" else "unsupported_sentence"
     return replace(passed, status="failed", issues=(Issue(code, name, why, passed.spans),))
 
 
@@ -299,26 +285,14 @@ def of_numbers(answered: Answered, grounded: Grounded) -> CheckResult:
     """Every number of a claim or a heading stands in a context or in the question."""
     known = answered.grounds.unread is None
     heads = new_numbers_of_headings(answered.read.plain, answered.sources) if known else ()
-    return _of_new(
-        answered,
-        grounded,
-        "numbers",
-        NEW_NUMBER,
-        lambda claim: new_numbers(claim, answered.sources),
-        heads,
-    )
+    find = partial(new_numbers, sources=answered.sources)
+    return _of_new(answered, grounded, "numbers", "new_number", find, heads)
 
 
 def of_names(answered: Answered, grounded: Grounded) -> CheckResult:
     """Every name of a claim stands in a context or in the question."""
-    small = answered.so_far.small
-    return _of_new(
-        answered,
-        grounded,
-        "names",
-        NEW_NAME,
-        lambda claim: new_names(claim, answered.sources, small),
-    )
+    find = partial(new_names, sources=answered.sources, small=answered.so_far.small)
+    return _of_new(answered, grounded, "names", "new_name", find)
 
 
 def of_links(answered: Answered) -> CheckResult:
@@ -330,7 +304,7 @@ def of_links(answered: Answered) -> CheckResult:
         for span, key in answered.read.addresses
         if not any(source.has_address(key) for source in answered.sources)
     )
-    return _new("links", NEW_LINK, new, answered, answered.grounds.unread)
+    return _new("links", "new_link", new, answered, answered.grounds.unread)
 
 
 def probability_of(claim: JudgedClaim) -> float:

@@ -20,19 +20,6 @@ WayOut = Literal["pass", "ask", "block"]
 
 WAYS_OUT: tuple[WayOut, ...] = ("pass", "ask", "block")
 
-EMPTY_ANSWER = "empty_answer"
-NO_CONTEXT = "no_context"
-MISSING_CITATIONS = "missing_citations"
-DANGLING_CITATION = "dangling_citation"
-FALLBACK_PHRASE = "fallback_phrase"
-LOW_RETRIEVAL_SCORE = "low_retrieval_score"
-MISSING_LIST_STRUCTURE = "missing_list_structure"
-UNSUPPORTED_SENTENCE = "unsupported_sentence"
-CONTRADICTED_SENTENCE = "contradicted_sentence"
-NEW_NUMBER = "new_number"
-NEW_NAME = "new_name"
-NEW_LINK = "new_link"
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:

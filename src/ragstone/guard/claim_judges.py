@@ -37,7 +37,6 @@ from .guard_input import Answered, Deadline
 
 if TYPE_CHECKING:
     from ragstone.models.chat.http_transport import Connections
-    from ragstone.run.judging.chat_judge import ChatJudge
     from ragstone.run.judging.run_models import Named
 
 
@@ -160,9 +159,6 @@ class InTime:
 
     A function that is too late runs on to its end, and nobody waits for it; so only a few may run,
     or a judge that hangs would use up the machine.
-
-    Args:
-        most: How many may run at the same time.
     """
 
     def __init__(self, most: int) -> None:
@@ -294,11 +290,7 @@ TRIES = 2
 
 
 class RequestAsker:
-    """Asks models about one answer, until its deadline.
-
-    Args:
-        deadline: When the last reply must be there.
-    """
+    """Asks models about one answer, until its deadline."""
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
@@ -335,18 +327,6 @@ class RequestAsker:
             raise
 
 
-def model_judge(name: str, judge: "ChatJudge", pool: "Connections | None") -> RowsJudge:
-    """Return a chat model, or several that vote, as a judge of claims."""
-    models = [model.identity for model in judge.judge.models]
-    identity = fingerprint(models, judge.judge.prompts.versions())
-    rows_judge = RowsJudge(
-        name, identity, lambda deadline: judge.able_to_ask(RequestAsker(deadline), [SUPPORT], {})
-    )
-    if pool is not None:
-        weakref.finalize(rows_judge, _close, pool)
-    return rows_judge
-
-
 _STARTING = Lock()
 _running: list[asyncio.AbstractEventLoop] = []
 
@@ -371,13 +351,7 @@ TOO_MUCH = "too_much_for_encoder"
 
 
 class TimedJudge:
-    """A judge that has until the deadline of an answer, and is left alone while it is gone.
-
-    Args:
-        judge: Who judges.
-        circuit: Opens when it fails time and again.
-        most: Answers that it may have in hand at the same time.
-    """
+    """A judge that has until the deadline of an answer, and is left alone while it is gone."""
 
     def __init__(self, judge: ClaimsJudge, circuit: Circuit, most: int) -> None:
         self.name = judge.name
@@ -429,7 +403,14 @@ def open_claims_judge(
 
 def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     if judge in (LOCAL, BUILTIN):
-        return _encoder_judge(str(judge), offline=offline), ON_THIS_MACHINE
+        from ragstone.models import open_encoder
+        from ragstone.models.model_store import find
+
+        # As ``local`` it goes without its encoder where that is not stored.
+        if judge == LOCAL and find(BUILTIN) is None:
+            return None, ON_THIS_MACHINE
+        encoder = open_encoder(BUILTIN, offline=offline or judge == LOCAL)
+        return EncoderJudge(encoder, f"{LOCAL}:{BUILTIN}"), ON_THIS_MACHINE
     if isinstance(judge, str) and judge.partition(":")[0] == NLI:
         from ragstone.judges.judge_names import parse_judges
 
@@ -450,15 +431,11 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
             f"{argument('judge', judge)} cannot judge inside a request; these can: {forms}."
         )
     [(name, chat)] = opened.judges.items()
-    return model_judge(name, chat, opened.pool), BY_MODELS
-
-
-def _encoder_judge(name: str, *, offline: bool) -> ClaimsJudge | None:
-    """Open the local judge with its encoder; as ``local`` without it where it is not stored."""
-    from ragstone.models import open_encoder
-    from ragstone.models.model_store import find
-
-    if name == LOCAL and find(BUILTIN) is None:
-        return None
-    encoder = open_encoder(BUILTIN, offline=offline or name == LOCAL)
-    return EncoderJudge(encoder, f"{LOCAL}:{BUILTIN}")
+    models = [model.identity for model in chat.judge.models]
+    identity = fingerprint(models, chat.judge.prompts.versions())
+    rows_judge = RowsJudge(
+        name, identity, lambda deadline: chat.able_to_ask(RequestAsker(deadline), [SUPPORT], {})
+    )
+    if opened.pool is not None:
+        weakref.finalize(rows_judge, _close, opened.pool)
+    return rows_judge, BY_MODELS

@@ -97,9 +97,9 @@ class Guard:
     @property
     def scores_by(self) -> GateJudge:
         """The judge that gives the confidence, with versions; a gate holds for it alone."""
-        if self._judge is None:
-            return GateJudge(STRINGS, tuple(LocalJudge().parts))
-        return GateJudge(self._judge.name, tuple(self._judge.parts))
+        judge = self._judge
+        name, parts = (STRINGS, LocalJudge().parts) if judge is None else (judge.name, judge.parts)
+        return GateJudge(name, tuple(parts))
 
     def read(self, contexts: object) -> ReadContexts:
         """Read contexts once, to assess several answers by them."""
@@ -143,20 +143,9 @@ class Guard:
             tell(assessment, time.monotonic() - begun, self.listener)
         return assessment
 
-    async def aassess(
-        self,
-        question: str | None,
-        answer: str | None,
-        contexts: Sequence[Any] | ReadContexts | None,
-        *,
-        retrieval_scores: Sequence[float | None] | None = None,
-        run_id: str | None = None,
-    ) -> Assessment:
-        """Assess in a thread of its own, so that other requests go on meanwhile."""
-        return await asyncio.to_thread(
-            self.assess, question, answer, contexts,
-            retrieval_scores=retrieval_scores, run_id=run_id,
-        )  # fmt: skip
+    async def aassess(self, *args: Any, **known: Any) -> Assessment:
+        """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
+        return await asyncio.to_thread(self.assess, *args, **known)
 
     def answered(
         self, question: object, answer: object, contexts: object, scores: object = None
@@ -205,27 +194,25 @@ def unjudged(why: str, run_id: str | None) -> Assessment:
 
 def _checked(answered: Answered, grounded: Grounded) -> tuple[CheckResult, ...]:
     checks = answered.checks
-    switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
-        (True, lambda: answer_checks.of_answer(answered)),
-        (True, lambda: answer_checks.of_contexts(answered)),
-        (checks.citations is not False, lambda: answer_checks.of_citations(answered)),
-        (True, lambda: answer_checks.of_cited_contexts(answered)),
-        (True, lambda: answer_checks.of_failure_phrases(answered)),
-        (True, lambda: answer_checks.of_abstention(answered)),
-        (
-            checks.least_retrieval_score is not None,
-            lambda: answer_checks.of_retrieval_scores(answered),
-        ),
-        (checks.lists, lambda: answer_checks.of_list_structure(answered)),
-        (
-            checks.least_support is not None,
-            lambda: answer_checks.of_groundedness(answered, grounded),
-        ),
-        (checks.numbers, lambda: answer_checks.of_numbers(answered, grounded)),
-        (checks.names, lambda: answer_checks.of_names(answered, grounded)),
-        (checks.links, lambda: answer_checks.of_links(answered)),
-    )
-    return tuple(check() for on, check in switched if on)
+    results = [answer_checks.of_answer(answered), answer_checks.of_contexts(answered)]
+    if checks.citations is not False:
+        results.append(answer_checks.of_citations(answered))
+    results.append(answer_checks.of_cited_contexts(answered))
+    results.append(answer_checks.of_failure_phrases(answered))
+    results.append(answer_checks.of_abstention(answered))
+    if checks.least_retrieval_score is not None:
+        results.append(answer_checks.of_retrieval_scores(answered))
+    if checks.lists:
+        results.append(answer_checks.of_list_structure(answered))
+    if checks.least_support is not None:
+        results.append(answer_checks.of_groundedness(answered, grounded))
+    if checks.numbers:
+        results.append(answer_checks.of_numbers(answered, grounded))
+    if checks.names:
+        results.append(answer_checks.of_names(answered, grounded))
+    if checks.links:
+        results.append(answer_checks.of_links(answered))
+    return tuple(results)
 
 
 def _decision(
@@ -290,20 +277,9 @@ def assess(
     )
 
 
-async def aassess(
-    question: str | None,
-    answer: str | None,
-    contexts: Sequence[Any] | ReadContexts | None,
-    *,
-    retrieval_scores: Sequence[float | None] | None = None,
-    run_id: str | None = None,
-    **settings: Any,
-) -> Assessment:
-    """Assess in a thread of its own, so that other requests go on meanwhile."""
-    return await asyncio.to_thread(
-        assess, question, answer, contexts,
-        retrieval_scores=retrieval_scores, run_id=run_id, **settings,
-    )  # fmt: skip
+async def aassess(*args: Any, **settings: Any) -> Assessment:
+    """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
+    return await asyncio.to_thread(assess, *args, **settings)
 
 
 def guard_of(checks: Checks, **settings: Any) -> Guard:

@@ -69,32 +69,6 @@ _LIST_FORMS = {
 }
 
 
-def failure_message(
-    answer: str, languages: Sequence[str] | None = None, phrases: Sequence[str] = ()
-) -> bool:
-    """Tell whether the whole answer is nothing but a failure message.
-
-    Each of its sentences must be one, as in `Sorry. Something went wrong. Please try again.`
-
-    Args:
-        answer: The answer; citation marks do not count.
-        languages: Whose messages count; None: all there are.
-        phrases: Further regular expressions, which the whole answer must match.
-    """
-    text = _MARKED.sub("", _plain(answer[: 2 * LONGEST_MESSAGE])).strip()
-    if not text or len(answer) > LONGEST_MESSAGE:
-        return any(
-            re.fullmatch(phrase, answer.strip(), re.IGNORECASE | re.DOTALL) for phrase in phrases
-        )
-    if any(re.fullmatch(phrase, text, re.IGNORECASE | re.DOTALL) for phrase in phrases):
-        return True
-    parts = [part.text.strip(_ENDS) for part in sentences(text)]
-    return bool(parts) and any(
-        all(any(pattern.fullmatch(part) for pattern in patterns) for part in parts)
-        for patterns in (_FAILURES[language] for language in languages or LANGUAGES)
-    )
-
-
 def asks_for_a_list(question: str, languages: Sequence[str] | None = None) -> bool:
     """Tell whether a question asks for its answer as a list.
 
@@ -164,11 +138,6 @@ class Checks:
                 object.__setattr__(self, name, tuple(texts))
             elif texts is not None:
                 raise InputError(f"Checks: {name} is {texts!r}; it must be a list of texts.")
-        faults = [*self._patterns_at_fault(), *self._numbers_at_fault(), *self._unknown_languages()]
-        if faults:
-            raise InputError("Checks: " + " ".join(faults))
-
-    def _patterns_at_fault(self) -> list[str]:
         faults = []
         patterns = [("citation_pattern", self.citation_pattern)]
         patterns += [("failure_phrases", phrase) for phrase in self.failure_phrases]
@@ -177,21 +146,17 @@ class Checks:
                 re.compile(pattern)
             except (re.error, TypeError) as error:
                 faults.append(f"{name} {pattern!r} is no regular expression: {error}.")
-        return faults
-
-    def _numbers_at_fault(self) -> list[str]:
-        return [
-            f"{name} is {value!r}; it must be from 0 to 1, or None to leave it out."
-            for name in ("least_retrieval_score", "least_support")
-            if (value := getattr(self, name)) is not None and not is_share(value)
-        ]
-
-    def _unknown_languages(self) -> list[str]:
-        return [
-            f"languages: {name!r} is not known; there are {', '.join(LANGUAGES)}."
-            for name in self.languages or ()
-            if name not in LANGUAGES
-        ]
+        for name in ("least_retrieval_score", "least_support"):
+            value = getattr(self, name)
+            if value is not None and not is_share(value):
+                expected = "it must be from 0 to 1, or None to leave it out"
+                faults.append(f"{name} is {value!r}; {expected}.")
+        for language in self.languages or ():
+            if language not in LANGUAGES:
+                known = f"there are {', '.join(LANGUAGES)}"
+                faults.append(f"languages: {language!r} is not known; {known}.")
+        if faults:
+            raise InputError("Checks: " + " ".join(faults))
 
 
 def is_share(value: object) -> TypeGuard[Real]:
@@ -370,12 +335,6 @@ def _plain_context(item: object) -> Any:
     return plain
 
 
-def scores_of(contexts: Sequence[Context]) -> list[float | None] | None:
-    """Return the retrieval scores that the contexts carry; None if none does."""
-    scores = [context.score for context in contexts]
-    return scores if any(score is not None for score in scores) else None
-
-
 MOST_BRACKETS = 5_000
 """Of an answer that are looked at for citations, so that no answer takes long."""
 _WORD = re.compile(r"[^\W_]")
@@ -421,23 +380,16 @@ class Answered:
         """Take what a request brings, whatever that is."""
         grounds = read_contexts(contexts, deadline)
         listed = _listed(scores)
+        if listed is None and any(context.score is not None for context in grounds.contexts):
+            listed = [context.score for context in grounds.contexts]
         text, thoughts, so_far = as_text(answer), list[str](), AnswerSoFar()
         if not checks.keep_thoughts:
             text, thoughts = answer_and_thoughts(text, blank=True)
         written = WrittenText(text)
         return cls(
-            as_read(as_text(question)),
-            written.plain,
-            written,
-            bool(thoughts),
-            grounds,
-            scores_of(grounds.contexts) if listed is None else listed,
-            checks,
-            deadline,
-            abstain_ok,
-            so_far,
-            so_far.read(written.plain),
-        )
+            as_read(as_text(question)), written.plain, written, bool(thoughts), grounds, listed,
+            checks, deadline, abstain_ok, so_far, so_far.read(written.plain),
+        )  # fmt: skip
 
     @cached_property
     def empty(self) -> bool:
@@ -456,9 +408,23 @@ class Answered:
 
     @cached_property
     def failure(self) -> bool:
-        """``True`` if it is nothing but a failure message."""
-        checks = self.checks
-        return failure_message(self.answer, checks.languages, checks.failure_phrases)
+        """``True`` if it is nothing but a failure message; citation marks do not count.
+
+        Each of its sentences must be one, as in `Sorry. Something went wrong. Please try again.`
+        """
+        text = _MARKED.sub("", _plain(self.answer[: 2 * LONGEST_MESSAGE])).strip()
+        is_short = bool(text) and len(self.answer) <= LONGEST_MESSAGE
+        whole = text if is_short else self.answer.strip()
+        if any(
+            re.fullmatch(phrase, whole, re.IGNORECASE | re.DOTALL)
+            for phrase in self.checks.failure_phrases
+        ):
+            return True
+        parts = [part.text.strip(_ENDS) for part in sentences(text)] if is_short else []
+        return bool(parts) and any(
+            all(any(pattern.fullmatch(part) for pattern in patterns) for part in parts)
+            for patterns in (_FAILURES[name] for name in self.checks.languages or LANGUAGES)
+        )
 
     @cached_property
     def markers(self) -> list[Marker]:

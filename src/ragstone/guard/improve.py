@@ -120,8 +120,8 @@ def improve(
     """
     if inspect.iscoroutinefunction(generate):
         raise InputError("generate is an async function: use aimprove.")
-    passes = _Passes(question, answer, contexts, max_passes, timeout, prompt, guard,
-                     retrieval_scores, run_id)  # fmt: skip
+    passes = _Passes(question, answer, contexts, timeout, max_passes, prompt, guard,
+                     retrieval_scores=retrieval_scores, run_id=run_id)  # fmt: skip
     while (asking := passes.next()) is not None:
         try:
             text: object = _generators.run(partial(generate, asking), timeout)
@@ -137,18 +137,11 @@ async def aimprove(
     contexts: Sequence[Any] | ReadContexts | None,
     *,
     generate: AsyncGenerate | Generate,
-    max_passes: int = 1,
     timeout: float = 30.0,
-    prompt: Prompt | None = None,
-    guard: Guard | None = None,
-    retrieval_scores: Sequence[float | None] | None = None,
-    run_id: str | None = None,
+    **settings: Any,
 ) -> Improvement:
     """Improve as ``improve`` does, with an async model; one that is not runs in a thread."""
-    passes = await asyncio.to_thread(
-        _Passes, question, answer, contexts, max_passes, timeout, prompt, guard,
-        retrieval_scores, run_id,
-    )  # fmt: skip
+    passes = await asyncio.to_thread(_Passes, question, answer, contexts, timeout, **settings)
     while (asking := passes.next()) is not None:
         try:
             async with asyncio.timeout(timeout):
@@ -194,12 +187,11 @@ class _Passes:
         question: str | None,
         answer: str | None,
         contexts: Sequence[Any] | ReadContexts | None,
-        max_passes: int,
         timeout: float,
-        prompt: Prompt | None,
-        guard: Guard | None,
-        retrieval_scores: Sequence[float | None] | None,
-        run_id: str | None,
+        max_passes: int = 1,
+        prompt: Prompt | None = None,
+        guard: Guard | None = None,
+        **known: Any,
     ) -> None:
         if isinstance(max_passes, bool) or not isinstance(max_passes, int) or max_passes < 0:
             raise InputError(f"max_passes is {max_passes!r}; it is a whole number from 0.")
@@ -210,7 +202,7 @@ class _Passes:
         self._guard = guard or Guard()
         self._question = question or ""
         self._contexts = self._guard.read(contexts)
-        self._told = {"retrieval_scores": retrieval_scores, "run_id": run_id}
+        self._known = known
         self._prompt = prompt or usual_prompt
         self._left, self._seconds = max_passes, timeout
         self._fault: str | None = None
@@ -246,7 +238,7 @@ class _Passes:
         return Improvement(answer, assessment, answer != first, tuple(self._trail), self._fault)
 
     def _assess(self, answer: str) -> Assessment:
-        return self._guard.assess(self._question, answer, self._contexts, **self._told)  # type: ignore[arg-type]
+        return self._guard.assess(self._question, answer, self._contexts, **self._known)
 
     def _fault_of(self, text: object) -> str | None:
         if isinstance(text, TimeoutError):
@@ -271,10 +263,5 @@ def _worth(assessment: Assessment) -> tuple[float, ...]:
     states = [check.status for check in assessment.checks]
     failing = sum(len(issue.spans) for issue in assessment.issues)
     confidence = -1.0 if assessment.confidence is None else assessment.confidence
-    return (
-        float(not says_nothing),
-        -states.count("failed"),
-        -states.count("not_judged"),
-        -failing,
-        confidence,
-    )
+    worse = (states.count("failed"), states.count("not_judged"), failing)
+    return (float(not says_nothing), *(-count for count in worse), confidence)

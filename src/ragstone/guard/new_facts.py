@@ -27,8 +27,6 @@ class KnownText:
     """Texts that an answer may rest on.
 
     Attributes:
-        texts: The texts.
-        passages: Their sentences and words.
         names: What the texts are called, such as an address.
     """
 
@@ -320,7 +318,6 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
 
     Args:
         claim: As it stands in ``ReadAnswer.plain``.
-        sources: What may have them.
         small: Stems of the words that the answer writes with a small letter.
     """
     language = language_of(claim)

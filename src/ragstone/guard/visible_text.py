@@ -26,6 +26,8 @@ _OTHER_LETTERS = re.compile(
 """Where letters and digits stand in another shape, such as 𝐍, Ⓝ, Ｎ, 🅝 or ɴ."""
 _NEGATIVE = "\U0001f150-\U0001f169\U0001f170-\U0001f189"
 _NEGATIVE_WORD = re.compile(rf"[{_NEGATIVE}]{{2,}}|[{_NEGATIVE}](?=[^\W_])")
+_NEGATIVE_CAPITALS = {first + at: 65 + at for first in (0x1F150, 0x1F170) for at in range(26)}
+
 _SMALL = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
 _SMALL_WORD = re.compile(f"[{_SMALL}]{{3,}}")
 _SMALL_CAPITALS = str.maketrans(_SMALL, "ABCDEFGHIJKLMNOPRSTUVWYZ")
@@ -59,18 +61,13 @@ def as_read(text: str) -> str:
         text = visible + " " * n
     if not _OTHER_LETTERS.search(text):
         return text
-    text = _NEGATIVE_WORD.sub(lambda run: "".join(map(_negative, run.group())), text)
+    text = _NEGATIVE_WORD.sub(lambda run: run.group().translate(_NEGATIVE_CAPITALS), text)
     text = _SMALL_WORD.sub(lambda run: run.group().translate(_SMALL_CAPITALS), text)
     return _OTHER_LETTERS.sub(lambda run: "".join(map(_plain, run.group())), text)
 
 
 class WrittenText:
-    """A text as it was written, with its places as it is read.
-
-    Attributes:
-        text: As it was written.
-        plain: As it is read.
-    """
+    """A text as it was written, with its places as it is read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -112,11 +109,6 @@ def as_text(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "replace")
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _negative(letter: str) -> str:
-    first = 0x1F150 if letter < "\U0001f170" else 0x1F170
-    return chr(ord(letter) - first + ord("A"))
 
 
 @cache

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
+from ragstone.guard.stream.unit_judge import StreamUnit, Units
+
 PIECES = [
     *["a", "B", "Foo", "bar", "iPhone", "é", "中", "😀", "ⓐ", "Ǆ", "ǅ", "١", "שלום", "مرحبا"],
     *[" ", " ", "  ", "\t", "\xa0", "\n", "\n", "\n\n", "\r\n", "\r", "\u2028", "\x00", "\x1b"],
@@ -60,3 +62,8 @@ def every_split(text: str | bytes) -> Iterator[Sequence[str | bytes]]:
         yield text[:place], text[place:]
     for size in (1, 2, 3, 7, len(text) + 1):
         yield [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def units_of(text: str) -> list[StreamUnit]:
+    units = Units()
+    return [*units.feed(text), *units.close()]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from ragstone.guard import Checks, Guard, NotJudged, Stream, assess_stream
 from ragstone.guard.stream import pushed_stream
 from ragstone.guard.stream.release import Policy, ReleasePolicy
-from ragstone.guard.stream.unit_judge import units_of
 
-from .pieces import TEXTS, cut, every_split
+from .pieces import TEXTS, cut, every_split, units_of
 
 SECRET = "Zanzibar"
 QUESTION = "What is known of the bridge?"

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.guard.stream.sentence_boundaries import MOST_DOUBT
-from ragstone.guard.stream.unit_judge import StreamUnit, Units, units_of
+from ragstone.guard.stream.unit_judge import ArrivingText, StreamUnit, Units
 from ragstone.judges.local.sentences import Sentence, sentences
-from tests.guard.stream.pieces import MIXED, PIECES, TEXTS, cut, every_split
+from tests.guard.stream.pieces import MIXED, PIECES, TEXTS, cut, every_split, units_of
 
 
 def arriving(pieces: Iterable[str | bytes]) -> list[StreamUnit]:
-    units = Units()
-    found = [unit for piece in pieces for unit in units.feed(piece)]
-    return found + units.close()
+    text, units = ArrivingText(), Units()
+    found = [unit for piece in pieces for unit in units.feed(text.feed(piece))]
+    return found + units.close(text.close())
 
 
 def said(text: str) -> list[tuple[str, str]]:

@@ -48,8 +48,8 @@ from .gate_thresholds import (
     false_block,
     false_pass,
     find_block_below,
-    find_pass_at,
     if_open,
+    kept_at,
     other_promises,
     shares_of,
 )
@@ -275,21 +275,13 @@ class Gate:
             raise InputError(f"The level of a test must lie inside (0, 1), got {level}.")
         void = list(self.void)
         if judge is not None and self.judge.is_other(now := gate_judge(judge)):
-            void.append(
-                reason(
-                    "gate_of_another_judge",
-                    was=self.judge.name or "unknown",
-                    now=now.name or "unknown",
-                    was_id=self.judge.fingerprint,
-                    now_id=now.fingerprint,
-                )
-            )
+            names = {"was": self.judge.name or "unknown", "now": now.name or "unknown"}
+            ids = {"was_id": self.judge.fingerprint, "now_id": now.fingerprint}
+            void.append(reason("gate_of_another_judge", **names, **ids))
         drift = None if scores is None else two_samples(self.scores, scores)
         if drift is not None and drift.p <= level:
-            n = np.size(np.asarray(scores))
-            void.append(
-                reason("scores_drifted", distance=f"{drift.distance:.2f}", p=f"{drift.p:.2g}", n=n)
-            )
+            facts = {"distance": f"{drift.distance:.2f}", "p": f"{drift.p:.2g}"}
+            void.append(reason("scores_drifted", **facts, n=np.size(np.asarray(scores))))
         return GateStanding(tuple(dict.fromkeys(void)), drift, level)
 
     def as_it_stands(
@@ -303,7 +295,6 @@ class Gate:
         return replace(self, void=self.standing(judge=judge, scores=scores, level=level).void)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, ready for JSON."""
         fields: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return fields
 
@@ -366,7 +357,6 @@ class GateCalibration(Displayable):
         return f"GateCalibration({self.gate!r})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
         curve = self.risk_coverage
         points = np.unique(np.linspace(0, len(curve.risk) - 1, CURVE_POINTS).astype(np.int64))
         return {
@@ -375,12 +365,8 @@ class GateCalibration(Displayable):
             "surplus": self.surplus,
             "if_open": list(map(asdict, self.if_open)),
             "others": [
-                {
-                    "max_false_pass": promise.max_false_pass,
-                    "pass_at": promise.pass_at,
-                    "faithful_passed": promise.faithful,
-                    "passed": promise.answers,
-                }
+                {"max_false_pass": promise.max_false_pass, "pass_at": promise.pass_at,
+                 "faithful_passed": promise.faithful, "passed": promise.answers}
                 for promise in self.others
             ],
             "risk_coverage": {
@@ -391,7 +377,7 @@ class GateCalibration(Displayable):
                 "coverage": curve.coverage[points].tolist(),
                 "risk": curve.risk[points].tolist(),
             },
-        }
+        }  # fmt: skip
 
 
 def calibrate_gate(
@@ -409,7 +395,7 @@ def calibrate_gate(
     check_promises(max_false_pass, confidence, max_false_block)
     rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
     scored = rows.with_score()
-    pass_at = find_pass_at(scored, max_false_pass, confidence)
+    pass_at = kept_at(scored, "max_false_pass", max_false_pass, confidence)
     block_below, blocked = None, None
     if max_false_block is not None:
         block_below = find_block_below(scored, max_false_block, confidence, pass_at=pass_at)
@@ -476,7 +462,6 @@ class GateCheck(Displayable):
         return EXIT[self.state]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
         drift = self.standing.drift
         return {
             "state": self.state,

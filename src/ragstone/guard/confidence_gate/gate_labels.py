@@ -238,10 +238,16 @@ def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
 
 
 def _given(labelled: Labelled, name: str, label: str, cluster: str) -> Iterator[_Row | Fault]:
-    for line, record in _records(labelled):
+    records: Iterator[tuple[int | None, object]]
+    if isinstance(labelled, str | PathLike):
+        records = records_of(labelled)
+    else:
+        records = iter(enumerate(labelled, start=1))
+    for line, record in records:
         match record:
             case LabelledScore(score, faithful, of):
-                if score is not None and not _is_number(score):
+                is_number = isinstance(score, int | float) and not isinstance(score, bool)
+                if score is not None and not (is_number and isfinite(score)):
                     yield Fault(name, line, SCORES[0], "a finite number or None", shown(score))
                 else:
                     yield _Row(score, faithful, _links(of, None, None))
@@ -310,13 +316,6 @@ def _assessed(
             )
 
 
-def _records(labelled: Labelled) -> Iterator[tuple[int | None, object]]:
-    if isinstance(labelled, str | PathLike):
-        yield from records_of(labelled)
-    else:
-        yield from enumerate(labelled, start=1)
-
-
 def _votes(words: object) -> list[float | None]:
     """Return 1 for each yes, 0 for each no, None for each that is neither."""
     several = words.values() if isinstance(words, Mapping) else words
@@ -345,10 +344,6 @@ def _majority(words: object) -> bool | None:
 
 def _score_field(record: Mapping[str, Any]) -> str | None:
     return next((name for name in SCORES if name in record), None)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _text(value: object) -> str | None:

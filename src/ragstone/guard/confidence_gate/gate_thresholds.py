@@ -77,12 +77,7 @@ class ShownRisk:
 
 @dataclass(frozen=True, slots=True)
 class GateShare:
-    """The share of answers that goes one way, with its interval at 95 %.
-
-    Attributes:
-        answers: How many of those in ``of`` go this way.
-        total: How many there are.
-    """
+    """The share of answers that goes one way, with its interval at 95 %."""
 
     of: AnswerGroup
     way: WayOut
@@ -102,7 +97,6 @@ class OtherPromise:
     """The threshold that another promise would bring.
 
     Attributes:
-        max_false_pass: The promise.
         pass_at: The lowest score that it lets pass; None if the labels cannot carry it.
         faithful: The share of faithful answers that passes, unscored ones among them.
         answers: The share of all answers that passes.
@@ -144,11 +138,7 @@ class OpenPromise:
 
 
 def check_promises(max_false_pass: float, confidence: float, max_false_block: float | None) -> None:
-    """Check that promises and their confidence are shares in their ranges.
-
-    Raises:
-        InputError: Lists each that is not.
-    """
+    """Check that promises and their confidence are shares in their ranges."""
     faults = [
         f"{argument(name)} is {bound!r}; it must be a share inside (0, 1)."
         for name, bound in (
@@ -163,26 +153,13 @@ def check_promises(max_false_pass: float, confidence: float, max_false_block: fl
         raise InputError(" ".join(faults))
 
 
-def find_pass_at(scored: ScoredLabels, bound: float, confidence: float) -> float:
-    """Find the lowest score at which answers may pass.
-
-    Raises:
-        PromiseRefused: The labels cannot carry the promise.
-    """
-    return _kept_at(scored, "max_false_pass", bound, confidence)
-
-
 def find_block_below(
     scored: ScoredLabels, bound: float, confidence: float, *, pass_at: float
 ) -> float:
-    """Find the score below which answers may be blocked; never above ``pass_at``.
-
-    Raises:
-        PromiseRefused: The labels cannot carry the promise.
-    """
+    """Find the score below which answers may be blocked; never above ``pass_at``."""
     # Scores up to that of the threshold may be blocked; what passes is not.
-    above = scored.scores[scored.scores > -_kept_at(scored, "max_false_block", bound, confidence)]
-    return float(min([pass_at, *above.tolist()]))
+    least = -kept_at(scored, "max_false_block", bound, confidence)
+    return float(min([pass_at, *scored.scores[scored.scores > least].tolist()]))
 
 
 def false_pass(
@@ -292,15 +269,17 @@ def _threshold(
     wrong = _goes_wrong(scored, promise)
     scores = scored.scores if promise == "max_false_pass" else -scored.scores
     return promised_threshold(
-        scores[wrong],
-        among=scores[~wrong],
-        bound=bound,
-        confidence=confidence,
+        scores[wrong], among=scores[~wrong], bound=bound, confidence=confidence,
         clusters=scored.clusters[wrong] if clustered else None,
-    )
+    )  # fmt: skip
 
 
-def _kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: float) -> float:
+def kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: float) -> float:
+    """Find the lowest score at which answers may pass; to block, with the sign changed.
+
+    Raises:
+        PromiseRefused: The labels cannot carry the promise.
+    """
     threshold = _threshold(scored, promise, bound, confidence)
     if threshold.value is None:
         independent = _threshold(scored, promise, bound, confidence, clustered=False)
@@ -349,9 +328,8 @@ def _refused(
     needed = rows_needed(grouped.bound, confidence=grouped.confidence)
     spare = rows_needed(grouped.bound, confidence=grouped.confidence, hits=1)
     more = max(0, needed - grouped.clusters) if grouped.reason != "not_apart" else None
-    tightest, alone = (
-        _rounded_up(threshold.upper) if candidates else None for threshold in (grouped, independent)
-    )
+    uppers = (ceil(known.upper * PLACES - 1e-9) / PLACES for known in (grouped, independent))
+    tightest, alone = (upper if candidates and upper < 1 else None for upper in uppers)
     clustered = grouped.clusters < grouped.rows
     lines = [
         f"The labels cannot carry the promise that at most {100 * grouped.bound:.4g} % of "
@@ -396,11 +374,6 @@ def _refused(
         needed=needed,
         more=more,
     )
-
-
-def _rounded_up(bound: float) -> float | None:
-    up = ceil(bound * PLACES - 1e-9) / PLACES
-    return up if up < 1 else None
 
 
 def _counted(n: int, noun: str) -> str:

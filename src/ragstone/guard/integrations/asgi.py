@@ -47,14 +47,8 @@ OF_THE_BODY = {
 """Headers that no longer hold where another body is given."""
 
 
-LINES = (
-    "application/x-ndjson",
-    "application/ndjson",
-    "application/jsonl",
-    "application/x-jsonlines",
-)
+LINES = tuple(f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "x-jsonlines"))
 """Kinds of replies that are lines of JSON."""
-
 
 Header = tuple[bytes, bytes]
 
@@ -80,7 +74,10 @@ class GuardedReply:
         if self._refused:
             return
         if self._events is not None and message["type"] == "http.response.body":
-            await self._more_events(self._events, message)
+            await self._events.feed(message.get("body", b""))
+            if not message.get("more_body", False):
+                await self._events.close()
+                await self.out({"type": "http.response.body", "body": b"", "more_body": False})
         elif self._sent or message["type"] == "http.response.debug":
             await self.out(message)
         elif self._start is None:
@@ -105,7 +102,7 @@ class GuardedReply:
     async def _begin(self, message: Message) -> None:
         if message["type"] != "http.response.start":
             await self.out(message)
-        elif not _has_answer(message["status"]):
+        elif not 200 <= message["status"] < 300 or message["status"] in (204, 205):
             self._sent = True
             await self.out(message)
         else:
@@ -129,12 +126,6 @@ class GuardedReply:
         )
         await self.out({**start, "headers": [*headers, (self.header, value)]})
 
-    async def _more_events(self, events: EventReply, message: Message) -> None:
-        await events.feed(message.get("body", b""))
-        if not message.get("more_body", False):
-            await events.close()
-            await self.out({"type": "http.response.body", "body": b"", "more_body": False})
-
     async def _send_events(self, body: bytes) -> None:
         await self.out({"type": "http.response.body", "body": body, "more_body": True})
 
@@ -146,11 +137,9 @@ class GuardedReply:
             await self._unseen(why, more=more)
         elif not more:
             assert self._start is not None
-            encoding = _value(self._start, b"content-encoding")
-            exchange = self.facts.exchange
-            await self._give(
-                await self.replies.judged(bytes(self._held), encoding, self.request, exchange)
-            )
+            encoding, body = _value(self._start, b"content-encoding"), bytes(self._held)
+            known = self.request, self.facts.exchange
+            await self._give(await self.replies.judged(body, encoding, *known))
 
     async def _unseen(self, why: str, *, more: bool) -> None:
         await self._give(self.replies.unseen(why, self.request, self.facts.exchange), more=more)
@@ -172,10 +161,6 @@ class GuardedReply:
         await self.out({**start, "headers": headers})
         if body or not more:
             await self.out({"type": "http.response.body", "body": body, "more_body": more})
-
-
-def _has_answer(status: int) -> bool:
-    return 200 <= status < 300 and status not in (204, 205)
 
 
 def _without(headers: Iterable[Header], names: Collection[bytes]) -> list[Header]:
@@ -286,31 +271,18 @@ class GuardMiddleware:
             raise InputError(f"on_fail={on_fail}: a status is from 400 to 599.")
         self.app = app
         self.guard = RequestGuard(
-            Guard() if guard is None else guard,
-            if_not_judged=if_not_judged,
-            hold=hold,
-            timeout=timeout,
-            circuit=circuit,
-            on_ruling=on_ruling,
-        )
+            Guard() if guard is None else guard, if_not_judged=if_not_judged, hold=hold,
+            timeout=timeout, circuit=circuit, on_ruling=on_ruling,
+        )  # fmt: skip
         self._paths = (paths,) if isinstance(paths, str) else tuple(paths)
         self._header = header.lower().encode("ascii")
         self._most_bytes = most_bytes
-        extraction = Extraction(
-            extract,
-            _path(None if extract is not None else question),
-            _path(None if extract is not None else contexts),
-            _path(reply_contexts),
-        )
-        self._json = JsonReplies(
-            self.guard,
-            extraction,
-            ChatCompletions() if answer is None else AtPath(JsonPath.read(answer)),
-            on_fail,
-            body_key,
-            most_bytes,
-        )
-        text = None if event_text is None else JsonPath.read(event_text)
+        if extract is not None:
+            question = contexts = None
+        extraction = Extraction(extract, *map(_path, (question, contexts, reply_contexts)))
+        places = ChatCompletions() if answer is None else AtPath(JsonPath.read(answer))
+        self._json = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
+        text = _path(event_text)
         self._streams = EventReplies(
             self.guard,
             extraction,

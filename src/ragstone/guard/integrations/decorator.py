@@ -121,13 +121,9 @@ def guarded(
             "that makes what is returned instead."
         )
     judge = RequestGuard(
-        Guard() if guard is None else guard,
-        if_not_judged=if_not_judged,
-        hold=hold,
-        timeout=timeout,
-        circuit=circuit,
-        on_ruling=on_ruling,
-    )
+        Guard() if guard is None else guard, if_not_judged=if_not_judged, hold=hold,
+        timeout=timeout, circuit=circuit, on_ruling=on_ruling,
+    )  # fmt: skip
     release = release_of(judge, on_fail, policy, stop_early=stop_early)
 
     def decorate(function: F) -> F:
@@ -169,9 +165,8 @@ class _Guarded:
         if (stream := self._stream(returned, args, kwargs, facts)) is not None:
             return stream
         answer, by, why = self._known(args, kwargs, returned, facts)
-        if why is not None:
-            return self._given(returned, self.judge.not_judged(why, by))
-        return self._given(returned, self.judge.ruling(answer, by))
+        ruling = self.judge.ruling(answer, by) if why is None else self.judge.not_judged(why, by)
+        return self._given(returned, ruling)
 
     async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Told) -> Any:
         with listening(facts):

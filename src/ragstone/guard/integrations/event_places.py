@@ -94,9 +94,7 @@ class EventText:
 
         Args:
             like: The event that ends the answer, or any of its events.
-            answer: The answer.
             key: Of the note, where it stands in an event of the app's form.
-            note: What came of the answer.
             held: Whether not all of it was given.
         """
         return self.written(json_text(note), NOTE_EVENT)

@@ -11,7 +11,7 @@ from ragstone.core.messages import reason
 from ragstone.guard.stream import ReleasePolicy
 
 from .chat_events import EventPlaces
-from .event_places import NOTE_EVENT, AnswerKey, EventParts, Written
+from .event_places import NOTE_EVENT, AnswerKey, Written
 from .event_reader import (
     MOST_BYTES,
     EventReader,
@@ -120,7 +120,9 @@ class EventReply:
 
     async def _take(self, event: ServerEvent) -> None:
         parts = self.places.parts(event)
-        self._look_for_contexts(parts)
+        path = self.settings.extraction.reply_contexts
+        if path is not None and self._reply is None and path.values(parts.value) is not None:
+            self._reply = parts.value
         if not self._is_known and not parts.unread:
             if not (parts.texts or parts.known or parts.done or event.data is None):
                 self._unknown += parts.rest
@@ -152,11 +154,6 @@ class EventReply:
                 await answer.end()
         if parts.repeats:
             await self.send(self.places.repeated(event))
-
-    def _look_for_contexts(self, parts: EventParts) -> None:
-        path = self.settings.extraction.reply_contexts
-        if path is not None and self._reply is None and path.values(parts.value) is not None:
-            self._reply = parts.value
 
     async def _end_all(self) -> None:
         for answer in self._answers.values():

@@ -43,7 +43,12 @@ def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
         rulings: One for each answer of the reply, at least one. Of several the worst counts.
         action: ``passed``, ``marked``, ``replaced`` or ``refused``.
     """
-    worst = min(rulings, key=_order)
+
+    def order(ruling: Ruling) -> tuple[bool, int, bool]:
+        way = ("block", "ask", "pass").index(ruling.assessment.decision)
+        return not ruling.held, way, ruling.assessment.ok is not False
+
+    worst = min(rulings, key=order)
     assessment = worst.assessment
     codes = dict.fromkeys(_codes(rulings))
     fields = [] if assessment.ok is None else [f"ok=?{int(assessment.ok)}"]
@@ -62,12 +67,6 @@ def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
 def stream_header(policy: str, run_id: str) -> bytes:
     """Return the value of the header of a stream, whose answer is not known yet."""
     return f'action=streamed, policy={policy}, id="{_plain(run_id)}"'.encode("ascii")
-
-
-def _order(ruling: Ruling) -> tuple[bool, int, int]:
-    assessment = ruling.assessment
-    order = ("block", "ask", "pass").index(assessment.decision)
-    return not ruling.held, order, assessment.ok is not False
 
 
 def _codes(rulings: Sequence[Ruling]) -> list[str]:
@@ -89,7 +88,6 @@ def note_of(ruling: Ruling, action: str, beside: Collection[str] = ()) -> dict[s
     is given as it is, each issue has its places in it, as pairs of characters.
 
     Args:
-        ruling: On the answer.
         action: ``passed``, ``marked``, ``replaced`` or ``refused``.
         beside: What the reply has beside the answer that is not judged.
     """
@@ -136,13 +134,7 @@ class JudgedReply:
 
 @dataclass(frozen=True, slots=True)
 class JsonReplies:
-    """Judges JSON replies.
-
-    Attributes:
-        on_fail: What is given in place of an answer that is held back.
-        body_key: Key under which a note of each answer is added.
-        most_bytes: A longer reply is not judged.
-    """
+    """Judges JSON replies."""
 
     guard: RequestGuard
     extraction: Extraction
@@ -265,6 +257,7 @@ class GuardedPieces:
         self._fed = False
         self._ruling: Ruling | None = None
         self._stream: PushedStream | None = None
+        self._passes = release.gives_unjudged
         if why is None:
             try:
                 stream = guard.stream(by, release)
@@ -275,10 +268,6 @@ class GuardedPieces:
                     self._why = stream
                 else:
                     self._stream = stream
-
-    @property
-    def _passes(self) -> bool:
-        return self._release.gives_unjudged
 
     def feed(self, piece: Any) -> list[Any]:
         """Return what leaves with a piece: texts, and ``NotJudged`` for what is no answer."""
@@ -321,9 +310,8 @@ class GuardedPieces:
             return guard.not_judged(reason("no_text"), self._by, passes=True)
         if stream is None or stream.assessment is None:
             self.action = "passed" if self._passes else "replaced"
-            return guard.not_judged(
-                self._why or "", self._by, began=self._began, passes=self._passes
-            )
+            why = self._why or ""
+            return guard.not_judged(why, self._by, began=self._began, passes=self._passes)
         assessment = stream.assessment
         held = any(not unit.released for unit in stream.units)
         marked = not assessment.ok and assessment.decision in guard.hold

@@ -6,10 +6,10 @@ Each assessment adds an event to the current span if OpenTelemetry is installed.
 import asyncio
 import traceback
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from threading import Lock
 from time import monotonic
@@ -77,8 +77,6 @@ class Exchange:
         question: None: not known.
         contexts: Texts, mappings with ``text`` and ``id``, or ``Context``s. None: not known, which
             is not the same as none retrieved.
-        retrieval_scores: From 0 to 1, one for each context.
-        run_id: Names the request in logs and results.
     """
 
     question: str | None = None
@@ -88,12 +86,8 @@ class Exchange:
 
     def over(self, other: "Exchange") -> "Exchange":
         """Return this exchange, with what it lacks taken from the other."""
-        lacking = {
-            name: getattr(other, name)
-            for name in ("question", "contexts", "retrieval_scores", "run_id")
-            if getattr(self, name) is None
-        }
-        return replace(self, **lacking)
+        names = [field.name for field in fields(self) if getattr(self, field.name) is None]
+        return replace(self, **{name: getattr(other, name) for name in names})
 
 
 class Told:
@@ -187,33 +181,19 @@ GRACE = 1.0
 
 
 class Assessing(Protocol):
-    """A judge of answers, such as ``ragstone.guard.Guard``."""
+    """A judge of answers, such as ``ragstone.guard.Guard``, whose ``assess`` has the arguments."""
 
     @property
     def deadline(self) -> float:
         """The seconds it may take."""
 
-    def assess(
-        self,
-        question: str | None,
-        answer: str | None,
-        contexts: Any,
-        *,
-        retrieval_scores: Sequence[float | None] | None = None,
-        run_id: str | None = None,
-    ) -> Assessment:
-        """Judge an answer."""
+    @property
+    def assess(self) -> Callable[..., Assessment]:
+        """Judges an answer."""
 
-    async def aassess(
-        self,
-        question: str | None,
-        answer: str | None,
-        contexts: Any,
-        *,
-        retrieval_scores: Sequence[float | None] | None = None,
-        run_id: str | None = None,
-    ) -> Assessment:
-        """Judge an answer beside other work of an event loop."""
+    @property
+    def aassess(self) -> Callable[..., Awaitable[Assessment]]:
+        """Judges an answer beside other work of an event loop."""
 
 
 @dataclass(eq=False)

@@ -253,7 +253,9 @@ class AtPath:
     def answers(self, body: Any) -> list[str | None] | None:
         """Return each answer, None for an empty one; None if what stands there is no text."""
         values = self.path.values(body)
-        return None if any(map(_is_mixed, values or ())) else _texts(values)
+        lists = (value for value in values or () if isinstance(value, list))
+        is_mixed = any(text_of([part]) is None for value in lists for part in value)
+        return None if is_mixed else _texts(values)
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
         """Copy the body with other answers; None leaves one as it is."""
@@ -331,10 +333,6 @@ def _texts(values: Sequence[Any] | None) -> list[str | None] | None:
     ):
         return None
     return texts
-
-
-def _is_mixed(value: Any) -> bool:
-    return isinstance(value, list) and any(text_of([part]) is None for part in value)
 
 
 def _content(choice: Any) -> Any:

@@ -11,11 +11,22 @@ from ragstone.core.messages import reason
 from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import LOGGER, Assessment, CheckStatus
 
-from .unit_judge import Grouping, StreamUnit, Text, UnitGroup, UnitJudge, Units, UnitVerdict
+from .unit_judge import (
+    ArrivingText,
+    Grouping,
+    StreamUnit,
+    Text,
+    UnitGroup,
+    UnitJudge,
+    Units,
+    UnitVerdict,
+)
 
 NotJudgedKind = Literal["tool_call", "reasoning"]
 
-_TOOL, _REASONING = ("tool", "function"), ("reasoning", "thinking")
+_NOT_JUDGED: Mapping[NotJudgedKind, tuple[str, ...]] = {
+    "tool_call": ("tool", "function"), "reasoning": ("reasoning", "thinking")
+}  # fmt: skip
 _TOOL_CALLS = ("tool_calls", "tool_call_chunks", "function_call")
 _REASONED = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "text")
@@ -49,20 +60,17 @@ def parts_of(piece: object) -> Iterator[Text | NotJudged]:
         yield piece
         return
     name = _first(piece, ("type", "kind"))
-    kind = _kind(name) if isinstance(name, str) else None
-    if kind is not None:
-        yield NotJudged(kind, piece)
-    elif piece is not None and not (isinstance(piece, Mapping) and not set(piece) - {"role"}):
-        # Else it is nothing, or only says whose turn it is.
-        yield from _fields(piece)
-
-
-def _fields(piece: object) -> Iterator[Text | NotJudged]:
+    for kind, words in _NOT_JUDGED.items() if isinstance(name, str) else ():
+        if any(word in name.lower() for word in words):
+            yield NotJudged(kind, piece)
+            return
+    if piece is None or (isinstance(piece, Mapping) and not set(piece) - {"role"}):
+        return  # It only says whose turn it is.
     content = _first(piece, _CONTENT)
     reasoned, calls = _first(piece, _REASONED), _first(piece, _TOOL_CALLS)
-    if not (content is None or isinstance(content, Text)) or not any(
-        _has(piece, name) for name in (*_CONTENT, *_REASONED, *_TOOL_CALLS)
-    ):
+    names = (*_CONTENT, *_REASONED, *_TOOL_CALLS)
+    has = piece.__contains__ if isinstance(piece, Mapping) else partial(hasattr, piece)
+    if not (content is None or isinstance(content, Text)) or not any(map(has, names)):
         raise InputError(
             f"The stream gave a {type(piece).__name__} in which no text is known. Give text or "
             "bytes, and NotJudged(kind, payload) for what is not part of the answer."
@@ -76,21 +84,9 @@ def _fields(piece: object) -> Iterator[Text | NotJudged]:
 
 
 def _first(piece: object, names: Iterable[str]) -> Any:
-    return next((value for name in names if (value := _get(piece, name))), None)
-
-
-def _kind(name: str) -> NotJudgedKind | None:
-    if any(word in name.lower() for word in _TOOL):
-        return "tool_call"
-    return "reasoning" if any(word in name.lower() for word in _REASONING) else None
-
-
-def _get(piece: object, name: str) -> Any:
-    return piece.get(name) if isinstance(piece, Mapping) else getattr(piece, name, None)
-
-
-def _has(piece: object, name: str) -> bool:
-    return name in piece if isinstance(piece, Mapping) else hasattr(piece, name)
+    if isinstance(piece, Mapping):
+        return next(filter(None, map(piece.get, names)), None)
+    return next(filter(None, (getattr(piece, name, None) for name in names)), None)
 
 
 Policy = Literal["hold_all", "hold_sentence", "flag_after"]
@@ -182,6 +178,7 @@ class Release:
         self._policy = policy
         self._on_unit = on_unit
         self._thoughts = None if judge.guard.checks.keep_thoughts else ThoughtFilter()
+        self._arriving = ArrivingText()
         self._cutter = Units()
         self._grouping = Grouping()
         self._written: list[str] = []
@@ -240,8 +237,11 @@ class Release:
                 if isinstance(part, NotJudged):
                     yield part
                     continue
-                if text := self._answer(self._cutter.text(part)):
-                    yield from self._text(text)
+                if text := self._answer(self._arriving.feed(part)):
+                    self._written.append(text)
+                    if self._policy.policy == "flag_after":
+                        yield self._out(text)
+                    yield from self._groups(self._grouped(self._cutter.feed(text)))
                 if self._stopped:
                     return
 
@@ -249,20 +249,19 @@ class Release:
         return text if self._thoughts is None else self._thoughts.feed(text)
 
     def _rest(self) -> str:
-        rest = self._answer(self._cutter.rest())
+        rest = self._answer(self._arriving.close())
         return rest if self._thoughts is None else rest + self._thoughts.close()
 
-    def _text(self, text: str) -> Steps:
-        self._written.append(text)
-        if self._policy.policy == "flag_after":
-            yield self._out(text)
-        if units := self._cutter.add(text):
-            yield from self._groups(self._grouped(units))
-
     def _ending(self) -> Steps:
-        groups = self._last_groups()
-        if self.cut is None:
-            yield from self._flagged()
+        rest = self._rest()
+        self._written.append(rest)
+        groups = list(self._grouped(self._cutter.close(rest)))
+        if last := self._grouping.close():
+            groups.append(last)
+        # What was held of a character that never became whole.
+        held = "".join(self._written)[sum(map(len, self._released)) :]
+        if held and self.cut is None and self._policy.policy == "flag_after":
+            yield self._out(held)
         for group in groups:
             if self.cut is None or group.kind == "rest":
                 yield from self._groups([group])
@@ -271,20 +270,6 @@ class Release:
                 yield from self._settled(self._judge.left_open(group, reason("unit_cut")))
             if self._stopped:
                 return
-
-    def _flagged(self) -> Steps:
-        """Let go what was held of a character that never became whole."""
-        released = sum(map(len, self._released))
-        rest = "".join(self._written)[released:]
-        if rest and self._policy.policy == "flag_after":
-            yield self._out(rest)
-
-    def _last_groups(self) -> list[UnitGroup]:
-        rest = self._rest()
-        self._written.append(rest)
-        groups = list(self._grouped(self._cutter.end(rest)))
-        last = self._grouping.close()
-        return [*groups, last] if last else groups
 
     def _grouped(self, units: Iterable[StreamUnit]) -> Iterable[UnitGroup]:
         return (group for unit in units if (group := self._grouping.add(unit)) is not None)
@@ -326,8 +311,7 @@ class Release:
                 yield self._out(whole)
             return
         unit = UnitVerdict(whole, 0, "answer", state, assessment.issues, assessment.judged)
-        instead = self._instead(unit)
-        if instead is not None:
+        if (instead := self._instead(unit)) is not None:
             yield self._out(instead)
 
     def _leaves(self, status: CheckStatus) -> bool:
@@ -340,14 +324,9 @@ class Release:
         if instead is None or (isinstance(instead, str) and self._replaced):
             return None
         self._replaced = True
-        if callable(instead):
-            text = self._called(instead, unit)
-            if text is None:
-                return None
-        else:
-            text = instead
+        text = self._called(instead, unit) if callable(instead) else instead
         gap = unit.text[: len(unit.text) - len(unit.text.lstrip())] if self._released else ""
-        return gap + str(text)
+        return None if text is None else gap + str(text)
 
     def _keep(self, unit: UnitVerdict) -> None:
         self.units.append(unit)

@@ -103,8 +103,6 @@ class Boundary:
     Attributes:
         first: Where what it says begins, after white space and marks of lists; in characters of
             the text.
-        end: Where it ends.
-        kind: What it is.
         lower_case_only: Of a row and of code, whether the text is taken to have no capital.
     """
 

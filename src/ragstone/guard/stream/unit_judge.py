@@ -3,7 +3,7 @@
 import re
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -84,7 +84,6 @@ class StreamUnit:
     """A sentence, a row of a table or a block of code, with the white space and marks before it.
 
     Attributes:
-        start: Its place in the answer, in characters.
         first: The place in ``text`` of the sentence, after the white space and marks before it.
         lower_case_only: Whether the answer is taken to have no capital, by which sentences in rows
             and code are told.
@@ -110,35 +109,18 @@ class StreamUnit:
 
 
 class Units:
-    """The units of one answer that comes in pieces of text or of UTF-8 bytes.
+    """The units of one answer that comes in pieces of text.
 
     Their texts, one after the other, are the answer; they are the same however it is cut.
     """
 
     def __init__(self) -> None:
-        self._arriving = ArrivingText()
         self._ends = SentenceBoundaries()
         self._held: list[str] = []
         self._start = 0
         self._closed = False
 
-    def feed(self, piece: Text) -> list[StreamUnit]:
-        """Return the units that are complete with this piece."""
-        return self.add(self.text(piece))
-
-    def close(self) -> list[StreamUnit]:
-        """Return the units that are left when nothing more comes."""
-        return self.end(self.rest())
-
-    def text(self, piece: Text) -> str:
-        """Return the characters that are whole with this piece."""
-        return self._arriving.feed(piece)
-
-    def rest(self) -> str:
-        """Return what is left of characters that never became whole."""
-        return self._arriving.close()
-
-    def add(self, text: str) -> list[StreamUnit]:
+    def feed(self, text: str) -> list[StreamUnit]:
         """Return the units that are complete with these characters."""
         if not text:
             return []
@@ -146,7 +128,7 @@ class Units:
         ends = self._ends.feed(text)
         return self._complete(ends) if ends else []
 
-    def end(self, rest: str) -> list[StreamUnit]:
+    def close(self, rest: str = "") -> list[StreamUnit]:
         """Return the units that are left when nothing comes behind these characters."""
         if self._closed:
             return []
@@ -167,12 +149,6 @@ class Units:
             self._start = end.end
         self._held = [text[self._start - base :]]
         return units
-
-
-def units_of(text: str) -> list[StreamUnit]:
-    """Return the units of a text that is complete."""
-    units = Units()
-    return [*units.feed(text), *units.close()]
 
 
 @dataclass(frozen=True)
@@ -371,20 +347,22 @@ class UnitJudge:
         grounded = self.guard.ground(part)
         self._grounded.append((start, grounded))
         results = _checked(part, grounded)
-        status = _status(results)
+        states = {check.status for check in results}
+        order: tuple[CheckStatus, ...] = ("failed", "not_judged", "passed")
+        status: CheckStatus = next((each for each in order if each in states), "not_applicable")
+
         if status == "passed":
             self._so_far.add(map(answer_checks.probability_of, grounded.claims))
         open_ = [check.reason for check in results if check.status == "not_judged"]
-        return UnitVerdict(
-            group.text,
-            start,
-            group.kind,
-            status,
-            tuple(_moved(issue, start) for check in results for issue in check.issues),
-            _shifted(grounded, start).claims,
-            open_[0] if status == "not_judged" else "",
-            grounded.late is not None,
+        issues = [issue for check in results for issue in check.issues]
+        moved = (
+            replace(issue, spans=tuple(_at(span, start) for span in issue.spans))
+            for issue in issues
         )
+        return UnitVerdict(
+            group.text, start, group.kind, status, tuple(moved), _shifted(grounded, start).claims,
+            open_[0] if status == "not_judged" else "", grounded.late is not None,
+        )  # fmt: skip
 
     def _together(self, answered: Answered) -> Grounded:
         if (nothing := answer_checks.nothing_grounded(answered)) is not None:
@@ -425,19 +403,9 @@ def _first(reasons: Iterable[str | None]) -> str | None:
     return next((why for why in reasons if why is not None), None)
 
 
-def _status(results: Sequence[CheckResult]) -> CheckStatus:
-    states = {check.status for check in results}
-    order: tuple[CheckStatus, ...] = ("failed", "not_judged", "passed")
-    return next((status for status in order if status in states), "not_applicable")
-
-
 def _shifted(grounded: Grounded, by: int) -> Grounded:
     claims = tuple(replace(claim, span=_at(claim.span, by)) for claim in grounded.claims)
     return replace(grounded, claims=claims)
-
-
-def _moved(issue: Issue, by: int) -> Issue:
-    return replace(issue, spans=tuple(_at(span, by) for span in issue.spans))
 
 
 def _at(span: AnswerSpan, by: int) -> AnswerSpan:
