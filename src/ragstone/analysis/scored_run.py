@@ -12,7 +12,8 @@ import polars as pl
 
 from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.core.messages import Reason, Renamed, argument, call
-from ragstone.metrics import Metric, parse_metric, read_metric
+from ragstone.metrics import Metric, parse_metric
+from ragstone.metrics.metric_names import loaded_metric
 from ragstone.run import Run
 from ragstone.run.estimates.cautions import NOT_INDEPENDENT
 from ragstone.run.estimates.groups import NO_VALUE
@@ -63,13 +64,9 @@ class Scored:
         The latter as the run remarked.
         """
         repeated = () if self._asked is None or self._asked.note is None else (self._asked.note,)
-        if self.cluster != self.run.form.cluster:
-            return repeated
-        remarks = self.run.form.remarks
-        return (
-            *repeated,
-            *(remark for remark in remarks if Reason.read(remark).code == NOT_INDEPENDENT),
-        )
+        remarks = self.run.form.remarks if self.cluster == self.run.form.cluster else ()
+        coarser = (each for each in remarks if Reason.read(each).code == NOT_INDEPENDENT)
+        return (*repeated, *coarser)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -142,7 +139,8 @@ class Scored:
 
         Beside its columns ``value``, ``label``, ``status`` (value, undefined, missing), ``reason``.
         """
-        self._check(metric)
+        if metric not in self.metrics:
+            raise UnknownName("metric of this run", metric, self.metrics)
         if metric not in self._scores:
             columns = ("example_id", "value", "label", "status", "reason")
             self._scores[metric] = self.run.scores([metric]).select(columns)
@@ -158,30 +156,19 @@ class Scored:
         ``value``, ``status`` as an enum, and ``partly``: whether a composite has its value of a
         part of its components. Null for an example without a score.
         """
-        self._check(metric)
+        if metric not in self.metrics:
+            raise UnknownName("metric of this run", metric, self.metrics)
         partial = pl.col("reason").str.contains("components=", literal=True)
-        scores = self.run.scores(
-            [metric],
-            [
-                KEY,
-                "value",
-                pl.col("status").cast(STATUS),
-                (partial & (pl.col("status") == "value")).alias("partly"),
-            ],
-        )
-        if not scores["example_id"].equals(self._keys):
-            scores = self._keys.to_frame().join(
-                scores, on="example_id", how="left", maintain_order="left"
-            )
+        partly = (partial & (pl.col("status") == "value")).alias("partly")
+        columns: list[str | pl.Expr] = [KEY, "value", pl.col("status").cast(STATUS), partly]
+        scores = self.run.scores([metric], columns)
+        if not scores["example_id"].equals(self._keys["example_id"]):
+            scores = self._keys.join(scores, on="example_id", how="left", maintain_order="left")
         return scores.drop("example_id")
 
     @cached_property
-    def _keys(self) -> pl.Series:
-        return self.facets.select(KEY).to_series()
-
-    def _check(self, metric: str) -> None:
-        if metric not in self.metrics:
-            raise UnknownName("metric of this run", metric, self.metrics)
+    def _keys(self) -> pl.DataFrame:
+        return self.facets.select(KEY)
 
     @cached_property
     def _scores(self) -> dict[str, pl.DataFrame]:
@@ -190,20 +177,15 @@ class Scored:
 
     def metric(self, name: str) -> Metric | None:
         """The metric with this name; None for a custom metric that is not loaded."""
-        try:
-            return read_metric(name)
-        except RagstoneError:
-            return None
+        return loaded_metric(name)
 
     def scale(self, name: str) -> ValueRange:
         """The range of the metric's values; for a custom metric only its direction."""
         metric = self.metric(name)
         if metric is not None:
             return ValueRange(*metric.range.ends, metric.range.better, metric.range.rate)
-        better = next(
-            estimate.better for estimate in self.run.estimate_list if estimate.metric == name
-        )
-        return ValueRange(None, None, better, rate=False)
+        estimates = (each for each in self.run.estimate_list if each.metric == name)
+        return ValueRange(None, None, next(estimates).better, rate=False)
 
 
 def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> MeanEstimate:
@@ -234,7 +216,10 @@ def known_metric(scored: Scored, name: str) -> str:
 def metric_among(name: str, known: Sequence[str], noun: str, *, run: Path | None = None) -> str:
     """The text form of a metric among these, from that form, an alias or another spelling."""
     written = " ".join(name.split())
-    form = _text_form(written)
+    try:
+        form = str(parse_metric(written))
+    except RagstoneError:
+        form = None
     for text in (written, form):
         if text is not None and text in known:
             return text
@@ -256,13 +241,6 @@ def some(names: Sequence[str]) -> str:
     """The first of many names, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-def _text_form(name: str) -> str | None:
-    try:
-        return str(parse_metric(name))
-    except RagstoneError:
-        return None
 
 
 End = Literal["low", "high"]
@@ -357,15 +335,10 @@ def owing(corrected: Quantity, plain: Quantity) -> Quantity:
         return None if to is None or not plain.n else _moved(corrected, plain, to)
 
     return replace(
-        corrected,
-        n_undefined=plain.n_undefined,
-        n_missing=plain.n_missing,
-        n_scored=plain.n,
-        low=plain.low,
-        high=plain.high,
-        filled=filled,
+        corrected, n_undefined=plain.n_undefined, n_missing=plain.n_missing, n_scored=plain.n,
+        low=plain.low, high=plain.high, filled=filled,
         reasons=corrected.reasons or plain.reasons,
-    )
+    )  # fmt: skip
 
 
 def _moved(corrected: Quantity, plain: Quantity, to: float) -> Quantity:
@@ -375,10 +348,8 @@ def _moved(corrected: Quantity, plain: Quantity, to: float) -> Quantity:
         return (scored * value + plain.n_missing * to) / rows
 
     def at(level: float) -> Interval | None:
-        interval = corrected.at(level)
-        return interval and Interval(
-            moved(interval.low), moved(interval.high), level, interval.method
-        )
+        ends = corrected.at(level)
+        return ends and Interval(moved(ends.low), moved(ends.high), level, ends.method)
 
     value = None if corrected.value is None else moved(corrected.value)
     return replace(corrected, value=value, at=at, n_missing=0, filled=None)

@@ -249,12 +249,9 @@ def no_labels(cells: Sequence[object]) -> str:
 
 
 def _labels(
-    row: GivenRow,
-    names: Mapping[str, Name],
-    ratings: Mapping[str, RatingScale],
-    faults: list[Fault],
-    unlike: dict[str, None],
-) -> Iterator[tuple[Name, LabelValue]]:
+    row: GivenRow, names: Mapping[str, Name], ratings: Mapping[str, RatingScale],
+    faults: list[Fault], unlike: dict[str, None],
+) -> Iterator[tuple[Name, LabelValue]]:  # fmt: skip
     for column, cell in row.labels.items():
         name = names.get(column)
         if name is None:

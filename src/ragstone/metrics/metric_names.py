@@ -13,7 +13,7 @@ from functools import lru_cache
 from threading import RLock
 from typing import Any
 
-from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.core.messages import argument, reason
 
 from .aliases import ALIASES, NEAREST
@@ -111,6 +111,14 @@ def read_metric(form: str) -> Metric:
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
     return _built_in(form) or _made(*split_form(form))
+
+
+def loaded_metric(form: str) -> Metric | None:
+    """The metric with this text form; None for a user's own that is not loaded."""
+    try:
+        return read_metric(form)
+    except RagstoneError:
+        return None
 
 
 @lru_cache(1000)

@@ -61,9 +61,7 @@ class Calibration(Displayable):
     @property
     def not_random(self) -> tuple[NotRandom, ...]:
         """The evidence that labels are no random sample, so that nothing is corrected."""
-        return tuple(
-            estimate.not_random for estimate in self.estimates if estimate.not_random is not None
-        )
+        return tuple(each.not_random for each in self.estimates if each.not_random is not None)
 
     def __repr__(self) -> str:
         return f"Calibration({self.run!r}, {len(self.estimates)} estimates)"
@@ -138,22 +136,51 @@ def calibrate(
     goal: Criterion = _known("criterion", criterion, get_args(Criterion))
     first = Run.of(run).without_corrections()
     of = LabelledRun(
-        first,
-        labels_for(labels, first, columns, scales),
-        metrics=metrics,
-        by=by,
-        cluster=cluster,
-        method=way,
-        assume_random=assume_random,
-        anytime=anytime,
-    )
+        first, labels_for(labels, first, columns, scales), metrics=metrics, by=by, cluster=cluster,
+        method=way, assume_random=assume_random, anytime=anytime,
+    )  # fmt: skip
     again = [Run.of(repeat).without_corrections() for repeat in repeats]
-    moved = None if injected is None else Run.of(injected).without_corrections()
+    moved = [] if injected is None else [Run.of(injected).without_corrections()]
     for repeat in again:
         same_data(first, repeat)
-    for repeat in [*again, *([] if moved is None else [moved])]:
+    for repeat in [*again, *moved]:
         same_judge(first, repeat)
-    return _calibration(of, goal, again, moved, level, seed)
+    estimates = _estimates(of, level)
+    units = {(kind, column): rows for kind, column, rows in compared_units(of)}
+    checks = tuple(check_column(*key, rows, goal, level, seed) for key, rows in units.items())
+    if not estimates and not checks:
+        raise of.nothing_in_common()
+    whole = (of.labelled(metric, {}, scores) for metric, scores in of.scores.items())
+    scores = [part.example_scores() for part in whole if part.n_labels]
+    passport = Passport(
+        judge=identity(of.run.form),
+        date=datetime.now(UTC).date().isoformat(),
+        data=of.run.form.settings.data,
+        source=of.run.form.data.source,
+        labels=fingerprint_of_labels(of.labels),
+        annotators=len(of.labels.annotators),
+        n_examples=len(of.examples),
+        agreement=tuple(check.to_dict() for check in checks),
+        estimates=tuple(each.to_dict() for each in estimates),
+        flips=tuple(rate for repeat in again for rate in flip_rates(of.run, repeat, level=level)),
+        order=order_sensitivity(of.run, level=level),
+        injection=tuple(rate for run in moved for rate in flip_rates(of.run, run, level=level)),
+    )
+    return Calibration(
+        str(of.run.path),
+        level,
+        seed,
+        estimates,
+        checks,
+        passport,
+        pl.concat(scores) if scores else pl.DataFrame(),
+        tuple(of.notes()),
+        of.assume_random,
+        {
+            f"{check.kind}.{check.column}": said_of(check, units[check.kind, check.column])
+            for check in checks
+        },
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,45 +230,10 @@ def corrected_quantities(
         InputError: No label is for an example of the run.
     """
     of = LabelledRun(
-        run,
-        labels_for(labels, run, columns, scales),
-        cluster=cluster,
-        assume_random=assume_random,
+        run, labels_for(labels, run, columns, scales), cluster=cluster, assume_random=assume_random,
         anytime=anytime,
-    )
+    )  # fmt: skip
     return CorrectedQuantities(of, tuple(of.notes()))
-
-
-def _calibration(
-    of: LabelledRun,
-    criterion: Criterion,
-    repeats: Sequence[Run],
-    injected: Run | None,
-    level: float,
-    seed: int,
-) -> Calibration:
-    estimates = _estimates(of, level)
-    units = {(kind, column): rows for kind, column, rows in compared_units(of)}
-    checks = tuple(check_column(*key, rows, criterion, level, seed) for key, rows in units.items())
-    if not estimates and not checks:
-        raise of.nothing_in_common()
-    whole = (of.labelled(metric, {}, scores) for metric, scores in of.scores.items())
-    scores = [part.example_scores() for part in whole if part.n_labels]
-    return Calibration(
-        str(of.run.path),
-        level,
-        seed,
-        estimates,
-        checks,
-        _passport(of, checks, estimates, repeats, injected, level),
-        pl.concat(scores) if scores else pl.DataFrame(),
-        tuple(of.notes()),
-        of.assume_random,
-        {
-            f"{check.kind}.{check.column}": said_of(check, units[check.kind, check.column])
-            for check in checks
-        },
-    )
 
 
 def _estimates(of: LabelledRun, level: float) -> tuple[CorrectedEstimate, ...]:
@@ -251,30 +243,6 @@ def _estimates(of: LabelledRun, level: float) -> tuple[CorrectedEstimate, ...]:
         for group in of.groups()
     )
     return tuple(estimate(part, level=level) for part in parts if part.judged.height)
-
-
-def _passport(
-    of: LabelledRun,
-    checks: Sequence[JudgeCheck],
-    estimates: Sequence[CorrectedEstimate],
-    repeats: Sequence[Run],
-    injected: Run | None,
-    level: float,
-) -> Passport:
-    return Passport(
-        judge=identity(of.run.form),
-        date=datetime.now(UTC).date().isoformat(),
-        data=of.run.form.settings.data,
-        source=of.run.form.data.source,
-        labels=fingerprint_of_labels(of.labels),
-        annotators=len(of.labels.annotators),
-        n_examples=len(of.examples),
-        agreement=tuple(check.to_dict() for check in checks),
-        estimates=tuple(estimate.to_dict() for estimate in estimates),
-        flips=tuple(rate for repeat in repeats for rate in flip_rates(of.run, repeat, level=level)),
-        order=order_sensitivity(of.run, level=level),
-        injection=() if injected is None else tuple(flip_rates(of.run, injected, level=level)),
-    )
 
 
 def _known(noun: str, name: str, names: Sequence[str]) -> Any:

@@ -67,7 +67,6 @@ class CheckedMetric:
         return self.lacks is not None and Reason.read(self.lacks).code in NOT_ENOUGH
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "judges": list(self.judges),
             "labels": self.labels,
@@ -227,16 +226,16 @@ def _checked(
     whole = next((estimate for estimate in estimates if not estimate["group"]), None)
     if whole is None or not whole["corrected"]["n_labels"]:
         return CheckedMetric(judges, 0, None, lacks)
+    names = ("value", "low", "high", "n_labels")
     means = (
         (
             estimate["group"],
-            CorrectedMean(
-                of["value"], of["low"], of["high"], of["n_labels"], estimate["judge"]["n"]
-            ),
+            CorrectedMean(**{name: of[name] for name in names}, n_judged=estimate["judge"]["n"]),
         )
         for estimate in estimates
         if (of := estimate["corrected"])["value"] is not None and of["low"] is not None
     )
+
     labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"], form)
     kappa = whole.get("kappa", {})
     why = few or (_no_agreement(labels, kappa) if kappa else "passport_older")

@@ -61,7 +61,6 @@ class Bias:
     of: GroupBias
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         group = self.of.group
         name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
         return {
@@ -103,7 +102,6 @@ class JudgeCheck:
     """Krippendorff's alpha and Gwet's AC1 on the same; none where chances are unequal."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         yes = self.yes
         return {
             "kind": self.kind,
@@ -124,15 +122,13 @@ class JudgeCheck:
             **_found("ece", self.error),
             "ece_by_chance": None if self.error is None else self.error.by_chance,
             "threshold": _threshold(self.threshold),
-            "confusion": None
-            if self.words is None
-            else {
+            "confusion": self.words and {
                 "labels": [str(label) for label in self.words.labels],
                 "people_by_judge": [list(row) for row in self.words.counts],
             },
             "bias": [bias.to_dict() for bias in self.bias],
             "reason": self.kappa.reason,
-        }
+        }  # fmt: skip
 
 
 def check_column(
@@ -169,14 +165,15 @@ def check_column(
     if truth is not None and scores is not None and verdicts is not None:
         yes_or_no = confusion(verdicts, truth, **alike)
         auroc = auroc_interval(scores, truth, **alike)
-        if _probable(scores):
-            error = calibration_error(scores, truth, seed=seed, **alike)
         if not _only(scores, 0, 1):
+            if scores.min() >= 0 and scores.max() <= 1:
+                error = calibration_error(scores, truth, seed=seed, **alike)
             threshold = best_threshold(scores, truth, criterion=criterion, seed=seed, **alike)
     difference = judge - people if numbers else None
     if difference is None and truth is not None and verdicts is not None:
         difference = (verdicts - truth).astype(np.float64)
-    span = _span(people, judge) if numbers else 1.0
+    both = np.concatenate([people, judge])
+    span = 1.0 if not numbers or ((both >= 0) & (both <= 1)).all() else None
     return JudgeCheck(
         kind,
         column,
@@ -192,29 +189,12 @@ def check_column(
         kendall(judge, people, **alike) if graded else None,
         threshold,
         tuple(_biases(rows, difference, span, alike)),
-        _beside(compared, clusters, weights, graded=graded, level=level, seed=seed),
-    )
-
-
-def _beside(
-    compared: tuple[Codes, Codes],
-    clusters: NDArray[np.int64],
-    weights: Floats | None,
-    *,
-    graded: bool,
-    level: float,
-    seed: int,
-) -> Mapping[CoefficientName, AgreementCoefficient]:
-    if weights is not None and np.ptp(weights) > 0:
-        return {}
-    return agreement_coefficients(
-        [np.asarray(codes).tolist() for codes in compared],
-        scale="interval" if graded else "nominal",
-        clusters=clusters.tolist(),
-        seed=seed,
-        level=level,
-        only=("krippendorff_alpha", "gwet_ac1"),
-    )
+        {} if weights is not None and np.ptp(weights) > 0 else agreement_coefficients(
+            [np.asarray(codes).tolist() for codes in compared],
+            scale="interval" if graded else "nominal", clusters=clusters.tolist(), seed=seed,
+            level=level, only=("krippendorff_alpha", "gwet_ac1"),
+        ),
+    )  # fmt: skip
 
 
 def _yes(
@@ -246,15 +226,6 @@ def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDA
     return (scores >= MIDDLE).astype(np.int64)
 
 
-def _span(people: Floats, judge: Floats) -> float | None:
-    both = np.concatenate([people, judge])
-    return 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
-
-
-def _probable(scores: Floats) -> bool:
-    return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
-
-
 def _biases(
     rows: pl.DataFrame, difference: Floats | None, span: float | None, alike: Mapping[str, Any]
 ) -> Iterator[Bias]:
@@ -281,31 +252,21 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
 
 def _found(
     name: str,
-    measure: ShareEstimate
-    | AgreementCoefficient
-    | Auroc
-    | RankCorrelation
-    | CalibrationError
+    measure: ShareEstimate | AgreementCoefficient | Auroc | RankCorrelation | CalibrationError
     | None,
-) -> dict[str, float | None]:
+) -> dict[str, float | None]:  # fmt: skip
     if measure is None:
         return {name: None, **ends_of(None, f"{name}_")}
     return {name: measure.value, **ends_of(measure.interval, f"{name}_")}
 
 
 def _threshold(threshold: Threshold | None) -> dict[str, Any] | None:
-    if threshold is None:
-        return None
-    return {
-        "value": threshold.value,
-        "criterion": threshold.criterion,
-        "in_sample": threshold.in_sample,
-        "cross_validated": threshold.cross_validated,
-        **ends_of(threshold.interval),
-        "folds": threshold.folds,
-        "seed": threshold.seed,
-        "reason": threshold.reason,
-    }
+    return None if threshold is None else {
+        "value": threshold.value, "criterion": threshold.criterion,
+        "in_sample": threshold.in_sample, "cross_validated": threshold.cross_validated,
+        **ends_of(threshold.interval), "folds": threshold.folds,
+        "seed": threshold.seed, "reason": threshold.reason,
+    }  # fmt: skip
 
 
 YES_NO = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}

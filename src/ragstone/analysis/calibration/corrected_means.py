@@ -76,7 +76,12 @@ def not_random(
         scores: The group's rows that the judge gave a value: ``value``, ``labelled``, ``cluster``,
             ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
     """
-    fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
+    fields = [
+        name
+        for name in scores.columns
+        if (name == "system" or name.startswith(("by ", "slice ")))
+        and 1 < scores[name].n_unique() <= MOST_LEVELS
+    ]
     tests = (len(fields) + 1) * groups
     chosen, clusters = scores[LABELLED].to_numpy(), scores["cluster"].rank("dense").to_numpy()
     unlike: list[tuple[float, str]] = []
@@ -93,14 +98,6 @@ def not_random(
     return NotRandom(metric, group, tuple(why for _, why in unlike[:MOST_SHOWN]), unlike[0][0])
 
 
-def _is_field(name: str) -> bool:
-    return name == "system" or name.startswith(("by ", "slice "))
-
-
-def _is_kind(values: pl.Series) -> bool:
-    return 1 < values.n_unique() <= MOST_LEVELS
-
-
 def _fifths(values: pl.Series) -> pl.Series:
     if values.n_unique() <= BINS:
         return values
@@ -112,7 +109,7 @@ def _fifths(values: pl.Series) -> pl.Series:
 def _difference(scores: pl.DataFrame, name: str) -> str:
     labelled, rest = scores.filter(LABELLED), scores.filter(~pl.col(LABELLED))
     if name == "value":
-        mean, other = (_mean(part["value"]) for part in (labelled, rest))
+        mean, other = (float(part["value"].to_numpy().mean()) for part in (labelled, rest))
         return reason("judges_mean_differs", labelled=f"{mean:.3g}", others=f"{other:.3g}")
     field = None if name == "system" else name.partition(" ")[2]
     labelled_values = set(labelled[name].drop_nulls())
@@ -124,10 +121,6 @@ def _difference(scores: pl.DataFrame, name: str) -> str:
     most = max(levels, key=lambda level: abs(share[level][0] - share[level][1]))
     here, elsewhere = (f"{100 * part:.0f}" for part in share[most])
     return reason("share_differs", field=field, value=most, labelled=here, others=elsewhere)
-
-
-def _mean(values: pl.Series) -> float:
-    return float(values.to_numpy().mean())
 
 
 def _share(rows: pl.DataFrame, name: str, level: str) -> float:
@@ -234,15 +227,9 @@ class LabelledScores:
             method = favoured(scores, labelled, weights=weights, clusters=clusters)
         if not self.rate or method == "ppi_plus_plus":
             return prediction_powered(
-                scores,
-                labelled,
-                labels,
-                low=self.scale.low,
-                high=self.scale.high,
-                rate=self.rate,
-                weights=weights,
-                clusters=clusters,
-            )
+                scores, labelled, labels, low=self.scale.low, high=self.scale.high, rate=self.rate,
+                weights=weights, clusters=clusters,
+            )  # fmt: skip
         if method == "rogan_gladen":
             positive = scores >= MIDDLE
             return error_corrected(positive, labelled, labels, weights=weights, clusters=clusters)
@@ -342,7 +329,6 @@ class CorrectedEstimate:
     not_random: NotRandom | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "metric": self.metric,
             "group": dict(self.group),
@@ -396,21 +382,19 @@ def verdicts(judged: pl.DataFrame, labels: int) -> list[str]:
 def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:
     """The three means with intervals at a level."""
     corrected = labelled.corrected().at(level)
+    if labelled.withheld or labelled.anytime:
+        why = NOT_RANDOM if labelled.withheld else ONLY_ONCE
+        corrected = Corrected(None, None, corrected.method, labelled.n_labels, None, reason=why)
     return CorrectedEstimate(
         labelled.metric,
         labelled.group,
         mean_of(labelled.scores, labelled.scale, level=level),
         labelled.by_labels().at(level),
-        _withheld(labelled, corrected) if labelled.withheld or labelled.anytime else corrected,
+        corrected,
         labelled.agreement(level),
         labelled.rate,
         labelled.not_random,
     )
-
-
-def _withheld(labelled: LabelledScores, corrected: Corrected) -> Corrected:
-    why = NOT_RANDOM if labelled.withheld else ONLY_ONCE
-    return Corrected(None, None, corrected.method, labelled.n_labels, None, reason=why)
 
 
 @dataclass(frozen=True, slots=True)

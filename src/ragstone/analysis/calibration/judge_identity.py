@@ -132,8 +132,12 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     Verdicts on claims and statements are left out if the judge made these itself. Intervals treat
     the units of an example as a cluster.
     """
+    # Not claims, which a judge makes anew each time, so that verdicts on them do not match.
+    about_claims = [name for name, kind in KINDS.items() if kind.about == "proposition"]
     first, second = (
-        _words(of).select(*KEYS, "value", "number").rename({"value": name, "number": f"n {name}"})
+        judged_units(of)
+        .filter(~pl.col("kind").is_in(about_claims))
+        .select(*KEYS, pl.col("value").alias(name), pl.col("number").alias(f"n {name}"))
         for of, name in ((run, "before"), (again, "after"))
     )
     both = first.join(second, on=KEYS, how="inner", nulls_equal=True)
@@ -159,8 +163,7 @@ def same_data(run: Run, again: Run) -> None:
     if run.form.settings.data != again.form.settings.data:
         raise InputError(
             f"{again.path} has different data from {run.path}. To see how often a judge changes "
-            "its "
-            "word, evaluate the same file again with the same judge and "
+            "its word, evaluate the same file again with the same judge and "
             f"{argument('cached', False)}."
         )
 
@@ -188,12 +191,6 @@ def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
     changed = both.with_columns(changed=(pl.col("verdicts") > 1).cast(pl.Float64))
     clusters = changed.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
     return _rate("preference.order", clusters, level)
-
-
-def _words(run: Run) -> pl.DataFrame:
-    """Without verdicts on claims, which a judge makes anew each time, so they do not match."""
-    about_claims = [name for name, kind in KINDS.items() if kind.about == "proposition"]
-    return judged_units(run).filter(~pl.col("kind").is_in(about_claims))
 
 
 def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:

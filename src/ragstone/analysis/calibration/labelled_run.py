@@ -72,13 +72,13 @@ class LabelledRun:
         self.assume_random, self.anytime = assume_random, anytime
         self.scored = Scored(run, cluster=cluster, by=by)
         self.given = labels.known_as(self.scored.facets.select("example_id", "system").iter_rows())
-        self.names = self._named(metrics)
+        chosen = dict.fromkeys(known_metric(self.scored, text) for text in metrics)
+        self.names = list(chosen or self.scored.metrics)
         if not self.examples:
             some = ", ".join(sorted(set(labels.frame["example_id"]))[:SHOWN])
             raise InputError(
                 f"{labels.source}: none of the labels is for an example of {run.path}. They name "
-                f"{some}; "
-                f"the run has {', '.join(self.scored.facets['example_id'][:SHOWN])}."
+                f"{some}; the run has {', '.join(self.scored.facets['example_id'][:SHOWN])}."
             )
 
     @cached_property
@@ -124,7 +124,9 @@ class LabelledRun:
                 )
             if of_people.height:
                 ids_asked = self._asked(metric)
-                seen = pl.concat([ids_asked, self._left_open()])
+                gone = self.labels.frame.filter(pl.col("discarded").is_not_null())
+                left_open = (self.labels.blank["example_id"], gone["example_id"])
+                seen = pl.concat([ids_asked, *left_open])
                 weighted = of_people.join(weights, on="example_id", how="full", coalesce=True)
                 beside = ids.join(weighted, on="example_id", how="left", maintain_order="left")
                 tables[str(metric)] = self.scored.of(str(metric)).with_columns(
@@ -143,10 +145,6 @@ class LabelledRun:
         asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
         kinds = {ask.partition("/")[0] for ask in asks}
         return rows.filter(valued | pl.col("kind").is_in(kinds))["example_id"].unique()
-
-    def _left_open(self) -> pl.Series:
-        gone = self.labels.frame.filter(pl.col("discarded").is_not_null())
-        return pl.concat([self.labels.blank["example_id"], gone["example_id"]]).unique()
 
     def _slices(self) -> list[pl.Series]:
         ids = self.scored.facets.select("example_id")
@@ -255,20 +253,14 @@ class LabelledRun:
         """The error if no label is about anything that the run's judges judged."""
         source, run = self.labels.source, self.run.path
         valued = [column for kind, column in self.labels.columns if kind == METRIC]
-        left_out = [
-            column
-            for column in valued
-            if column in self.scored.metrics and column not in self.names
-        ]
-        if left_out:
+        if left_out := [each for each in valued if each in {*self.scored.metrics} - {*self.names}]:
             names = ", ".join(self.names)
             return InputError(
                 f"{source} has labels of {', '.join(left_out)}, and only {names} is asked for."
             )
         if remarks := list(self._own_words()):
-            return InputError(
-                f"The labels in {source} cannot check a judge of {run}.", notes=remarks[:1]
-            )
+            text = f"The labels in {source} cannot check a judge of {run}."
+            return InputError(text, notes=remarks[:1])
         columns = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
         return InputError(
             f"{source} has {columns or 'no label that counts'}, which no judgement and no metric "
@@ -276,10 +268,6 @@ class LabelledRun:
             f"{argument('columns', {'METRIC': 'COLUMN'})}.",
             notes=self.labels.notes,
         )
-
-    def _named(self, metrics: Sequence[str]) -> list[str]:
-        chosen = dict.fromkeys(known_metric(self.scored, text) for text in metrics)
-        return list(chosen or self.scored.metrics)
 
 
 def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFrame:

@@ -55,26 +55,19 @@ def judged_units(run: JudgedRows) -> pl.DataFrame:
     )
     frames = [pl.DataFrame(schema=UNIT_SCHEMA)]
     for kind in KINDS.values():
-        columns = _labelled(kind)
-        if columns:
+        columns = list(kind.labels())
+        if not columns and kind.having("topic"):
+            columns = list(kind.having("verdict", "number"))
+        if columns and kind.about in ABOUT:
             rows = run.judgements(kind.name).join(
                 by_judges, on=["example_id", "judge", "subject"], how="semi"
             )
-            rows = _nameable(_one_word_a_unit(rows, kind, columns), kind)
+            rows = _one_word_a_unit(rows, kind, columns)
+            if kind.about == "proposition":
+                nameable = pl.col("origin").cast(pl.String) != "evidence"
+                rows = rows.filter(nameable, pl.col("reference") == 0)
             frames += [_shaped(rows, kind, column) for column in columns]
     return pl.concat(frames).unique(KEYS, keep="first", maintain_order=True)
-
-
-def _labelled(kind: type[Kind]) -> list[str]:
-    if kind.about not in ABOUT:
-        return []
-    return list(kind.labels()) or (kind.having("verdict", "number") if kind.having("topic") else [])
-
-
-def _nameable(rows: pl.DataFrame, kind: type[Kind]) -> pl.DataFrame:
-    if kind.about != "proposition":
-        return rows
-    return rows.filter(pl.col("origin").cast(pl.String) != "evidence", pl.col("reference") == 0)
 
 
 def _one_word_a_unit(rows: pl.DataFrame, kind: type[Kind], columns: Sequence[str]) -> pl.DataFrame:

@@ -1,12 +1,12 @@
 """Comparison: is system a better than system b, worse, equivalent, or undecided?"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
+from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.scored_run import Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
@@ -30,7 +30,6 @@ from .compared_systems import (
     NO_PLACE,
     Bools,
     Match,
-    Values,
     matches_between,
     matches_within,
     runs_of,
@@ -116,75 +115,60 @@ def compare(
     questions = matches[0][0].questions
     if questions.several:
         notes.append(reason("in_several_clusters", n=questions.several, cluster=first.cluster))
-    return _compared(_Plan(matches, chosen, first.by, adjust, margin, level, seed), first, notes)
+    return _compared(first, matches, chosen, adjust, margin, level, seed, notes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """The plan of a comparison."""
-
-    matches: Sequence[Match]
-    metrics: Sequence[str]
-    by: Sequence[str]
-    adjust: Adjust
-    margin: float | None
-    level: float
-    seed: int
-    notes: list[str] = field(default_factory=list)
-
-
-def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
-    slices = [list(_slices(match, plan.by, plan.notes)) for match in plan.matches]
-    tests = len(plan.metrics) * sum(map(len, slices))
-    settings = ComparisonSettings(
-        plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests)
-    )
-    systems = {side.name for match in plan.matches for side in match}
-    everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
-    self_references = {id(run): SelfReference(run.run) for run in runs_of(plan.matches)}
+def _compared(
+    first: Scored, matches: Sequence[Match], metrics: Sequence[str], adjust: Adjust,
+    margin: float | None, level: float, seed: int, notes: list[str],
+) -> Comparisons:  # fmt: skip
+    later: list[str] = []
+    slices = [list(_slices(match, first.by, later)) for match in matches]
+    tests = len(metrics) * sum(map(len, slices))
+    resamples = max(RESAMPLES, RESAMPLES_A_TEST * tests)
+    settings = ComparisonSettings(level, margin, seed, resamples)
+    side_of = {side.name: side for match in matches for side in match}
+    everyone = len(matches) == len(side_of) * (len(side_of) - 1) / 2
+    self_references = {id(run): SelfReference(run.run) for run in runs_of(matches)}
     left_out: dict[str, list[str]] = {}
     numbered: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
     same = SameInputs()
-    sources = relevance_by(
-        estimate for estimate in first.run.estimate_list if estimate.metric in plan.metrics
-    )
-    for metric in plan.metrics:
+    sources = relevance_by(row for row in first.run.estimate_list if row.metric in metrics)
+    for metric in metrics:
         scale = first.scale(metric)
         definition = first.metric(metric)
         family = next(row.family for row in first.run.estimate_list if row.metric == metric)
         met = []
-        for at, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
+        for at, (match, values) in enumerate(values_of(matches, metric, later)):
             a, b = match
-            if itself := [
-                side
-                for side in match
-                if side.system in self_references[id(side.scored)].on(definition)
-            ]:
-                for side in itself:
-                    left_out.setdefault(side.name, []).append(metric)
+            references = (self_references[id(side.scored)].on(definition) for side in match)
+            itself = [
+                side.name
+                for side, systems in zip(match, references, strict=True)
+                if side.system in systems
+            ]
+            for name in itself:
+                left_out.setdefault(name, []).append(metric)
+            if itself:
                 continue
             clusters = a.questions.clusters
             alike = same.where(match, metric)
             for group, where in slices[at]:
                 pairs = Pairs.of(*values, where, clusters)
-                about = {
-                    "metric": metric,
-                    "family": family,
-                    "a": a.name,
-                    "b": b.name,
-                    "slice": group,
-                }
+                about = {"metric": metric, "family": family, "a": a.name, "b": b.name,
+                         "slice": group}  # fmt: skip
                 identical = bool(where.any()) and bool(alike[where].all())
                 equal = identical and bool(values[0].equals(values[1])[where].all())
                 pair = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
                 if identical and pair.wins + pair.losses:
                     differ = same_inputs_reason(pair.wins + pair.losses, pair.n_pairs)
                     pair = replace(pair, reasons=(*pair.reasons, differ))
-                only_a, only_b = _alone(values, where if group else None)
+                of_a, of_b = (side.valued & where if group else side.valued for side in values)
                 pair = replace(
-                    pair, n_only_a=only_a, n_only_b=only_b, relevance_by=sources.get(metric, "")
-                )
+                    pair, n_only_a=int((of_a & ~of_b).sum()), n_only_b=int((of_b & ~of_a).sum()),
+                    relevance_by=sources.get(metric, ""),
+                )  # fmt: skip
                 numbered.append((at, pair))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
@@ -192,42 +176,32 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                     break
         rivals = {name for pair in met for name in (pair.first, pair.second)}
         if everyone and len(rivals) > 2 and scale.better != "0":
-            ranked += ranking(metric, met, level=plan.level)
+            ranked += ranking(metric, met, level=level)
     numbered.sort(key=lambda item: item[0])
-    comparisons = _judged([pair for _, pair in numbered], plan.adjust, settings)
+    comparisons = _judged([pair for _, pair in numbered], adjust, settings)
     notes += [
         reason(ANSWERS_ARE_REFERENCES, system=name, metrics="\n".join(dict.fromkeys(metrics)))
         for name, metrics in left_out.items()
     ]
-    runs = dict.fromkeys(str(side.scored.run.path) for match in plan.matches for side in match)
-    return Comparisons(
-        comparisons=tuple(comparisons),
-        ranking=tuple(ranked),
-        notes=tuple(dict.fromkeys([*first.remarks, *notes, *plan.notes])),
-        runs=tuple(runs),
-        cluster=first.cluster,
-        adjust=plan.adjust,
-        family=_tested(comparisons),
-        level=plan.level,
-        margin=plan.margin,
-        seed=plan.seed,
-        resamples=settings.resamples,
-        checked=_checked(plan),
-    )
-
-
-def _checked(plan: _Plan) -> dict[str, CheckedRun]:
-    of = {
-        id(scored): checked_against_people(scored.run.path, scored.run.form).on(plan.metrics)
-        for scored in runs_of(plan.matches)
+    runs = dict.fromkeys(str(side.scored.run.path) for match in matches for side in match)
+    checked = {
+        id(scored): checked_against_people(scored.run.path, scored.run.form).on(metrics)
+        for scored in runs_of(matches)
     }
-    side_of = {side.name: side for match in plan.matches for side in match}
-    return {name: of[id(side.scored)].of_system(side.system) for name, side in side_of.items()}
-
-
-def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int]:
-    a, b = (side.valued if where is None else side.valued & where for side in values)
-    return int((a & ~b).sum()), int((b & ~a).sum())
+    return Comparisons(
+        tuple(comparisons),
+        tuple(ranked),
+        tuple(dict.fromkeys([*first.remarks, *notes, *later])),
+        tuple(runs),
+        first.cluster,
+        adjust,
+        _tested(comparisons),
+        level,
+        margin,
+        seed,
+        resamples,
+        {name: checked[id(side.scored)].of_system(side.system) for name, side in side_of.items()},
+    )
 
 
 def _judged(
@@ -254,12 +228,9 @@ def _tested(comparisons: Sequence[Comparison]) -> int:
 
 
 def _with_verdict(
-    pair: Comparison,
-    p: float | None,
-    p_equivalence: float | None,
-    settings: ComparisonSettings,
+    pair: Comparison, p: float | None, p_equivalence: float | None, settings: ComparisonSettings,
     family: int,
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     verdict = verdict_of(
         pair.difference, p_equivalence=p_equivalence, p=p, better=pair.better, alpha=settings.alpha
     )
@@ -273,14 +244,9 @@ def _with_verdict(
     elif open_:
         needed = pair.n_needed, pair.n_needed_reason
     return replace(
-        pair,
-        p_adjusted=p,
-        p_equivalence_adjusted=p_equivalence,
-        verdict=verdict,
-        n_needed=needed[0],
-        n_needed_reason=needed[1],
-        reasons=tuple(reasons),
-    )
+        pair, p_adjusted=p, p_equivalence_adjusted=p_equivalence, verdict=verdict,
+        n_needed=needed[0], n_needed_reason=needed[1], reasons=tuple(reasons),
+    )  # fmt: skip
 
 
 def _to_show(
@@ -349,6 +315,5 @@ def _chosen(metrics: Sequence[str] | None, known: Sequence[str], first: Scored) 
         raise InputError("The runs have no metric in common.")
     if not metrics:
         return list(known)
-    noun = "metric of these runs"
-    run = first.run.path
+    noun, run = "metric of these runs", first.run.path
     return list(dict.fromkeys(metric_among(text, known, noun, run=run) for text in metrics))

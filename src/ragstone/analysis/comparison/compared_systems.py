@@ -144,13 +144,9 @@ class Side:
         counts = np.bincount(self.places[valued], minlength=size)
         sums = np.bincount(self.places[valued], value[valued], minlength=size)
         owed = np.bincount(self.places[missing], minlength=size).astype(np.float64)
-        return Values(
-            sums / np.maximum(counts, 1),
-            counts > 0,
-            (owed > 0) & (counts == 0),
-            owed,
-            counts + owed,
-        )
+        missing_whole = (owed > 0) & (counts == 0)
+        value = sums / np.maximum(counts, 1)
+        return Values(value, counts > 0, missing_whole, owed, counts + owed)
 
     def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
         """The number of each question's value of a field, that of its first row."""
@@ -201,22 +197,13 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
             f"{labels[0]} and {labels[1]} have no system of the same name.\n"
             f"  {labels[0]}: {', '.join(first.systems)}\n  {labels[1]}: {', '.join(second.systems)}"
         )
-    notes = []
-    for label, scored, own in (
-        (labels[0], first, [a for a, _ in pairs]),
-        (labels[1], second, [b for _, b in pairs]),
-    ):
-        alone = [name for name in scored.systems if name not in own]
+    notes, compared = [], []
+    for label, scored, names in zip(labels, (first, second), zip(*pairs, strict=True), strict=True):
+        alone = [name for name in scored.systems if name not in names]
         if alone:
             notes.append(reason("systems_not_compared", run=label, systems="\n".join(alone)))
-    matches = [
-        (
-            Side(f"{labels[0]}/{a}", first, a, questions),
-            Side(f"{labels[1]}/{b}", second, b, questions),
-        )
-        for a, b in pairs
-    ]
-    return matches, notes
+        compared.append([Side(f"{label}/{name}", scored, name, questions) for name in names])
+    return list(zip(compared[0], compared[1], strict=True)), notes
 
 
 def run_labels(first: Path, second: Path) -> tuple[str, str]:
@@ -320,6 +307,18 @@ def over_common(
         values = value.fill_null(0.0).to_numpy()
         composites.append(Values(values, valued, before.missing & ~valued, owed, before.rows))
     return composites[0], composites[1], uneven & composites[0].valued
+
+
+def values_between(match: Match, metric: str) -> tuple[Values, Values]:
+    """The values of a metric for one pair of systems, see ``values_of``.
+
+    Raises:
+        InputError: The pair is not compared by this metric.
+    """
+    notes: list[str] = []
+    for _, values in values_of([match], metric, notes):
+        return values
+    raise InputError(f"{metric} has no score a question.", notes=notes)
 
 
 def values_of(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
 from ragstone.core.messages import Displayable, plain, reason
+from ragstone.stats import ends_of
 from ragstone.stats.comparison.preference_models import bradley_terry
 
 Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
@@ -99,22 +100,18 @@ def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
     for name, at in number.items():
         strength = None if fit.strengths is None else fit.strengths[at]
         interval = None if strength is None else strength.interval
-        ranked.append(
-            Ranked(
-                metric=metric,
-                system=name,
-                strength=None if strength is None else strength.value,
-                low=None if interval is None else interval.low,
-                high=None if interval is None else interval.high,
-                win_probability=None if strength is None else strength.win_probability,
-                win_low=None if strength is None else strength.win_low,
-                win_high=None if strength is None else strength.win_high,
-                win_share=float(won[at] / max(1, games[at])),
-                n=int(games[at]),
-                method=None if interval is None else interval.method,
-                reason=fit.reason,
-            )
-        )
+        ranked.append(Ranked(
+            metric, name,
+            None if strength is None else strength.value,
+            **ends_of(interval),
+            win_probability=None if strength is None else strength.win_probability,
+            win_low=None if strength is None else strength.win_low,
+            win_high=None if strength is None else strength.win_high,
+            win_share=float(won[at] / max(1, games[at])),
+            n=int(games[at]),
+            method=None if interval is None else interval.method,
+            reason=fit.reason,
+        ))  # fmt: skip
     return sorted(ranked, key=lambda row: (-(row.strength or 0.0), -row.win_share))
 
 
@@ -218,7 +215,6 @@ class Comparison:
         return reason("few_pairs", n=self.n_pairs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; absent values are null."""
         needed_for = None if self.n_needed is None else self.needed_for
         return {**plain(self), "needed_for": needed_for, "caution": self.caution}
 
@@ -247,17 +243,17 @@ class Comparisons(Displayable):
     checked: Mapping[str, CheckedRun] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        pairs, metrics = (
-            len(self.between()),
-            len({comparison.metric for comparison in self.comparisons}),
-        )
+        pairs, metrics = len(self.between()), len({each.metric for each in self.comparisons})
         return f"Comparisons({list(self.runs)}, {pairs} pairs of systems, {metrics} metrics)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             **plain(replace(self, comparisons=(), checked={})),
-            "comparisons": [each.to_dict() | self._corrected(each) for each in self.comparisons],
+            "comparisons": [
+                each.to_dict()
+                | {name: mean and asdict(mean) for name, mean in self._corrected(each).items()}
+                for each in self.comparisons
+            ],
             "checked": {name: checked.to_dict() for name, checked in self.checked.items()},
         }
 
@@ -266,10 +262,9 @@ class Comparisons(Displayable):
         checked = self.checked.get(system) if comparison.slice is None else None
         return None if checked is None else checked.corrected(comparison.metric, {})
 
-    def _corrected(self, comparison: Comparison) -> dict[str, Any]:
+    def _corrected(self, comparison: Comparison) -> dict[str, CorrectedMean | None]:
         systems = {"corrected_a": comparison.a, "corrected_b": comparison.b}
-        means = {name: self.corrected(comparison, system) for name, system in systems.items()}
-        return {name: mean and asdict(mean) for name, mean in means.items()}
+        return {name: self.corrected(comparison, system) for name, system in systems.items()}
 
     def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
         """The comparisons of each pair of systems."""

@@ -9,10 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, ValueRange
-from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.core.messages import reason
 from ragstone.run import Run
-from ragstone.stats import Interval, mean_interval
+from ragstone.stats import Interval, ends_of, mean_interval
 from ragstone.stats.comparison.differences import (
     mcnemar_exact,
     relative_change,
@@ -30,13 +30,12 @@ from .comparability import same_inputs_reason
 from .compared_systems import (
     Bools,
     Floats,
-    Match,
     Side,
     Values,
     differences,
     matches_between,
     matches_within,
-    values_of,
+    values_between,
 )
 from .comparison_result import NARROW, NO_PAIR_DIFFERS, Comparison, PairedWinRate
 
@@ -94,11 +93,6 @@ class ComparisonSettings:
         """The significance level."""
         return round(1 - self.level, 12)
 
-    @property
-    def equivalence_level(self) -> float:
-        """The level of the interval inside the margin, both ends of which are a test at alpha."""
-        return 1 - 2 * self.alpha
-
 
 def compare_pairs(
     about: Mapping[str, Any], pairs: Pairs, scale: ValueRange, settings: ComparisonSettings
@@ -113,27 +107,23 @@ def compare_pairs(
             by.a, by.b, by.counts, rate=rate, low=scale.low, high=scale.high, level=level
         )
 
-    interval, narrow = (
-        difference(settings.level).interval,
-        difference(settings.equivalence_level).interval,
-    )
+    interval = difference(settings.level).interval
+    # Both ends of the interval inside the margin are a test at alpha.
+    narrow = difference(1 - 2 * settings.alpha).interval
     p, test = _tested(d, by, rate, settings)
     needed, why_none = _needed(by, rate, scale, settings, differ=bool(d.any()))
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(values.mean()) if len(d) else None for values in (pairs.a, pairs.b))
+    relative = None if mean_a is None or mean_b is None else relative_change(mean_a, mean_b)
     return Comparison(
-        **about,
+        **{**about, **ends_of(interval), **ends_of(narrow, "equivalence_")},
         better=scale.better,
         value_a=mean_a,
         value_b=mean_b,
         difference=float(d.mean()) if len(d) else None,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
         level=settings.level,
         method=None if interval is None else interval.method,
-        equivalence_low=None if narrow is None else narrow.low,
-        equivalence_high=None if narrow is None else narrow.high,
         p_equivalence=_equivalent(difference, settings.margin),
         p_equivalence_adjusted=None,
         p=p,
@@ -150,9 +140,7 @@ def compare_pairs(
         losses=losses,
         win_rate=_win_rate(by, ahead, settings.level),
         effect_size=standardised_difference(d),
-        relative_change=None
-        if mean_a is None or mean_b is None
-        else relative_change(mean_a, mean_b),
+        relative_change=relative,
         n_needed=needed,
         n_needed_reason=why_none,
         reasons=_reasons(pairs, d, by, scale, settings, interval=interval is not None),
@@ -242,15 +230,9 @@ def _needed(
     if not differ:
         return None, NO_PAIR_DIFFERS
     needed = needed_pairs(
-        by.a,
-        by.b,
-        by.counts,
-        margin=settings.margin,
-        rate=rate,
-        low=scale.low,
-        high=scale.high,
+        by.a, by.b, by.counts, margin=settings.margin, rate=rate, low=scale.low, high=scale.high,
         level=settings.level,
-    )
+    )  # fmt: skip
     if needed is None:
         return None, ALL_ALIKE
     return (None, NARROW) if needed <= by.counts.sum() else (needed, None)
@@ -280,25 +262,13 @@ def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | No
     mean = mean_interval(
         by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
     )
-    if mean.value is None:
-        return None
-    interval = mean.interval
-    return PairedWinRate(
-        mean.value,
-        None if interval is None else interval.low,
-        None if interval is None else interval.high,
-    )
+    return None if mean.value is None else PairedWinRate(mean.value, **ends_of(mean.interval))
 
 
 def _reasons(
-    pairs: Pairs,
-    d: Floats,
-    by: _ByCluster,
-    scale: ValueRange,
-    settings: ComparisonSettings,
-    *,
+    pairs: Pairs, d: Floats, by: _ByCluster, scale: ValueRange, settings: ComparisonSettings, *,
     interval: bool,
-) -> tuple[str, ...]:
+) -> tuple[str, ...]:  # fmt: skip
     if not len(d):
         undefined, missing = pairs.undefined or None, pairs.missing or None
         return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
@@ -335,12 +305,15 @@ def question_changes(
     ``compare`` counts as wins, ties and losses, so of a metric without a better end, better is
     higher.
     """
-    match = _match(run, other, a, b)
-    notes: list[str] = []
-    matched = next(values_of([match], metric, notes), None)
-    if matched is None:
-        raise InputError(f"{metric} has no score a question.", notes=notes)
-    first, rest = matched[1]
+    if other is None:
+        matches = matches_within(Scored(run), b)
+    else:
+        matches, _ = matches_between(Scored(run), Scored(other, cluster="question_id"))
+    match = next((each for each in matches if (each[0].name, each[1].name) == (a, b)), None)
+    if match is None:
+        known = [f"{first.name} with {second.name}" for first, second in matches]
+        raise UnknownName("system to compare", a, known)
+    first, rest = values_between(match, metric)
     valued = pl.Series(first.valued & rest.valued)
     change = pl.Series(differences(first.value, rest.value)).set(~valued, None)
     ahead = -change if match[0].scored.scale(metric).better == "-" else change
@@ -376,18 +349,3 @@ def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Se
     why = pl.Series(map(reasons.get, range(len(valued))), dtype=pl.String).set(valued, None)
     value = pl.Series(values.value).set(~valued, None)
     return {name: value, f"{name}_is": status, f"{name}_why": why}
-
-
-def _match(run: Run, other: Run | None, a: str, b: str) -> Match:
-    if other is None:
-        matches = matches_within(Scored(run), b)
-    else:
-        matches, _ = matches_between(Scored(run), Scored(other, cluster="question_id"))
-    for match in matches:
-        if (match[0].name, match[1].name) == (a, b):
-            return match
-    raise UnknownName("system to compare", a, [_pair(*match) for match in matches])
-
-
-def _pair(a: Side, b: Side) -> str:
-    return f"{a.name} with {b.name}"

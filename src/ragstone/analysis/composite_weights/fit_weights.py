@@ -71,7 +71,6 @@ class Fit:
     high: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "composite": self.composite,
             "loss": self.loss,
@@ -120,7 +119,6 @@ class FittedWeights(Displayable):
         return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "run": self.run,
             "people": self.source,
@@ -236,7 +234,9 @@ def _validated(
     sort = opinions.sort
     held = _held_out(sort, table, first, folds, seed)
     whole = _fitted(sort, table.x, table.said)
-    gain, interval = _gain(held.losses[0] - held.losses[1], held.cluster, level)
+    gains = held.losses[0] - held.losses[1]
+    sums, counts = np.bincount(held.cluster, weights=gains), np.bincount(held.cluster)
+    interval = mean_interval(sums, counts, rate=False, low=None, high=None, level=level).interval
     rounded = _rounded(whole.weights)
     decision, why = _verdict(sort, rounded, interval, start)
     spread = np.array(held.by_fold) if held.by_fold else first[None, :] * 0
@@ -263,7 +263,7 @@ def _validated(
         ),
         start=fits[0],
         fitted=fits[1],
-        gain=gain,
+        gain=float(gains.mean()),
         gain_low=None if interval is None else interval.low,
         gain_high=None if interval is None else interval.high,
         kept=decision,
@@ -313,7 +313,12 @@ def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed:
             ((table.x @ first[:, None], scale), (table.x, fit))
         ):
             predicted = of[test] @ coefficients.values + coefficients.intercept
-            losses[side, test] = _loss(sort, predicted, table.said[test])
+            opinions = table.said[test]
+            losses[side, test] = (
+                (predicted - opinions) ** 2
+                if sort == Sort.RATING
+                else log_loss(predicted, 0.5 + opinions / (2 * MOST))
+            )
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
     return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
@@ -323,18 +328,6 @@ def _fitted(sort: Sort, x: Floats, opinions: Floats) -> Coefficients:
     if sort == Sort.RATING:
         return nonnegative_least_squares(x, opinions)
     return nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
-
-
-def _loss(sort: Sort, predicted: Floats, opinions: Floats) -> Floats:
-    if sort == Sort.RATING:
-        return (predicted - opinions) ** 2
-    return log_loss(predicted, 0.5 + opinions / (2 * MOST))
-
-
-def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[float, Interval | None]:
-    sums, counts = np.bincount(cluster, weights=gains), np.bincount(cluster)
-    mean = mean_interval(sums, counts, rate=False, low=None, high=None, level=level)
-    return float(gains.mean()), mean.interval
 
 
 def _verdict(

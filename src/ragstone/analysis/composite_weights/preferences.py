@@ -116,15 +116,8 @@ def read_opinions(path: str | Path) -> Opinions:
                 rows.append(row)
         faults += [Fault(name, line, *problem) for problem in problems]
     if len(sorts) > 1:
-        faults.append(
-            Fault(
-                name,
-                max(line or 0 for line in sorts.values()),
-                "",
-                "preferences or ratings",
-                "both",
-            )
-        )
+        line = max(line or 0 for line in sorts.values())
+        faults.append(Fault(name, line, "", "preferences or ratings", "both"))
     if not rows and not faults:
         faults.append(Fault(name, None, "", "a row with a preference or a rating", "no row"))
     if faults:
@@ -243,11 +236,9 @@ def _found(
     answers: Mapping[tuple[str, str], tuple[int, ...]],
     problems: list[Problem],
 ) -> Iterator[tuple[int, ...]]:
-    id_fields = {"id": opinion.id} if opinion.id_a is None and opinion.system_a is None else {
-        "id_a": opinion.id_a, "id_b": opinion.id_b
-    }  # fmt: skip
     if opinion.id_a is not None or opinion.system_a is None:
-        for field, id in id_fields.items():
+        both = {"id_a": opinion.id_a, "id_b": opinion.id_b}
+        for field, id in ({"id": opinion.id} if opinion.id_a is None else both).items():
             if id is not None and id in ids:
                 yield ids[id]
             else:
@@ -339,16 +330,14 @@ def weighable(
 
 
 def _unfit(scored: Scored, name: str) -> str | None:
-    metric = scored.metric(name)
-    if metric is None:
-        return "not_loaded"
-    if isinstance(metric, Composite):
-        return "composite_in_composite"
-    if isinstance(metric, AspectVerdict):
-        return "critique_in_composite"
-    if not scored.of(name)["value"].count():
-        return "no_score_in_run"
-    return None
+    match scored.metric(name):
+        case None:
+            return "not_loaded"
+        case Composite():
+            return "composite_in_composite"
+        case AspectVerdict():
+            return "critique_in_composite"
+    return None if scored.of(name)["value"].count() else "no_score_in_run"
 
 
 def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
@@ -408,7 +397,7 @@ def concordance(
 
     Args:
         placed: Shape (n,). The composite's difference for a pair, or its value for a rating.
-        said: Shape (n,). People's preference or rating.
+        opinions: Shape (n,). People's preferences or ratings.
         cluster: Shape (n,). The question of each row.
 
     Every rating is compared with every other: a U-statistic, whose standard error is twice that of

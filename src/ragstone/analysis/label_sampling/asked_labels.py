@@ -86,8 +86,12 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     strata = joined_strata(known, len(labels))
     overall = _variance(labels, mass)
     label_strata = strata[has_label]
-    within = (label_strata == stratum for stratum in range(strata.max() + 1))
-    variances = np.array([_moved(labels[rows], mass[rows], overall) for rows in within])
+    variances = []
+    for stratum in range(strata.max() + 1):
+        rows_in = label_strata == stratum
+        n = int(rows_in.sum())
+        variance = _variance(labels[rows_in], mass[rows_in]) if n else 0.0
+        variances.append((n * variance + overall) / (n + 1))
     return np.asarray(np.sqrt(variances)[strata])
 
 
@@ -123,12 +127,6 @@ def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[Expe
 
 def _variance(labels: Floats, mass: Floats) -> float:
     return float(np.average((labels - np.average(labels, weights=mass)) ** 2, weights=mass))
-
-
-def _moved(labels: Floats, mass: Floats, overall: float) -> float:
-    n = len(labels)
-    variance = _variance(labels, mass) if n else 0.0
-    return (n * variance + overall) / (n + 1)
 
 
 def shared_out(
@@ -273,9 +271,8 @@ def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
         for name, kinds in FAMILIES.items()
     }
     tasks[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
-    tasks[Statement.name] = tuple(
-        AskedLabel(label, "statement") for label in Agreement.labels().values()
-    )
+    agreement = Agreement.labels().values()
+    tasks[Statement.name] = tuple(AskedLabel(label, "statement") for label in agreement)
     for name, kind in KINDS.items():
         labels = tuple(AskedLabel(label, _usual_unit(label)) for label in kind.labels().values())
         tasks |= {name: labels} if labels and name not in tasks else {}
@@ -384,10 +381,8 @@ def _with_choices(asked: AskedLabel) -> AskedLabel:
     if values == YES_NO:
         return replace(asked, choices=YES_OR_NO, help={"yes": _when_yes(kind, column)})
     meant = {str(value): means for value, means in column.values.items()}
-    choices = tuple(map(str, values))
-    return replace(
-        asked, choices=choices, help={choice: meant.get(choice, "") for choice in choices}
-    )
+    means = {str(value): meant.get(str(value), "") for value in values}
+    return replace(asked, choices=tuple(means), help=means)
 
 
 def _when_yes(kind: type[Kind], column: Column) -> str:

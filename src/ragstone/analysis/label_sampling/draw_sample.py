@@ -85,7 +85,6 @@ class Sample:
         return float(weights.sum() ** 2 / (weights @ weights))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         strata = [
             {"name": stratum.name, "there": stratum.there, "drawn": stratum.drawn,
              "inclusion_probability": stratum.probability}
@@ -202,28 +201,20 @@ def _notes(
         yield reason("undefined_not_drawn", n=undefined, metric=design.metric)
     yield from sample.notes
     if widths:
-        yield from _advice(widths, known=design.people is not None)
+        of = {width.by: width.width for width in widths}
+        chosen, best = widths[0].width, min(of, key=of.__getitem__)
+        if design.people is None:
+            yield "errors_not_known"
+        if of[best] < GAIN * chosen:
+            yield reason("narrower_design", by=best, less=f"{1 - of[best] / chosen:.2f}")
     if any(stratum.drawn == 1 < stratum.there for stratum in sample.strata):
         yield "stratum_of_one"
 
 
-def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
-    of = {width.by: width.width for width in widths}
-    chosen = widths[0]
-    best = min(of, key=lambda by: of[by])
-    if not known:
-        yield "errors_not_known"
-    if of[best] < GAIN * chosen.width:
-        yield reason("narrower_design", by=best, less=f"{1 - of[best] / chosen.width:.2f}")
-
-
 def _rows(
-    frame: pl.DataFrame,
-    units: RunUnits,
-    sample: DrawnUnits,
-    picked: NDArray[np.int64],
+    frame: pl.DataFrame, units: RunUnits, sample: DrawnUnits, picked: NDArray[np.int64],
     who: Sequence[Sequence[str]],
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     names = sample.names or [None] * len(frame)
     order = np.full(units.size, -1)
     order[picked] = np.arange(len(picked))

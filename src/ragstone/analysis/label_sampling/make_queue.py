@@ -128,13 +128,9 @@ def placed(
             for item in [task_item] if form.together else list(_alone(task_item)):
                 number += 1
                 yield PlacedItem(
-                    replace(item, item=number),
-                    places[id],
-                    form.per_item if at in several else 1,
-                    weights[id],
-                    doubt.get(id),
-                    form.most is None or at < form.most,
-                )
+                    replace(item, item=number), places[id], form.per_item if at in several else 1,
+                    weights[id], doubt.get(id), form.most is None or at < form.most,
+                )  # fmt: skip
 
 
 def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterator[QueueItem]:
@@ -233,10 +229,8 @@ def annotate(
     path = Path(source)
     _check_guidelines(guidelines)
     content = _source(path, tasks, asked, metric, threshold, examples, seed)
-    questions = tuple(
-        replace(label, required=label.label not in optional)
-        for label in with_choices(content.asked)
-    )
+    asked_labels = with_choices(content.asked)
+    questions = tuple(replace(each, required=each.label not in optional) for each in asked_labels)
     known = [label.label for label in questions]
     for label in optional:
         if label not in known:
@@ -283,14 +277,9 @@ def more_examples(queue: Queue, source: str | PathLike[str], by: str = "") -> in
 
 
 def _source(
-    path: Path,
-    tasks: Sequence[str],
-    labels: Sequence[str],
-    metric: str | None,
-    threshold: float,
-    examples: Collection[str] | None,
-    seed: int,
-) -> QueueSource:
+    path: Path, tasks: Sequence[str], labels: Sequence[str], metric: str | None, threshold: float,
+    examples: Collection[str] | None, seed: int,
+) -> QueueSource:  # fmt: skip
     if not path.exists():
         raise InputError(
             f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
@@ -307,7 +296,8 @@ def _source(
             items = run_items(run, questions, examples)
         if scored is None or name is None:
             return QueueSource(items, questions)
-        doubt = _doubt(scored, name, threshold)
+        near = closeness(scored, name, threshold).fill_null(0.0)
+        doubt = dict(zip(scored.of(name)["example_id"], near, strict=True))
         return QueueSource(items, questions, None, _risk(scored, name), doubt)
     if metric is not None:
         raise InputError(
@@ -338,10 +328,8 @@ def _of_sheet(
         questions = labels_asked(columns, None)
         # A label of one's own is asked of what the rows are about.
         questions = tuple(
-            question
-            if question.unit in units or not units
-            else replace(question, unit=next(iter(units)))
-            for question in questions
+            each if each.unit in units or not units else replace(each, unit=next(iter(units)))
+            for each in questions
         )
     has_labels = any(str(row.get(name) or "").strip() for row in rows for name in columns)
     return QueueSource(items, questions, read_label_table(path) if has_labels else None)
@@ -371,12 +359,11 @@ def _of_pairs(labels: Sequence[AskedLabel]) -> bool:
 
 
 def _is_same(before: QueueForm, now: QueueForm) -> bool:
-    as_made = {name: getattr(now, name) for name in AS_MADE}
     first = before.asked[: len(now.asked)]
     return (
-        {name: getattr(before, name) for name in AS_MADE} == as_made
-        and [(label.label, label.unit) for label in first]
-        == [(label.label, label.unit) for label in now.asked]
+        all(getattr(before, name) == getattr(now, name) for name in AS_MADE)
+        and [(each.label, each.unit) for each in first]
+        == [(each.label, each.unit) for each in now.asked]
         and Path(before.source).resolve() == Path(now.source).resolve()
         and now.most in (None, before.most)
     )
@@ -425,8 +412,3 @@ def _risk(scored: Scored, metric: str) -> dict[str, float]:
     failed = (pl.col("status") == "missing") & pl.col("reason").ne_missing(NO_ANSWER)
     rows = scores.select("example_id", pl.when(failed).then(1.0).otherwise(bad.fill_null(0.0)))
     return dict(rows.iter_rows())
-
-
-def _doubt(scored: Scored, metric: str, threshold: float) -> dict[str, float]:
-    near = closeness(scored, metric, threshold).fill_null(0.0)
-    return dict(zip(scored.of(metric)["example_id"], near, strict=True))

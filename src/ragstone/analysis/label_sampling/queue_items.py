@@ -25,6 +25,7 @@ from ragstone.core.messages import reason
 from ragstone.core.parquet import as_parquet
 from ragstone.data import Example, from_frame
 from ragstone.data.fields import squash
+from ragstone.data.json_text import BadRow
 from ragstone.data.record_labels import FIELDS, Unit
 from ragstone.data.text_files import Meter
 from ragstone.judgements import ENGLISH
@@ -103,13 +104,9 @@ def _items(
 
 
 def _item(
-    number: int,
-    example: Example,
-    labels: Sequence[AskedLabel],
-    propositions: Propositions,
-    seen: set[str],
-    probability: float | None,
-) -> QueueItem:
+    number: int, example: Example, labels: Sequence[AskedLabel], propositions: Propositions,
+    seen: set[str], probability: float | None,
+) -> QueueItem:  # fmt: skip
     contexts = example.contexts or ()
     texts: dict[str, Any] = {
         "question": example.question,
@@ -229,11 +226,10 @@ def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     faults = []
     for line, row in source_of(path, str(path)).rows(Meter()):
-        if isinstance(row, Mapping):
+        if isinstance(row, BadRow):
+            faults += [Fault(str(path), line, *problem) for problem in row.problems]
+        elif isinstance(row, Mapping):
             rows.append(row)
-            continue
-        problems = () if not hasattr(row, "problems") else row.problems
-        faults += [Fault(str(path), line, *problem) for problem in problems]
     if faults:
         raise DataError(faults)
     return rows
@@ -375,12 +371,12 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
                 "sheet. Choose another name for the sheet."
             )
         write_result(guideline, sheet.guideline)
-    if path.suffix == ".csv":
-        write_result(path, csv_table(sheet.frame).write_csv(), private=True)
-    elif path.suffix == ".jsonl":
-        write_result(path, sheet.frame.write_ndjson(), private=True)
-    else:
-        write_result(path, as_parquet(sheet.frame), private=True)
+    frame = sheet.frame
+    content: str | bytes = (
+        csv_table(frame).write_csv() if path.suffix == ".csv"
+        else frame.write_ndjson() if path.suffix == ".jsonl" else as_parquet(frame)
+    )  # fmt: skip
+    write_result(path, content, private=True)
 
 
 def guideline_file(path: Path) -> Path:

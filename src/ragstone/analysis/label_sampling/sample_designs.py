@@ -110,11 +110,7 @@ Whole = NDArray[np.int64]
 def stratum_names(
     scored: Scored, metric: str | None, threshold: float, strata: Sequence[str]
 ) -> list[str]:
-    """The name of each example's stratum, such as ``system=a, verdict=1``.
-
-    Args:
-        scored: The run, made with ``by=`` the fields.
-    """
+    """The name of each example's stratum, such as ``system=a, verdict=1``."""
     columns = []
     for name in dict.fromkeys(strata):
         if name == VERDICT:
@@ -167,7 +163,7 @@ def deviations(
 
     Args:
         units: Shape (rows,). The unit that each example belongs to.
-        place: Shape (units,). The stratum of each unit.
+        stratum_of: Shape (units,). The stratum of each unit.
     """
     if metric is None:
         needed = argument("metric", "METRIC")
@@ -337,8 +333,11 @@ def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
     errors = expected_errors(design.scored, design.metric, design.people)
     if not errors.any():
         return ()
+    rows, n = len(design.scored.facets), design.n
+    near = closeness(design.scored, design.metric, design.threshold).fill_null(0.0).to_numpy()
     chances: dict[str, Floats] = {design.by: drawn.probability}
-    chances |= _plain_designs(design.scored, design.metric, design.threshold, design.n)
+    chances |= {"random": np.full(rows, n / rows),
+                "near-threshold": inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
     if design.people is not None:
         chances["error"] = inclusion_probabilities(_floored(errors), design.n)
     return expected_widths(errors, chances)
@@ -347,15 +346,6 @@ def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
 def _floored(errors: Floats) -> Floats:
     """No example less likely than a tenth of the likeliest: an error may be there unseen."""
     return np.asarray(np.maximum(errors, errors.max() / EMPHASIS))
-
-
-def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
-    rows = len(scored.facets)
-    near = closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
-    return {
-        "random": np.full(rows, n / rows),
-        "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
-    }
 
 
 def closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:

@@ -146,12 +146,9 @@ def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneE
 
 
 def _required(
-    scored: Scored,
-    requirements: Iterable[GateRequirement],
-    systems: Sequence[str],
-    corrected: CorrectedBy | None,
-    notes: list[str],
-) -> Iterator[Check]:
+    scored: Scored, requirements: Iterable[GateRequirement], systems: Sequence[str],
+    corrected: CorrectedBy | None, notes: list[str],
+) -> Iterator[Check]:  # fmt: skip
     for requirement in requirements:
         metric, bar = requirement.metric, requirement.bar
         scale, scores = scored.scale(metric), scored.of(metric)
@@ -260,12 +257,9 @@ def _p(check: Check, quantity: Quantity, on: On) -> float | None:
 
 
 def _standings(
-    checks: Sequence[Check],
-    quantities: Sequence[Quantity],
-    ps: Sequence[float | None],
-    level: float,
-    on: On,
-) -> list[Standing]:
+    checks: Sequence[Check], quantities: Sequence[Quantity], ps: Sequence[float | None],
+    level: float, on: On,
+) -> list[Standing]:  # fmt: skip
     return [
         Standing("holds", None, None, None)
         if check.same

@@ -27,11 +27,10 @@ from ragstone.analysis.comparison.compared_systems import (
     Match,
     Side,
     Values,
-    component_scores,
     matches_between,
     matches_within,
-    over_common,
     unpaired,
+    values_between,
 )
 from ragstone.analysis.scored_run import (
     End,
@@ -216,6 +215,9 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
         totals.sums, totals.counts, combine, seed=SEED, resamples=RESAMPLES
     )  # fmt: skip
 
+    def share_missing(counts: tuple[int, int]) -> tuple[float, int]:
+        return counts[1] / max(1, sum(counts)), -counts[0]
+
     def at(level: float) -> Interval | None:
         if interval is None:
             return None
@@ -230,7 +232,7 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
         whole = [with_missing_at(part, to) for part, to in zip(parts, ends, strict=True)]
         return _quantity(composite, whole)
 
-    n, missing = max((_counts(part) for part in parts), key=_share_missing)
+    n, missing = max(map(_counts, parts), key=share_missing)
     return Quantity(
         value=value,
         at=at,
@@ -248,11 +250,6 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
 
 def _counts(part: pl.DataFrame) -> tuple[int, int]:
     return int((part["status"] == "value").sum()), int((part["status"] == "missing").sum())
-
-
-def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
-    n, missing = counts
-    return (missing / (n + missing) if n + missing else 0.0), -n
 
 
 def _components(composite: Composite) -> list[str]:
@@ -301,11 +298,9 @@ def read_no_worse(
         )
     notes: list[str] = []
     if name in scored.systems:
-        other, matches = scored, []
-        if len(scored.systems) > 1:
-            matches = [
-                match for match in matches_within(scored, name) if match[0].system in systems
-            ]
+        other = scored
+        matches = matches_within(scored, name) if len(scored.systems) > 1 else []
+        matches = [match for match in matches if match[0].system in systems]
         if not matches:
             raise InputError(f"{text!r}: there is no other system to compare with {name}.")
     elif Path(name).is_dir():
@@ -320,20 +315,24 @@ def read_no_worse(
         known = ", ".join(scored.systems)
         hint = f"The run has the systems {known}, and there is no folder {name}."
         raise UnknownName("baseline", name, scored.systems, hint=hint)
-    metrics = _comparable(scored, other)
+    shared = [name for name in scored.metrics if name in other.metrics]
+    left = [name for name in shared if over_means(scored, name)]
+    metrics = tuple(
+        name for name in shared if name not in left and scored.scale(name).better != "0"
+    )
     if not metrics:
         raise InputError(f"{text!r}: the two have no metric in common that has a better direction.")
     if only:
         noun = f"metric that {name} and the run have, and that has a direction"
         metrics = tuple(dict.fromkeys(metric_among(metric, metrics, noun) for metric in only))
     if other is not scored:
-        _check_measured_alike(text, scored, other, metrics)
+        if differing := measured_otherwise(other, scored, metrics):
+            raise InputError(
+                f"{text!r}: metrics of the same name were judged or defined differently in the two "
+                f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
+                notes=[reason(MEASURED_OTHERWISE, **difference) for difference in differing],
+            )
         notes += [*version_note(scored, other), *other_texts(scored, other)]
-    left = [
-        metric
-        for metric in scored.metrics
-        if metric in other.metrics and over_means(scored, metric)
-    ]
     if left:
         notes.append(reason("made_of_means", of=", ".join(left), baseline=text.strip()))
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
@@ -347,7 +346,7 @@ def gain(match: Match, metric: str) -> Gain:
     """
     side, baseline = match
     scale = side.scored.scale(metric)
-    values = _values(match, metric)
+    values = values_between(match, metric)
     pairs = _Pairs(values, side.there & baseline.there, side.questions.clusters, scale)
     valued = pairs.valued
     worth = pairs.sign * (values[0].value - values[1].value)
@@ -393,8 +392,9 @@ class _Pairs:
         def filled(end: End) -> Quantity | None:
             if low is None or high is None:
                 return None
-            up = (end == "high") == (self.sign > 0)
-            return self._filled(high if up else low, low if up else high).quantity({})
+            to, other = (high, low) if (end == "high") == (self.sign > 0) else (low, high)
+            values = self.values[0].filled(to), self.values[1].filled(other)
+            return replace(self, values=values).quantity({})
 
         return Quantity(
             value=difference.value,
@@ -431,47 +431,6 @@ class _Pairs:
             first, second, counts, rate=self.scale.rate and binary,
             low=self.scale.low, high=self.scale.high, level=level,
         )  # fmt: skip
-
-    def _filled(self, first: float, others: float) -> "_Pairs":
-        a, b = self.values
-        return replace(self, values=(a.filled(first), b.filled(others)))
-
-
-def _comparable(scored: Scored, other: Scored) -> tuple[str, ...]:
-    return tuple(
-        name
-        for name in scored.metrics
-        if name in other.metrics
-        and scored.scale(name).better != "0"
-        and over_means(scored, name) is None
-    )
-
-
-def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Sequence[str]) -> None:
-    differing = measured_otherwise(other, scored, metrics)
-    if differing:
-        raise InputError(
-            f"{text!r}: metrics of the same name were judged or defined differently in the two "
-            f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
-            notes=[reason(MEASURED_OTHERWISE, **difference) for difference in differing],
-        )
-
-
-def _values(match: Match, metric: str) -> tuple[Values, Values]:
-    scores = [side.scored.outcomes(metric) for side in match]
-    whole = match[0].values(scores[0]), match[1].values(scores[1])
-    composite = match[0].scored.metric(metric)
-    if not isinstance(composite, Composite) or not any(frame["partly"].any() for frame in scores):
-        return whole
-    parts = [
-        {
-            name: side.values(frame)
-            for name, frame in component_scores(side.scored, composite).items()
-        }
-        for side in match
-    ]
-    first, second, _ = over_common(composite, parts[0], parts[1], whole)
-    return first, second
 
 
 def _examples(side: Side) -> pl.Series:

@@ -103,7 +103,6 @@ class Decided:
     relevance_by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; absent values are null."""
         worst = [{"example_id": name, "value": value} for name, value in self.worst]
         return {**plain(self), "worst": worst}
 
@@ -148,7 +147,6 @@ class GateResult(Displayable):
         return EXIT_STATUS[self.decision]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "decision": self.decision,
             "exit_status": self.exit_status,
@@ -237,14 +235,9 @@ def gate(
         opened = opened.without_corrections()
     if labels and corrected is None:
         found_by = corrected_quantities(
-            opened,
-            list(labels),
-            cluster=cluster,
-            columns=columns,
-            scales=scales,
-            assume_random=assume_random,
-            anytime=anytime,
-        )
+            opened, list(labels), cluster=cluster, columns=columns, scales=scales,
+            assume_random=assume_random, anytime=anytime,
+        )  # fmt: skip
         corrected, correction_notes = found_by, (*correction_notes, *found_by.notes)
         by_labels = found_by.checked()
 
@@ -297,11 +290,8 @@ def _decided(
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
     decision, why = DECIDED[standing.state], _why(check, standing, level, on)
-    if (
-        standing.state != "broken"
-        and not check.same
-        and (owed := _owed(check, turned, max_missing))
-    ):
+    owed = _owed(check, turned, max_missing)
+    if owed and standing.state != "broken" and not check.same:
         decision, why = "missing", owed
     interval = standing.interval
     open_ = standing.state == "open"

@@ -107,7 +107,6 @@ class LabelSize:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         record = asdict(self)
         known = record.pop("known")
         pilot_labels = known.pop("labels")
@@ -145,14 +144,22 @@ def label_size(
             average. Computed by ``half_widths`` for a rate, with seeded simulation, and by
             ``mean_half_width`` for a mean, with the F distribution. Labels from which the judge's
             accuracy was measured are a pilot, and its uncertainty is included.
-        metric: Shown with the result.
-        system: Shown with the result.
 
     Raises:
         InputError: A required value is not known, or is out of range.
     """
     size = _needed(known, half_width, level, assurance)
     average = None if assurance is None else _needed(known, half_width, level, None)
+    on_average = None if average is None else average.labels
+    if on_average is not None and size.labels is not None and (assurance or 0) >= MOST:
+        # A width reached in most samples is reached on average, though if events are rare the
+        # width at expected counts is slightly above the mean width.
+        on_average = min(on_average, size.labels)
+    why = None
+    if size.labels is None:
+        often = None if assurance is None else f"{assurance:.5g}"
+        half = f"{size.half_width:.4g}"
+        why = reason("all_judged_too_few", n=known.judged, half_width=half, assurance=often)
     each = known.rows_per_question
 
     def questions(labels: int | None) -> int | None:
@@ -171,18 +178,10 @@ def label_size(
         reached=size.half_width,
         method=size.method,
         assurance=assurance,
-        # If events are rare, the width at expected counts is slightly above the mean width.
-        on_average=None if average is None else _no_more(average.labels, size.labels, assurance),
+        on_average=on_average,
         only_on_average=None if average is None else average.labels_only,
-        reason=None if size.labels is not None else _too_few(known, size, assurance),
+        reason=why,
     )
-
-
-def _no_more(average: int | None, labels: int | None, assurance: float | None) -> int | None:
-    """``average``, at most ``labels``: a width reached in most samples is reached on average."""
-    if average is None or labels is None or assurance is None or assurance < MOST:
-        return average
-    return min(average, labels)
 
 
 def known_of_run(
@@ -228,12 +227,9 @@ def known_of_run(
     specificity = known.specificity if specificity is None else specificity
     yes = float((scores >= MIDDLE).mean())
     return replace(
-        known,
-        rate=_corrected(yes, sensitivity, specificity) if rate is None else rate,
-        sensitivity=sensitivity,
-        specificity=specificity,
-        verdicts=(),
-    )
+        known, rate=_corrected(yes, sensitivity, specificity) if rate is None else rate,
+        sensitivity=sensitivity, specificity=specificity, verdicts=(),
+    )  # fmt: skip
 
 
 def accuracy(
@@ -264,13 +260,9 @@ def accuracy(
     verdicts = _verdicts(scores, both, known.design_effect)
     sensitivity, specificity = _of_rate(both)
     return replace(
-        known,
-        rate=sum(group.share * group.rate for group in verdicts),
-        sensitivity=sensitivity,
-        specificity=specificity,
-        verdicts=verdicts,
-        distinct_scores=len(np.unique(scores)),
-    )
+        known, rate=sum(group.share * group.rate for group in verdicts), sensitivity=sensitivity,
+        specificity=specificity, verdicts=verdicts, distinct_scores=len(np.unique(scores)),
+    )  # fmt: skip
 
 
 def _needed(
@@ -282,16 +274,11 @@ def _needed(
         return labels_for_rate(judged, half_width, design=design, level=level, assurance=assurance)
     if known.deviation is not None and known.correlation is not None:
         return labels_for_mean(
-            known.deviation,
-            known.correlation,
-            half_width,
-            judged=known.judged,
-            design=design,
-            level=level,
-            assurance=assurance,
+            known.deviation, known.correlation, half_width, judged=known.judged, design=design,
+            level=level, assurance=assurance,
             pilot=None if known.labels is None else known.labels / known.design_effect,
             kurtosis=NORMAL if known.kurtosis is None else known.kurtosis,
-        )
+        )  # fmt: skip
     shares = (known.rate, known.sensitivity, known.specificity)
     if any(share is not None for share in shares):
         names = zip(("rate", "sensitivity", "specificity"), shares, strict=True)
@@ -319,13 +306,6 @@ def _judged(known: Accuracy) -> JudgedRate | None:
     return judged_rate(known.rate, known.sensitivity, known.specificity, judged=known.judged)
 
 
-def _too_few(known: Accuracy, size: LabelsNeeded, assurance: float | None) -> str:
-    often = None if assurance is None else f"{assurance:.5g}"
-    return reason(
-        "all_judged_too_few", n=known.judged, half_width=f"{size.half_width:.4g}", assurance=often
-    )
-
-
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:
     known = scored.metric(metric)
     labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
@@ -342,11 +322,8 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     if known_weights(both) is None:
         both = both.with_columns(weight=pl.lit(1.0))
     if both.height < FEWEST:
-        arguments = (
-            argument("scored", scored.run.path),
-            argument("metric", metric),
-            argument("n", 50),
-        )
+        facts = {"scored": scored.run.path, "metric": metric, "n": 50}
+        arguments = (argument(name, value) for name, value in facts.items())
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "
             f"its accuracy needs {FEWEST} at least. Begin with {call('draw_sample', *arguments)}."
@@ -381,14 +358,12 @@ def _verdicts(
     for stratum in range(int(strata.max()) + 1):
         rows, labelled = strata == stratum, label_strata == stratum
         known = labelled if labelled.any() else np.ones(len(label_strata), dtype=bool)
-        groups.append(
-            VerdictGroup(
-                score=float(scores[rows].mean()),
-                share=float(rows.mean()),
-                labels=kish_size(weight[labelled]) / design_effect,
-                rate=float(np.average(people[known], weights=weight[known])),
-            )
-        )
+        groups.append(VerdictGroup(
+            score=float(scores[rows].mean()),
+            share=float(rows.mean()),
+            labels=kish_size(weight[labelled]) / design_effect,
+            rate=float(np.average(people[known], weights=weight[known])),
+        ))  # fmt: skip
     return tuple(groups)
 
 

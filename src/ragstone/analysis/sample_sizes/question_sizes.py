@@ -59,7 +59,6 @@ class LabelsLeft:
         return None if self.needed is None else max(0, self.needed - self.so_far)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {**asdict(self), "left": self.left}
 
 
@@ -110,24 +109,14 @@ def _shares(words: pl.Series) -> pl.Series:
 
 
 def _needed(
-    rows: pl.DataFrame,
-    shares: pl.Series,
-    clusters: Mapping[str, Hashable],
-    half_width: float,
-    of_words: bool,
-    level: float,
-) -> tuple[int | None, str | None]:
+    rows: pl.DataFrame, shares: pl.Series, clusters: Mapping[str, Hashable], half_width: float,
+    of_words: bool, level: float,
+) -> tuple[int | None, str | None]:  # fmt: skip
     of = pl.Series([str(clusters.get(id, f"\0{id}")) for id in rows["example_id"]], dtype=pl.String)
     if of.n_unique() < FEWEST:
         return None, reason("too_few_to_plan", n=of.n_unique(), least=FEWEST)
-    size = mean_sample_size(
-        pilot(shares.to_numpy(), of.to_numpy()),
-        half_width,
-        rate=of_words,
-        low=0.0,
-        high=1.0,
-        level=level,
-    )
+    first = pilot(shares.to_numpy(), of.to_numpy())
+    size = mean_sample_size(first, half_width, rate=of_words, low=0.0, high=1.0, level=level)
     assert size is not None, "shares have two ends"
     chances = rows["inclusion_probability"]
     worth = 1.0 if chances.null_count() else kish_size(1 / chances.to_numpy()) / rows.height
@@ -155,7 +144,6 @@ class RateSize:
     """Pairs of rows and half-width, including the wanted one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         steps = [{"rows": rows, "half_width": half} for rows, half in self.steps]
         return {"plan": "rate", **asdict(self), "steps": steps}
 
@@ -255,7 +243,8 @@ def mean_sizes(
     return [
         _mean_size(scored, metric, system, half_width, level)
         for metric in chosen(scored, metrics)
-        for system in known_systems(scored, systems)
+        for system in [known_system(scored, name) for name in dict.fromkeys(systems)]
+        or scored.systems
     ]
 
 
@@ -303,8 +292,12 @@ def paired_sizes(
     pairs = [
         (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]
-    family = 1 if single else _tests(scored, pairs)
-    looked_at = 1 if single else len(chosen(scored, ())) * len(pairs)
+    family = looked_at = 1
+    if not single:
+        everything = [(name, *pair) for name in chosen(scored, ()) for pair in pairs]
+        tables = (differences(scored, *each)[0] for each in everything)
+        family = max(1, sum(bool((table["difference"] != 0).any()) for table in tables))
+        looked_at = len(everything)
     return [
         _paired_size(scored, metric, a, b, difference, n, power, level, family, looked_at)
         for metric in chosen(scored, metrics)
@@ -312,26 +305,10 @@ def paired_sizes(
     ]
 
 
-def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
-    tables = (
-        differences(scored, metric, a, b)[0] for metric in chosen(scored, ()) for a, b in pairs
-    )
-    return max(1, sum(bool((table["difference"] != 0).any()) for table in tables))
-
-
 def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
     """The named metrics of the run, or by default all that have a value."""
     names = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
-    return list(names) or [
-        metric for metric in scored.metrics if scored.of(metric)["value"].count()
-    ]
-
-
-def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
-    """The named systems of the run, or by default all."""
-    for system in systems:
-        known_system(scored, system)
-    return list(dict.fromkeys(systems)) or scored.systems
+    return list(names) or [name for name in scored.metrics if scored.of(name)["value"].count()]
 
 
 def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFrame, int]:
@@ -383,17 +360,9 @@ def _mean_size(
 
 
 def _paired_size(
-    scored: Scored,
-    metric: str,
-    a: str,
-    b: str,
-    difference: float | None,
-    n: int | None,
-    power: float,
-    level: float,
-    family: int,
-    looked_at: int,
-) -> PairedSize:
+    scored: Scored, metric: str, a: str, b: str, difference: float | None, n: int | None,
+    power: float, level: float, family: int, looked_at: int,
+) -> PairedSize:  # fmt: skip
     pairs, left_out = differences(scored, metric, a, b)
     alone = 1 - (1 - level) / family
     values = pl.concat([pairs["a"], pairs["b"]])

@@ -26,7 +26,7 @@ from ragstone.core.messages import Displayable, plain, reason
 from ragstone.judges.local.response_type import response_type
 from ragstone.run import Run
 from ragstone.run.estimates.groups import groups_of, rows_of
-from ragstone.stats import mean_interval
+from ragstone.stats import ends_of, mean_interval
 
 HALF = 0.5
 RETRIEVED = pl.col("contexts").list.len()
@@ -126,13 +126,9 @@ class Faults:
         failed = {stage.code: counts.get(stage.code, 0) for stage in STAGES}
         most = max(failed, key=failed.__getitem__)
         return cls(
-            sum(counts.values()),
-            sum(failed.values()),
-            counts.get(PARTIAL, 0),
-            unsupported,
-            most if failed[most] else "",
-            failed[most],
-        )
+            sum(counts.values()), sum(failed.values()), counts.get(PARTIAL, 0), unsupported,
+            most if failed[most] else "", failed[most],
+        )  # fmt: skip
 
 
 def stages(run: Run) -> pl.DataFrame:
@@ -377,7 +373,6 @@ class Failures(FailureGroups, Displayable):
         return rows.filter(pl.col("system") == system)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain data."""
         return {
             "run": str(self.run),
             "by": plain(self.by),
@@ -495,10 +490,9 @@ class _Laid:
         occupied = counts > 0
         sums = np.bincount(self.clusters[failing], minlength=len(counts))[occupied]
         mean = mean_interval(sums, counts[occupied], rate=True, low=0, high=1, level=LEVEL)
-        low, high, method = None, None, None
-        if mean.interval is not None:
-            low, high, method = mean.interval.low, mean.interval.high, mean.interval.method
-        return Rate(int(failing.sum()), mean.value, low, high, method)
+        method = None if mean.interval is None else mean.interval.method
+        ends = ends_of(mean.interval)
+        return Rate(int(failing.sum()), mean.value, ends["low"], ends["high"], method)
 
 
 UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_in_data"}

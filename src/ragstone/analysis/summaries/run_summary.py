@@ -16,9 +16,9 @@ from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.comparison.comparison_result import Comparison
 from ragstone.analysis.release_gate.gate_requirements import over_means
 from ragstone.analysis.scored_run import Scored, mean_of
-from ragstone.core.errors import RagstoneError
-from ragstone.metrics import Composite, read_metric
+from ragstone.metrics import Composite
 from ragstone.metrics.composite import weight_coverage
+from ragstone.metrics.metric_names import loaded_metric
 from ragstone.run import Estimate, Run
 
 from .failure_stages import TOLD, Faults, faults_of
@@ -118,7 +118,13 @@ def summarise(run: Run) -> Summary:
     shared = [max(each.n_pairs for each in ones) for ones in _pairs(tested).values()]
     leads = _leads(rivals)
     apart = _apart(scored.systems, questions, comparisons)
-    uneven = [each.metric for each in comparisons if _uneven(each)]
+    uneven = [
+        each.metric
+        for each in comparisons
+        if each.n_only_a + each.n_only_b
+        and each.n_pairs + each.n_only_a
+        and each.n_pairs + each.n_only_b
+    ]
     unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else questions)
     owed = pl.col("system").is_in(run.form.settings.partly_answered)
     return Summary(
@@ -150,11 +156,6 @@ def summarise(run: Run) -> Summary:
         alone=alone,
         null=run.examples(["id"], pl.col("answer").is_null() & owed).height,
     )
-
-
-def _uneven(each: Comparison) -> bool:
-    both = each.n_pairs + each.n_only_a and each.n_pairs + each.n_only_b
-    return bool(both and each.n_only_a + each.n_only_b)
 
 
 def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
@@ -194,11 +195,12 @@ def _leads(comparisons: Sequence[Comparison]) -> tuple[Lead, ...]:
 
 def _leaders(comparisons: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     beats = {_who(each) for each in comparisons if each.verdict in DECIDED}
+    beaten = {name for _, name in beats}
     systems = dict.fromkeys(name for each in comparisons for name in (each.a, each.b))
-    unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
-    others = [name for name in systems if name not in unbeaten]
-    beat_all = all((leader, other) in beats for leader in unbeaten for other in others)
-    return (tuple(unbeaten), tuple(others)) if unbeaten and others and beat_all else ((), ())
+    leaders = tuple(name for name in systems if name not in beaten)
+    others = tuple(name for name in systems if name in beaten)
+    beat_all = all((name, other) in beats for name in leaders for other in others)
+    return (leaders, others) if leaders and others and beat_all else ((), ())
 
 
 DECIDED = ("better", "worse")
@@ -295,14 +297,12 @@ def histograms(scores: pl.DataFrame) -> Histograms:
 
 
 def _ends(metrics: list[str]) -> pl.DataFrame:
-    rows = []
-    for name in metrics:
-        try:
-            span = read_metric(name).range
-        except RagstoneError:
-            continue
-        if isfinite(span.low) and isfinite(span.high) and span.high > span.low:
-            rows.append((name, float(span.low), float(span.high)))
+    ranges = {name: metric.range for name in metrics if (metric := loaded_metric(name))}
+    rows = [
+        (name, float(span.low), float(span.high))
+        for name, span in ranges.items()
+        if isfinite(span.low) and isfinite(span.high) and span.high > span.low
+    ]
     schema = {"metric": pl.String, "low": pl.Float64, "high": pl.Float64}
     return pl.DataFrame(rows, schema, orient="row")
 
@@ -350,15 +350,9 @@ def split_estimates(run: Run, field: str, sets: Mapping[str, Collection[str]]) -
     for name, estimate in whole.items():
         if over_means(scored, name) is None:
             scores = scored.of(name)
-            estimates += [
-                _estimate(
-                    scored,
-                    estimate,
-                    scores.filter(pl.col("example_id").is_in(list(ids))),
-                    {field: value},
-                )
-                for value, ids in sets.items()
-            ]
+            for value, ids in sets.items():
+                rows = scores.filter(pl.col("example_id").is_in(list(ids)))
+                estimates.append(_estimate(scored, estimate, rows, {field: value}))
     return estimates
 
 
@@ -369,23 +363,14 @@ def _estimate(
     statuses = Counter(scores["status"])
     reasons = Counter(scores.filter(pl.col("status") != "value")["reason"].drop_nulls())
     return replace(
-        whole,
-        group=group,
-        value=mean.value,
+        whole, group=group, value=mean.value,
         low=None if mean.interval is None else mean.interval.low,
         high=None if mean.interval is None else mean.interval.high,
         method=None if mean.interval is None else mean.interval.method,
-        n=statuses["value"],
-        n_undefined=statuses["undefined"],
-        n_missing=statuses["missing"],
-        worst=None,
-        best=None,
-        clusters=mean.clusters,
-        labels={},
-        flags={},
-        reasons=dict(reasons),
-        signature="",
-    )
+        n=statuses["value"], n_undefined=statuses["undefined"], n_missing=statuses["missing"],
+        worst=None, best=None, clusters=mean.clusters,
+        labels={}, flags={}, reasons=dict(reasons), signature="",
+    )  # fmt: skip
 
 
 WeightShares = Mapping[tuple[str, str], float]
@@ -398,7 +383,8 @@ def weight_shares(scores: pl.DataFrame) -> WeightShares:
     Args:
         scores: ``metric``, ``system``, ``status`` and ``reason``, a row a score.
     """
-    composites = [name for name in scores["metric"].unique() if _is_composite(name)]
+    metrics = scores["metric"].unique()
+    composites = [name for name in metrics if isinstance(loaded_metric(name), Composite)]
     shares = (
         scores.lazy()
         .filter(pl.col("metric").is_in(composites) & (pl.col("status") == "value"))
@@ -407,10 +393,3 @@ def weight_shares(scores: pl.DataFrame) -> WeightShares:
         .collect()
     )
     return {(metric, system): share for metric, system, share in shares.iter_rows()}
-
-
-def _is_composite(name: str) -> bool:
-    try:
-        return isinstance(read_metric(name), Composite)
-    except RagstoneError:
-        return False

@@ -107,15 +107,13 @@ class ConversationFigures:
     ) -> ConversationFigure:
         """A figure; of the only system if none is named."""
         figures = [
-            candidate
-            for candidate in self.figures
-            if (candidate.figure, candidate.metric) == (figure, metric)
-            and system in (None, candidate.system)
+            each
+            for each in self.figures
+            if (each.figure, each.metric) == (figure, metric) and system in (None, each.system)
         ]
         if len(figures) != 1:
-            names = sorted(
-                {f"{known.figure} of {known.metric or 'the turns'}" for known in self.figures}
-            )
+            names = sorted({f"{each.figure} of {each.metric or 'the turns'}"
+                            for each in self.figures})  # fmt: skip
             raise InputError(
                 f"{len(figures)} figures are the {figure} of {metric or 'the turns'}"
                 f"{f' of {system}' if system else ''}. There are: {', '.join(names) or 'none'}."
@@ -123,7 +121,6 @@ class ConversationFigures:
         return figures[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain data."""
         return {
             "systems": plain(self.counts),
             "figures": plain(self.figures),
@@ -321,12 +318,7 @@ class _OfSystem:
     ) -> ConversationFigure:
         interval = estimate.interval
         return ConversationFigure(
-            figure,
-            self.system,
-            metric,
-            bar,
-            better,
-            estimate.value,
+            figure, self.system, metric, bar, better, estimate.value,
             None if interval is None else interval.low,
             None if interval is None else interval.high,
             LEVEL,
