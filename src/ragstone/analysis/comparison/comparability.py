@@ -210,16 +210,12 @@ class Inputs:
         prints = self._print(name)
         key = id(side), self._keys[name]
         if key not in self._found:
-            self._found[key] = side, self._by_question(side, prints)
+            frame = pl.DataFrame({"place": pl.Series(side.places), "print": prints[side.rows]})
+            by_question = frame.group_by("place").agg(pl.col("print").sort())
+            by_index = np.zeros(len(side.questions.ids), dtype=np.uint64)
+            by_index[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
+            self._found[key] = side, by_index
         return self._found[key][1]
-
-    @staticmethod
-    def _by_question(side: Side, prints: pl.Series) -> NDArray[np.uint64]:
-        frame = pl.DataFrame({"place": pl.Series(side.places), "print": prints[side.rows]})
-        by_question = frame.group_by("place").agg(pl.col("print").sort())
-        by_index = np.zeros(len(side.questions.ids), dtype=np.uint64)
-        by_index[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
-        return by_index
 
     def _print(self, name: str) -> pl.Series:
         """For each example what a metric's judgements read; made once for all that read the same.
@@ -302,16 +298,16 @@ class SameInputs:
         a, b = match
         if a.scored is not b.scored and measured_by(a.scored, name) != measured_by(b.scored, name):
             return np.zeros(len(a.questions.ids), dtype=bool)
-        first, second = (self._of(side).of(side, name) for side in match)
+        first, second = (
+            self._inputs.setdefault(id(side.scored), Inputs(side.scored)).of(side, name)
+            for side in match
+        )
         return np.asarray(a.there & b.there & (first == second))
 
     def everywhere(self, match: Match, name: str) -> bool:
         """Return whether this is so for all common questions; False if there are none."""
         both = match[0].there & match[1].there
         return bool(both.any()) and bool(self.where(match, name)[both].all())
-
-    def _of(self, side: Side) -> Inputs:
-        return self._inputs.setdefault(id(side.scored), Inputs(side.scored))
 
 
 def outputs_of(metric: Metric) -> Collection[Output]:

@@ -210,27 +210,6 @@ def fit_weights(
         )
     first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
     first /= first.sum()
-    return _validated(
-        scored, opinions, names, first, start, table, folds, seed, level,
-        left_out=left_out, n_left_out=n_left_out, excluded=excluded,
-    )  # fmt: skip
-
-
-def _validated(
-    scored: Scored,
-    opinions: Opinions,
-    names: list[str],
-    first: Floats,
-    start: str,
-    table: WeighingTable,
-    folds: int,
-    seed: int,
-    level: float,
-    *,
-    left_out: Mapping[str, int],
-    n_left_out: int,
-    excluded: Mapping[str, str],
-) -> FittedWeights:
     sort = opinions.sort
     held = _held_out(sort, table, first, folds, seed)
     whole = _fitted(sort, table.x, table.said)

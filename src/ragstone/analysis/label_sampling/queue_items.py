@@ -99,43 +99,30 @@ def _items(
     probabilities: Mapping[str, float],
 ) -> Iterator[QueueItem]:
     seen = texts_shown(labels)
-    for number, example in enumerate(examples):
-        yield _item(number, example, labels, propositions, seen, probabilities.get(example.id))
-
-
-def _item(
-    number: int, example: Example, labels: Sequence[AskedLabel], propositions: Propositions,
-    seen: set[str], probability: float | None,
-) -> QueueItem:  # fmt: skip
-    contexts = example.contexts or ()
-    texts: dict[str, Any] = {
-        "question": example.question,
-        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
-        "policy": example.policy,
-        "answer": example.answer,
-        "reference": list(example.reference),
-        "contexts": [
-            {"name": str(context.rank), "text": context.text or context.id} for context in contexts
-        ],
-    }
-    readable = {
-        name: text
-        for name, text in texts.items()
-        if text and (name in seen or (name == "history" and "question" in seen))
-    }
+    seen |= {"history"} if "question" in seen else set()
     units = {label.unit for label in labels}
-    parts = [ItemPart("answer")] if "answer" in units else []
-    if "context" in units:
-        parts += [
-            ItemPart("context", str(context.rank), context.text or "") for context in contexts
-        ]
-    for unit in UNITS[2:]:
-        if unit in units:
-            listed = propositions.get(unit, {}).get(example.id, ())
+    for number, example in enumerate(examples):
+        contexts = example.contexts or ()
+        texts: dict[str, Any] = {
+            "question": example.question,
+            "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
+            "policy": example.policy,
+            "answer": example.answer,
+            "reference": list(example.reference),
+            "contexts": [{"name": str(each.rank), "text": each.text or each.id}
+                         for each in contexts],
+        }  # fmt: skip
+        readable = {name: text for name, text in texts.items() if text and name in seen}
+        parts = [ItemPart("answer")] if "answer" in units else []
+        if "context" in units:
+            parts += [ItemPart("context", str(each.rank), each.text or "") for each in contexts]
+        for unit in UNITS[2:]:
+            listed = propositions.get(unit, {}).get(example.id, ()) if unit in units else ()
             parts += [ItemPart(unit, *proposition) for proposition in listed]
-    return QueueItem(
-        number, example.id, readable, tuple(parts), probability, question=example.question_id
-    )
+        yield QueueItem(
+            number, example.id, readable, tuple(parts), probabilities.get(example.id),
+            question=example.question_id,
+        )  # fmt: skip
 
 
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from math import ceil, log2
 from typing import Any
 
@@ -240,12 +241,37 @@ def mean_sizes(
         UnknownName: The run does not have such a metric or system.
         InputError: The half-width is not above 0.
     """
-    return [
-        _mean_size(scored, metric, system, half_width, level)
-        for metric in chosen(scored, metrics)
-        for system in [known_system(scored, name) for name in dict.fromkeys(systems)]
-        or scored.systems
-    ]
+    names = chosen(scored, metrics)
+    systems = [known_system(scored, name) for name in dict.fromkeys(systems)] or scored.systems
+    sizes = []
+    for metric, system in product(names, systems):
+        is_valued = (pl.col("system") == system) & (pl.col("status") == "value")
+        rows, scale = scored.of(metric).filter(is_valued), scored.scale(metric)
+        now = mean_of(rows, scale, level=level)
+        ends = now.interval
+        first = size = None
+        if now.clusters > 1:
+            first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
+            size = mean_sample_size(
+                first, half_width, rate=scale.rate, low=scale.low, high=scale.high, level=level
+            )
+        sizes.append(MeanSize(
+            metric=metric,
+            system=system,
+            value=now.value,
+            low=None if ends is None else ends.low,
+            high=None if ends is None else ends.high,
+            rows_now=now.n,
+            questions_now=now.clusters,
+            deviation=None if first is None else first.deviation,
+            design_effect=None if first is None else first.design_effect,
+            half_width=half_width,
+            level=level,
+            rows=None if size is None else size.rows,
+            questions=None if size is None else size.clusters or size.rows,
+            reason=TOO_FEW if first is None else NO_VARIATION if size is None else None,
+        ))  # fmt: skip
+    return sizes
 
 
 def paired_sizes(
@@ -326,37 +352,6 @@ def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFra
     both = by_question.drop_nulls(["a", "b"])
     pairs = both.select("cluster", "a", "b", difference=pl.col("a") - pl.col("b"))
     return pairs, by_question.height - pairs.height
-
-
-def _mean_size(
-    scored: Scored, metric: str, system: str, half_width: float, level: float
-) -> MeanSize:
-    rows = scored.of(metric).filter((pl.col("system") == system) & (pl.col("status") == "value"))
-    scale = scored.scale(metric)
-    now = mean_of(rows, scale, level=level)
-    ends = now.interval
-    first = size = None
-    if now.clusters > 1:
-        first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
-        size = mean_sample_size(
-            first, half_width, rate=scale.rate, low=scale.low, high=scale.high, level=level
-        )
-    return MeanSize(
-        metric=metric,
-        system=system,
-        value=now.value,
-        low=None if ends is None else ends.low,
-        high=None if ends is None else ends.high,
-        rows_now=now.n,
-        questions_now=now.clusters,
-        deviation=None if first is None else first.deviation,
-        design_effect=None if first is None else first.design_effect,
-        half_width=half_width,
-        level=level,
-        rows=None if size is None else size.rows,
-        questions=None if size is None else size.clusters or size.rows,
-        reason=TOO_FEW if first is None else NO_VARIATION if size is None else None,
-    )
 
 
 def _paired_size(
