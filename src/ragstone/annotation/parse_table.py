@@ -92,13 +92,10 @@ def judged(
     if empty:
         notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
     return LabelTable(
-        source,
-        pl.DataFrame(table_rows, schema=SCHEMA, orient="row"),
-        tuple(notes),
-        pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
-        systems,
+        source, pl.DataFrame(table_rows, schema=SCHEMA, orient="row"), tuple(notes),
+        pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"), systems,
         pl.DataFrame(blank, schema=dict.fromkeys(UNIT, pl.String), orient="row"),
-    )
+    )  # fmt: skip
 
 
 def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:

@@ -243,13 +243,10 @@ class LabelledScores:
         scores, labels = rows["value"].to_numpy(), _labels(rows)
         clusters = _clusters(rows)
         return kappa_with_interval(
-            (scores >= MIDDLE).astype(np.float64) if self.rate else scores,
-            labels,
-            disagreement="nominal" if self.rate else "quadratic",
-            weights=known_weights(rows),
-            clusters=None if clusters is None else clusters.tolist(),
-            level=level,
-        )
+            (scores >= MIDDLE).astype(np.float64) if self.rate else scores, labels,
+            disagreement="nominal" if self.rate else "quadratic", weights=known_weights(rows),
+            clusters=None if clusters is None else clusters.tolist(), level=level,
+        )  # fmt: skip
 
     def _as_they_come(self) -> MeanCorrection:
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
@@ -386,15 +383,10 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         why = NOT_RANDOM if labelled.withheld else ONLY_ONCE
         corrected = Corrected(None, None, corrected.method, labelled.n_labels, None, reason=why)
     return CorrectedEstimate(
-        labelled.metric,
-        labelled.group,
-        mean_of(labelled.scores, labelled.scale, level=level),
-        labelled.by_labels().at(level),
-        corrected,
-        labelled.agreement(level),
-        labelled.rate,
+        labelled.metric, labelled.group, mean_of(labelled.scores, labelled.scale, level=level),
+        labelled.by_labels().at(level), corrected, labelled.agreement(level), labelled.rate,
         labelled.not_random,
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

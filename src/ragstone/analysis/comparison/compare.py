@@ -189,19 +189,10 @@ def _compared(
         for scored in runs_of(matches)
     }
     return Comparisons(
-        tuple(comparisons),
-        tuple(ranked),
-        tuple(dict.fromkeys([*first.remarks, *notes, *later])),
-        tuple(runs),
-        first.cluster,
-        adjust,
-        _tested(comparisons),
-        level,
-        margin,
-        seed,
-        resamples,
+        tuple(comparisons), tuple(ranked), tuple(dict.fromkeys([*first.remarks, *notes, *later])),
+        tuple(runs), first.cluster, adjust, _tested(comparisons), level, margin, seed, resamples,
         {name: checked[id(side.scored)].of_system(side.system) for name, side in side_of.items()},
-    )
+    )  # fmt: skip
 
 
 def _judged(

@@ -176,13 +176,10 @@ def _pair(number: int, example: Example, rival: Example, first: bool) -> QueueIt
         "reference": list(example.reference),
     }
     return QueueItem(
-        number,
-        example.id,
-        {name: text for name, text in readable.items() if text},
-        (ItemPart("answer"),),
-        hidden={"rival": rival.system, "first": first},
+        number, example.id, {name: text for name, text in readable.items() if text},
+        (ItemPart("answer"),), hidden={"rival": rival.system, "first": first},
         question=example.question_id,
-    )
+    )  # fmt: skip
 
 
 PASSAGE = re.compile(r"^\[([^\]\n]{1,200})\] ", re.MULTILINE)

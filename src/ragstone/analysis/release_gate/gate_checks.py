@@ -84,7 +84,17 @@ def read_checks(
         for name in system
         if name not in scored.systems
     ]
-    problems: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
+    problems: list[RagstoneError] = [*faults]
+    if not require and not no_worse_than:
+        problems.append(InputError(
+            "A gate needs something to decide, such as "
+            f"{argument('require', 'faithfulness >= 0.85')} or "
+            f"{argument('no_worse_than', 'BASELINE:0.02')}."
+        ))  # fmt: skip
+    if only and not no_worse_than:
+        limited = argument("no_worse_than")
+        problems.append(InputError(f"{argument('only')} limits {limited}, and there is none."))
+    problems += unknown
     systems = [name for name in scored.systems if name in system or not system or unknown]
 
     def required(text: str) -> GateRequirement:
@@ -119,20 +129,6 @@ def read_checks(
     if corrected is not None and baselines:
         notes.append("no_worse_uncorrected")
     return checks, notes
-
-
-def _misfits(
-    require: Sequence[str], no_worse_than: Sequence[str], only: Sequence[str]
-) -> Iterator[InputError]:
-    if not require and not no_worse_than:
-        yield InputError(
-            "A gate needs something to decide, such as "
-            f"{argument('require', 'faithfulness >= 0.85')} or "
-            f"{argument('no_worse_than', 'BASELINE:0.02')}."
-        )
-    if only and not no_worse_than:
-        limited = argument("no_worse_than")
-        yield InputError(f"{argument('only')} limits {limited}, and there is none.")
 
 
 def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
@@ -205,7 +201,7 @@ class Standing:
 def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing]:
     """Decide all requirements together, because their p-values are adjusted as one family."""
     quantities = [check.quantity for check in checks]
-    ps = [_p(check, quantity, on) for check, quantity in zip(checks, quantities, strict=True)]
+    ps = [_p(check, check.quantity, on) for check in checks]
     return _standings(checks, quantities, ps, level, on)
 
 
@@ -260,25 +256,18 @@ def _standings(
     checks: Sequence[Check], quantities: Sequence[Quantity], ps: Sequence[float | None],
     level: float, on: On,
 ) -> list[Standing]:  # fmt: skip
-    return [
-        Standing("holds", None, None, None)
-        if check.same
-        else _standing(check.bar, quantity, p, adjusted, level, on)
-        for check, quantity, p, adjusted in zip(checks, quantities, ps, holm(ps), strict=True)
-    ]
-
-
-def _standing(
-    bar: Bound, quantity: Quantity, p: float | None, adjusted: float | None, level: float, on: On
-) -> Standing:
-    if quantity.value is None:
-        return Standing("open", None, None, None)
-    interval = quantity.at(1 - 2 * level)
-    state: State = "open"
-    if on == "point":
-        state = "holds" if bar.met(quantity.value) else "broken"
-    elif interval is not None and bar.cleared(interval):
-        state = "holds"
-    elif adjusted is not None and adjusted <= level:
-        state = "broken"
-    return Standing(state, interval, p, adjusted)
+    states = []
+    for check, quantity, p, adjusted in zip(checks, quantities, ps, holm(ps), strict=True):
+        if check.same or quantity.value is None:
+            states.append(Standing("holds" if check.same else "open", None, None, None))
+            continue
+        interval = quantity.at(1 - 2 * level)
+        state: State = "open"
+        if on == "point":
+            state = "holds" if check.bar.met(quantity.value) else "broken"
+        elif interval is not None and check.bar.cleared(interval):
+            state = "holds"
+        elif adjusted is not None and adjusted <= level:
+            state = "broken"
+        states.append(Standing(state, interval, p, adjusted))
+    return states

@@ -273,15 +273,13 @@ def gate(
         )  # fmt: skip
 
     result = on_the_numbers_of(opened)
-    if not opened.sees_corrections or not _any_corrected(opened, _several(no_worse_than)):
+    if not opened.sees_corrections:
+        return result
+    folders = (text.rpartition(":")[0].strip() for text in _several(no_worse_than))
+    others = (Run.open(folder) for folder in folders if folder and Path(folder).is_dir())
+    if not any(each.n_corrected for each in (opened, *others)):
         return result
     return replace(result, without_corrections=on_the_numbers_of(opened.without_corrections()))
-
-
-def _any_corrected(run: Run, no_worse_than: Sequence[str]) -> bool:
-    folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
-    others = (Run.open(folder) for folder in folders if folder and Path(folder).is_dir())
-    return any(each_run.n_corrected for each_run in (run, *others))
 
 
 def _decided(
@@ -290,9 +288,12 @@ def _decided(
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
     decision, why = DECIDED[standing.state], _why(check, standing, level, on)
-    owed = _owed(check, turned, max_missing)
-    if owed and standing.state != "broken" and not check.same:
-        decision, why = "missing", owed
+    owed: dict[str, Any] = {"missing": quantity.n_missing, "possible": quantity.n_possible}
+    if standing.state != "broken" and not check.same:
+        if quantity.missing_share > max_missing:
+            decision, why = "missing", reason("too_many_missing", **owed, most=max_missing)
+        elif turned:
+            decision, why = "missing", reason(TURNS, **owed, how=turned)
     interval = standing.interval
     open_ = standing.state == "open"
     needed, why_none = _needed(check, family, level) if open_ else (None, "decided")
@@ -364,8 +365,14 @@ def _why(check: Check, standing: Standing, level: float, on: On) -> str:
     bar, quantity = check.bar, check.quantity
     if check.same:
         return same_inputs_reason(0, quantity.n)
+    if quantity.value is None and quantity.not_random is not None:
+        return reason(NO_RANDOM_SAMPLE, why=quantity.not_random)
+    if quantity.value is None and quantity.n == quantity.n_missing == quantity.n_undefined == 0:
+        return reason("nothing_counted", counted=quantity.counted)
     if quantity.value is None:
-        return _why_no_value(check)
+        why = "\n".join(list(quantity.reasons)[:2])
+        missing, undefined = quantity.n_missing, quantity.n_undefined
+        return reason("no_value_anywhere", missing=missing, undefined=undefined, why=why)
     side = bar.other_side
     if on == "point":
         return "met" if standing.state == "holds" else "not_met"
@@ -380,28 +387,6 @@ def _why(check: Check, standing: Standing, level: float, on: On) -> str:
     if quantity.counted == "labels" and quantity.n >= (quantity.n_scored or 0):
         return "inside_though_all_labelled"
     return "inside"
-
-
-def _why_no_value(check: Check) -> str:
-    quantity = check.quantity
-    if quantity.not_random is not None:
-        return reason(NO_RANDOM_SAMPLE, why=quantity.not_random)
-    if quantity.n == quantity.n_missing == quantity.n_undefined == 0:
-        return reason("nothing_counted", counted=quantity.counted)
-    return reason(
-        "no_value_anywhere",
-        missing=quantity.n_missing,
-        undefined=quantity.n_undefined,
-        why="\n".join(list(quantity.reasons)[:2]),
-    )
-
-
-def _owed(check: Check, turned: str, max_missing: float) -> str:
-    quantity = check.quantity
-    missing, possible = quantity.n_missing, quantity.n_possible
-    if quantity.missing_share > max_missing:
-        return reason("too_many_missing", missing=missing, possible=possible, most=max_missing)
-    return reason(TURNS, missing=missing, possible=possible, how=turned) if turned else ""
 
 
 def _notes(check: Check, on: On) -> tuple[str, ...]:

@@ -478,13 +478,10 @@ class _Laid:
             code = UNTOLD.get(stage.code, "metric_without_value")
             why = reason(code, metric=",".join(stage.metrics) or None)
         return StageFailures(
-            stage=stage.code,
-            first=None if why else self._rate(rows & first, counts),
-            why=why,
-            untold=int((rows & later & ~known).sum()),
-            later=int((bad & failed & ~first).sum()),
+            stage=stage.code, first=None if why else self._rate(rows & first, counts), why=why,
+            untold=int((rows & later & ~known).sum()), later=int((bad & failed & ~first).sum()),
             survived=int((rows & ~self.bad & failed).sum()),
-        )
+        )  # fmt: skip
 
     def _rate(self, failing: Mask, counts: Counts) -> Rate:
         occupied = counts > 0

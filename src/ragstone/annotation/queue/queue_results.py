@@ -172,13 +172,10 @@ def _item(form: QueueForm, saves: Sequence[SavedItem]) -> DisputedItem:
             elif result.said:
                 agreed.setdefault(part, {})[question.label] = next(iter(result.said.values()))
     return DisputedItem(
-        saves[0].item,
-        saves[0].id,
-        tuple(labels),
-        agreed,
+        saves[0].item, saves[0].id, tuple(labels), agreed,
         tuple(saved for saved in saves if saved.role == "annotator"),
         tuple(saved for saved in saves if saved.role == "adjudicator"),
-    )
+    )  # fmt: skip
 
 
 def _label(part: Part, label: str, saves: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:

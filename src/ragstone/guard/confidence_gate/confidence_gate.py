@@ -238,15 +238,10 @@ class Gate:
             risk = false_block(scored, self.block_below, self.max_false_block, self.confidence)
             risks.append(checked_promise("max_false_block", risk, self.confidence))
         return GateCheck(
-            self,
-            tuple(risks),
-            self.standing(scores=scored.one_a_cluster()),
-            _shares(self, rows),
-            len(rows) - len(scored),
-            rows.unlabelled,
-            rows.surplus,
+            self, tuple(risks), self.standing(scores=scored.one_a_cluster()), _shares(self, rows),
+            len(rows) - len(scored), rows.unlabelled, rows.surplus,
             if_open(rows, self.pass_at, self.block_below),
-        )
+        )  # fmt: skip
 
     def standing(
         self,

@@ -284,13 +284,10 @@ class GuardMiddleware:
         self._json = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
         text = _path(event_text)
         self._streams = EventReplies(
-            self.guard,
-            extraction,
-            ChatEvents if answer is None else partial(EventText, text),
+            self.guard, extraction, ChatEvents if answer is None else partial(EventText, text),
             release_of(self.guard, on_fail, policy, stop_early=stop_early),
-            body_key or "ragstone_guard",
-            reads_lines=answer is None or text is not None,
-        )
+            body_key or "ragstone_guard", reads_lines=answer is None or text is not None,
+        )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

@@ -8,7 +8,7 @@ is cut.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -436,9 +436,6 @@ def _continuations(text: str, after: int, end: int) -> Iterable[str]:
     if end < len(text) or (word.end() if word else after + 1) < end:
         return ("",)
     begun = word.group().lower() if word else ""
-    return ("", "A", "x", *_completions(begun))
-
-
-def _completions(begun: str) -> Iterator[str]:
-    for words in (OPENERS, GERMAN_MONTHS):
-        yield from (word[len(begun) :] for word in words if begun and word.startswith(begun))
+    likely = [*OPENERS, *GERMAN_MONTHS] if begun else []
+    ends = (each[len(begun) :] for each in likely if each.startswith(begun))
+    return ("", "A", "x", *ends)
