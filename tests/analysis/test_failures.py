@@ -178,12 +178,9 @@ def at(group: GroupFailures, stage: str) -> StageFailures:
 
 def test_each_stage_has_its_count_of_all_judged_answers_with_an_interval() -> None:
     answers = lay(
-        WRONG | {"mrr": 0.5},
-        WRONG | {"mrr": 0.5},
-        {"answer_outcome": "correct", "mrr": 0.5},
-        {"answer_outcome": "correct", "mrr": 1.0},
-        {"mrr": 0.5},
-    )
+        WRONG | {"mrr": 0.5}, WRONG | {"mrr": 0.5}, {"answer_outcome": "correct", "mrr": 0.5},
+        {"answer_outcome": "correct", "mrr": 1.0}, {"mrr": 0.5},
+    )  # fmt: skip
     (whole, _) = groups_of(answers, "abcde")
     assert (whole.judged, whole.clusters, whole.fine.n, whole.survived) == (4, 4, 2, 1)
     found = at(whole, "retrieved_too_low")
@@ -257,12 +254,9 @@ def test_a_stage_that_cannot_be_known_has_a_reason_and_no_number() -> None:
 
 def test_an_answer_laid_further_down_may_have_failed_where_nothing_is_known_of_it() -> None:
     answers = lay(
-        WRONG | {"context_recall": 0.0},
-        WRONG | {"context_recall": 1.0, "mrr": 0.5},
-        WRONG | {"mrr": 0.5},
-        WRONG | {"mrr": 1.0},
-        {"answer_outcome": "correct"},
-    )
+        WRONG | {"context_recall": 0.0}, WRONG | {"context_recall": 1.0, "mrr": 0.5},
+        WRONG | {"mrr": 0.5}, WRONG | {"mrr": 1.0}, {"answer_outcome": "correct"},
+    )  # fmt: skip
     (whole, _) = groups_of(answers, "abcde")
     assert at(whole, "not_retrieved").untold == 2
     assert at(whole, "retrieved_too_low").untold == 0, "laid before, so it does not matter"

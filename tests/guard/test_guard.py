@@ -85,12 +85,9 @@ def test_a_contradicted_sentence_is_told_and_does_not_fail_by_itself() -> None:
 def test_confidence_is_the_probability_that_evaluate_would_give() -> None:
     answer = f"{SUPPORTED} {UNSUPPORTED}"
     scores = ragstone.evaluate_one(
-        question=QUESTION,
-        answer=answer,
-        contexts=[PIER],
-        metrics="expected_faithfulness",
+        question=QUESTION, answer=answer, contexts=[PIER], metrics="expected_faithfulness",
         judge="local:strings",
-    )
+    )  # fmt: skip
     known = [claim.probability or 0.0 for claim in assess(QUESTION, answer, [PIER]).judged]
     assert sum(known) / len(known) == pytest.approx(scores["expected_faithfulness"])
 
@@ -248,14 +245,9 @@ def test_numbers_and_names_of_the_question_are_not_new() -> None:
 
 def test_every_check_can_be_switched_off_but_answer_and_contexts() -> None:
     off = Checks(
-        citations=False,
-        least_retrieval_score=None,
-        lists=False,
-        least_support=None,
-        numbers=False,
-        names=False,
-        links=False,
-    )
+        citations=False, least_retrieval_score=None, lists=False, least_support=None, numbers=False,
+        names=False, links=False,
+    )  # fmt: skip
     found = assess(QUESTION, UNSUPPORTED, [PIER], checks=off)
     assert found.ok
     assert {check.check for check in found.checks} == {
@@ -494,12 +486,9 @@ def test_a_listener_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture)
 def test_bad_settings_are_told_all_at_once() -> None:
     with pytest.raises(InputError) as told:
         Checks(
-            citation_pattern="(",
-            failure_phrases="[",
-            languages=["xx"],
-            least_retrieval_score=2,
+            citation_pattern="(", failure_phrases="[", languages=["xx"], least_retrieval_score=2,
             least_support=float("nan"),
-        )
+        )  # fmt: skip
     named = "citation_pattern failure_phrases 'xx' least_retrieval_score least_support"
     for name in named.split():
         assert name in str(told.value)
