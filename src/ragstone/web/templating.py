@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import takewhile
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -30,7 +30,7 @@ from ragstone.report.number_format import (
     spoken,
 )
 from ragstone.report.page import IntervalCell, Mark, Scale
-from ragstone.report.reason_words import words
+from ragstone.report.reason_words import why_no_value, words
 from ragstone.report.render.documents import CHART_STYLE
 from ragstone.report.run_contents import cost
 
@@ -116,10 +116,12 @@ SHARE = Scale(0, 1)
 AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
 
 
-def strip_of(value: float | None, interval: Any, scale: Scale) -> Markup:
+def strip_of(
+    value: float | None, interval: Any, scale: Scale | None, height: int = charts.LINE
+) -> Markup:
     """Return a value drawn with its interval, which has ``low`` and ``high`` or is None."""
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return drawn(charts.strip(IntervalCell(value, low, high, scale)))
+    return drawn(charts.strip(IntervalCell(value, low, high, scale), height))
 
 
 def ends_of(mean: Any, *, percent: bool = False) -> str:
@@ -301,9 +303,12 @@ def templates() -> Environment:
         "better": lambda better: BETTER[better],
         "words": spoken,
         "reason": words,
+        "score": lambda score: score.label or ("–" if score.value is None else number(score.value)),
+        "why_no_value": why_no_value,
         "short": shortened,
         "p": p_word,
         "clock": shown_moment,
+        "lasts": length_in_words,
         "metric": said_metric,
         "bounds": bounds,
         "ends_of": ends_of,
@@ -315,6 +320,7 @@ def templates() -> Environment:
         "short_name": short_name,
         "SHARE": SHARE,
         "AROUND_CHANCE": AROUND_CHANCE,
+        "infinity": inf,
     }
     return environment
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from shlex import quote
 from typing import Any
 
@@ -11,14 +10,14 @@ from markupsafe import Markup
 
 from ragstone.analysis import Calibration, calibrate, read_passport
 from ragstone.analysis.calibration.column_checks import label_words
-from ragstone.analysis.calibration.judge_identity import NAME, Passport
+from ragstone.analysis.calibration.judge_identity import NAME
 from ragstone.analysis.calibration.labelled_run import NO_LABELS, labels_for
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_of
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.number_format import METHODS, percent, scale_for, short_name
+from ragstone.report.number_format import METHODS, scale_for, short_name
 from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
 from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
 from ragstone.report.pages.calibration_page import reliability_of
@@ -70,12 +69,16 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show whether the judge can be believed."""
     name = request.names["run"]
     run = folder.run(name)
-    passport, changed = _passport(run)
+    file = run.path / f"{NAME}.json"
+    passport = read_passport(file) if file.is_file() else None
     people = _believed(folder, name)
     if people is None:
         return _waits(request, name)
     calibration = people.judge
-    record = calibration.to_dict() if calibration else passport.to_dict() if passport else {}
+    source = calibration or passport
+    record = source.to_dict() if source else {}
+    estimates = record.get("estimates", ())
+    used = dict.fromkeys(estimate["corrected"]["method"] for estimate in estimates)
     checks = [check for check in record.get("agreement", ()) if check["n"]]
     labels = [f"{check['kind']}.{check['column']}" for check in checks]
     label = request.one("label", labels[0] if labels else "")
@@ -94,22 +97,26 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "where": people.where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
-            "changed": changed,
+            "changed": passport.void_for(run) if passport else (),
             "from_passport": calibration is None and passport is not None,
-            "corrected": _corrected(record.get("estimates", ())),
+            "corrected": _by_metric(estimates),
+            "together": _together,
             "axis": drawn(charts.axis(SHARE, quarters=True)),
-            "methods": _methods(record.get("estimates", ())),
-            "labels": [
-                (label, _label(label), request.but(label=label, cell=None)) for label in labels
-            ],
+            "methods": ", ".join(METHODS[name][0] for name in used if name in METHODS),
+            "labels": labels,
             "label": label,
-            "label_name": _label(label),
+            "label_name": _label_name,
             "check": check,
-            "matrix": _matrix(request, calibration, label, check, cell) if check else None,
+            "matrix": _matrix(calibration, label, check) if check else None,
+            "opens": calibration is not None,
             "measures": list(_measures(check)) if check else (),
             "measures_axis": _axis(check),
             "reliability": _reliability(calibration, label),
-            "biases": _biases(check) if check else (),
+            "biases": [
+                bias
+                for bias in (check["bias"] if check else ())
+                if bias["low"] is not None and not bias["low"] <= 0 <= bias["high"]
+            ],
             "cell": cell,
             "items": _items(run, items, cell),
             "people": [column for column in people.people if column.n_shared],
@@ -187,7 +194,11 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
     where = "in the queues of this run" if queues else "in the data of the run"
     if len(rows) > MOST_LABELLED:
-        return Believed(None, _too_many(len(rows)), (), questions, where)
+        why = (
+            f"{len(rows):,} answers carry labels, more than this page measures. The command below "
+            "does, and the page shows what it found."
+        )
+        return Believed(None, why, (), questions, where)
     try:
         labels = table if queues else labels_for((), run, None)
     except InputError as error:
@@ -200,96 +211,43 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
         return Believed(None, error.text, people, questions, where)
 
 
-def _too_many(count: int) -> str:
-    return (
-        f"{count:,} answers carry labels, more than this page measures. The command below does, "
-        "and the page shows what it found."
-    )
-
-
-def _passport(run: Run) -> tuple[Passport | None, Sequence[str]]:
-    file = run.path / f"{NAME}.json"
-    if not file.is_file():
-        return None, ()
-    passport = read_passport(file)
-    return passport, passport.void_for(run)
-
-
-def _corrected(estimates: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[View]]]:
-    by_metric: dict[str, list[View]] = {}
+def _by_metric(estimates: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for estimate in estimates:
-        by_metric.setdefault(estimate["metric"], []).append(_ways(estimate))
-    return [(short_name(metric), rows) for metric, rows in by_metric.items()]
+        by_metric.setdefault(short_name(estimate["metric"]), []).append(estimate)
+    return by_metric
 
 
-def _ways(estimate: Mapping[str, Any]) -> View:
-    ways = estimate["judge"], estimate["labels"], estimate["corrected"]
-    scale = scale_for(estimate["metric"])
+def _together(estimate: Mapping[str, Any]) -> Markup:
+    """Draw what the judge says, what labels say, and the corrected mean."""
+    ways = {name: estimate[name] for name in ("judge", "labels", "corrected")}
     tones: tuple[Tone, ...] = ("quiet", "", "good")
+    scale = scale_for(estimate["metric"])
     cells = [
         IntervalCell(way["value"], way["low"], way["high"], scale, tone=tone)
-        for way, tone in zip(ways, tones, strict=True)
+        for way, tone in zip(ways.values(), tones, strict=True)
     ]
-    parts = [
-        f"{word} {way['value']:.3f}"
-        for word, way in zip(("judge", "labels", "corrected"), ways, strict=True)
-        if way["value"] is not None
-    ]
-    worth = estimate["corrected"]["effective_labels"]
-    why = estimate["corrected"]["reason"] or estimate["labels"]["reason"] or ""
-    return {
-        "metric": short_name(estimate["metric"]),
-        "group": ", ".join(estimate["group"].values()),
-        "ways": ways,
-        "figure": drawn(charts.together(cells, ", ".join(parts), HEIGHT)),
-        "worth": f"{worth:,.0f}" if worth is not None and isfinite(worth) else "",
-        "labels": estimate["corrected"]["n_labels"],
-        "why": why.replace("_", " "),
-    }
+    known = {name: way["value"] for name, way in ways.items() if way["value"] is not None}
+    title = ", ".join(f"{name} {value:.3f}" for name, value in known.items())
+    return drawn(charts.together(cells, title, HEIGHT))
 
 
-def _methods(estimates: Sequence[Mapping[str, Any]]) -> str:
-    used = dict.fromkeys(estimate["corrected"]["method"] for estimate in estimates)
-    return ", ".join(METHODS[name][0] for name in used if name in METHODS)
-
-
-def _label(label: str) -> str:
+def _label_name(label: str) -> str:
     kind, _, column = label.partition(".")
-    name = short_name(column) if kind == "metric" else column
-    return name.replace("_", " ")
+    return (short_name(column) if kind == "metric" else column).replace("_", " ")
 
 
 def _matrix(
-    request: Asked, calibration: Calibration | None, label: str, check: Mapping[str, Any], cell: str
-) -> View | None:
+    calibration: Calibration | None, label: str, check: Mapping[str, Any]
+) -> tuple[list[str], list[list[int]]] | None:
     table = check["confusion"]
-    if calibration is not None and table is None:
-        live = next(
-            check for check in calibration.checks if f"{check.kind}.{check.column}" == label
-        )
-        if live.yes is None:
-            return None
-        table = {
-            "labels": [str(label) for label in live.yes.labels],
-            "people_by_judge": live.yes.counts,
-        }
-    if table is None:
-        return None
-    names = label_words(table["labels"])
-    rows = []
-    for people, counts in zip(names, table["people_by_judge"], strict=True):
-        cells = tuple(
-            {
-                "count": count,
-                "share": percent(count / sum(counts), 0) if sum(counts) else "",
-                "path": request.but(label=label, cell=f"{people}-{judge}") if calibration else "",
-                "agrees": people == judge,
-                "chosen": cell == f"{people}-{judge}",
-            }
-            for judge, count in zip(names, counts, strict=True)
-        )
-        rows.append((people, cells))
-    return {"names": names, "rows": rows}
+    if table is not None:
+        return label_words(table["labels"]), table["people_by_judge"]
+    for live in calibration.checks if calibration else ():
+        if f"{live.kind}.{live.column}" == label and live.yes is not None:
+            names = [str(label) for label in live.yes.labels]
+            return label_words(names), [list(counts) for counts in live.yes.counts]
+    return None
 
 
 def _scale_of(check: Mapping[str, Any]) -> Scale:
@@ -324,17 +282,9 @@ def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
     for check in calibration.checks if calibration else ():
         if f"{check.kind}.{check.column}" == label:
             bins = reliability_of(check)
-            title = f"The judge's probability beside people, {_label(label)}"
+            title = f"The judge's probability beside people, {_label_name(label)}"
             return drawn(charts.reliability(Reliability(bins, title))) if bins else ""
     return ""
-
-
-def _biases(check: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [
-        bias
-        for bias in check["bias"]
-        if bias["low"] is not None and not bias["low"] <= 0 <= bias["high"]
-    ]
 
 
 def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:

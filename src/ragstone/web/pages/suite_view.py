@@ -8,11 +8,9 @@ import polars as pl
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
-from ragstone.report import charts
 from ragstone.report.layouts import (
     LAYOUTS,
     Layout,
-    LimitReached,
     ReportFile,
     as_asked,
     limits_reached,
@@ -20,7 +18,7 @@ from ragstone.report.layouts import (
     reports_of,
 )
 from ragstone.report.layouts.named_reports import FAMILIES
-from ragstone.report.number_format import Groups, bands_of, spoken
+from ragstone.report.number_format import Groups, bands_of
 from ragstone.report.page import Bar, BarPart
 from ragstone.report.reason_words import words
 from ragstone.run import Estimate
@@ -29,7 +27,7 @@ from ragstone.web.page_request import Asked, NotThere, WebPage, run_path, waits_
 from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.estimate_tables import shown_estimates
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import View, drawn, minus
+from ragstone.web.templating import View, minus
 
 from .run_view import run_head
 
@@ -67,7 +65,9 @@ def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
             "estimates": _means(run, layout, suite, request),
             "tables": list(_tables(frames)),
             "bars": list(_bars(frames)),
-            "limits": _limits(limits),
+            "text": _text,
+            "limits": dict.fromkeys(reach.limit for reach in limits),
+            "reached": limits,
             **_questions(rows, layout, request),
             **_answers(frames, layout, request),
         },
@@ -81,6 +81,9 @@ def _asked_as(run: Run, suite: str) -> str:
 def _means(run: Run, layout: Layout, suite: str, request: Asked) -> View:
     groups = Groups(run.estimate_list)
     families = FAMILIES if layout.at_any_k else {suite: (*layout.columns, *layout.behind)}
+    forms: dict[str, list[str]] = {}
+    for form in run.form.metrics:
+        forms.setdefault(read_metric(form).name, []).append(form)
     estimates: list[Estimate] = []
     called: dict[str, str] = {}
     for family, columns in families.items():
@@ -90,7 +93,8 @@ def _means(run: Run, layout: Layout, suite: str, request: Asked) -> View:
                 for column in columns
                 if column.metric == metric and column.shows == "value"
             ]
-            for form in _forms(run, metric) if layout.at_any_k else [metric]:
+            called_so = read_metric(metric).name
+            for form in forms.get(called_so, ()) if layout.at_any_k else [metric]:
                 k = read_metric(form).parameters.get("k")
                 at = "" if k is None else str(k)
                 spoken = [name.replace("@K", f"@{at}" if at else "") for name in names]
@@ -113,38 +117,21 @@ def _means(run: Run, layout: Layout, suite: str, request: Asked) -> View:
     )
 
 
-def _forms(run: Run, metric: str) -> list[str]:
-    name = read_metric(metric).name
-    return [metric for metric in run.form.metrics if read_metric(metric).name == name]
-
-
 Frames = Mapping[str, Sequence[pl.DataFrame]]
 
 
-def _tables(frames: Frames) -> Iterator[View]:
+def _tables(frames: Frames) -> Iterator[tuple[str, pl.DataFrame]]:
     if by_method := frames.get("by_method.csv"):
-        frame = by_method[0].select(
-            "method",
-            average="ragas_score_average",
-            best="ragas_score_best",
-            worst="ragas_score_worst",
-            correct="correct_answers_count",
-            wrong="wrong_answers_count",
-            dont_know="dont_know_answers_count",
-            n="n",
-        )
-        yield _table("Ragas score by method, percent", frame)
+        yield (
+            "Ragas score by method, percent",
+            by_method[0].select(
+                "method", average="ragas_score_average", best="ragas_score_best",
+                worst="ragas_score_worst", correct="correct_answers_count",
+                wrong="wrong_answers_count", dont_know="dont_know_answers_count", n="n",
+            ),
+        )  # fmt: skip
     if by_type := frames.get("by_question_type.csv"):
-        yield _table("By type of question", by_type[0])
-
-
-def _table(title: str, frame: pl.DataFrame) -> View:
-    columns = tuple((spoken(name), index > 0) for index, name in enumerate(frame.columns))
-    return {
-        "title": title,
-        "columns": columns,
-        "rows": [tuple(map(_text, row)) for row in frame.iter_rows()],
-    }
+        yield "By type of question", by_type[0]
 
 
 def _text(value: object) -> str:
@@ -158,62 +145,31 @@ CLASSES: Mapping[str, tuple[str, str, tuple[int, ...]]] = {
 """For a file with classes: its title, the column that names them, and their fills."""
 
 
-def _bars(frames: Frames) -> Iterator[View]:
+def _bars(frames: Frames) -> Iterator[tuple[str, list[tuple[str, Bar, str]]]]:
+    """Yield the title of each file with classes; of each method its bar and what it says."""
     for file, (title, column, levels) in CLASSES.items():
         if file not in frames:
             continue
         whole, by_method = frames[file]
-        names = whole[column].to_list()
-        spoken = [name.lower() if len(name) > 1 else name for name in names]
-        key = tuple(zip(levels, spoken, strict=True))
+        spoken = [name.lower() if len(name) > 1 else name for name in whole[column]]
+
         sentence = ", ".join(
-            f"{row['count']:,} {word} ({row['percentage'] or '–'} %{_within(row)})"
+            f"{row['count']:,} {word} ({row['percentage'] or '–'} %"
+            + (f", {row['low']} – {row['high']})" if row["low"] else ")")
             for word, row in zip(spoken, whole.iter_rows(named=True), strict=True)
         )
-        rows = [_bar("all methods", key, whole["count"].to_list(), sentence)]
+        rows = [("all methods", _bar(whole["count"].to_list(), levels, spoken), sentence)]
         for method in by_method["method"].unique(maintain_order=True):
             of_method = by_method.filter(pl.col("method") == method)
             plain = "count" not in of_method.columns
-            counts = list(of_method.row(0)[1:4]) if plain else of_method["count"].to_list()
-            rows.append(_bar(method, key, counts))
-        yield {"title": title, "key": key, "rows": rows}
+            counts = of_method.row(0)[1:4] if plain else of_method["count"].to_list()
+            bar = _bar(counts, levels, spoken)
+            rows.append((method, bar, ", ".join(f"{p.size:,g} {p.word}" for p in bar.parts)))
+        yield title, rows
 
 
-def _within(row: Mapping[str, object]) -> str:
-    return f", {row['low']} – {row['high']}" if row["low"] else ""
-
-
-def _bar(
-    who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], sentence: str = ""
-) -> View:
-    parts = tuple(BarPart(n, at, word) for (at, word), n in zip(key, counts, strict=True))
-    sentence = sentence or ", ".join(f"{part.size:,g} {part.word}" for part in parts)
-    return {
-        "who": who,
-        "bar": drawn(charts.bar(Bar(parts, sum(counts)))),
-        "words": sentence,
-        "n": sum(counts),
-    }
-
-
-def _limits(reached: Sequence[LimitReached]) -> list[View]:
-    views = []
-    for limit in dict.fromkeys(reach.limit for reach in reached):
-        of_limit = [reach for reach in reached if reach.limit == limit]
-        systems = (
-            (reach.system, f"{reach.beyond:,} of {reach.n:,}", bool(reach.beyond))
-            for reach in of_limit
-        )
-        bound = f"{limit.side} {limit.bound:g}"
-        views.append(
-            {
-                "name": limit.name.replace("_", " "),
-                "bound": bound,
-                "advice": limit.advice,
-                "systems": systems,
-            }
-        )
-    return views
+def _bar(counts: Sequence[int], levels: Sequence[int], words: Sequence[str]) -> Bar:
+    return Bar(tuple(map(BarPart, counts, levels, words)), sum(counts))
 
 
 def _questions(rows: pl.DataFrame, layout: Layout, request: Asked) -> dict[str, object]:
