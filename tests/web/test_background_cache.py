@@ -127,15 +127,15 @@ def test_a_result_is_the_same_after_it_was_kept(folder: Path) -> None:
 
 
 def test_what_is_kept_is_not_computed_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = RunsFolder(folder).compared("run")
+    first = RunsFolder(folder).comparing("run", patience=None)
 
     def never(*_: object, **__: object) -> Comparisons:
         raise AssertionError("computed again")
 
     monkeypatch.setattr(runs_folder, "compare", never)
-    assert RunsFolder(folder).compared("run") == first
+    assert RunsFolder(folder).comparing("run", patience=None) == first
     with pytest.raises(AssertionError, match="computed again"):
-        RunsFolder(folder).compared("run", margin=0.05)
+        RunsFolder(folder).comparing("run", patience=None, margin=0.05)
 
 
 def test_a_run_that_was_corrected_is_summed_up_anew(folder: Path) -> None:
@@ -152,12 +152,12 @@ def test_a_run_that_was_corrected_is_summed_up_anew(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"comparisons": 3}'])
 def test_a_file_that_cannot_be_read_is_made_anew(folder: Path, content: bytes) -> None:
-    first = RunsFolder(folder).compared("run")
+    first = RunsFolder(folder).comparing("run", patience=None)
     for file in (folder / FOLDER).iterdir():
         file.write_bytes(content)
-    assert RunsFolder(folder).compared("run") == first
+    assert RunsFolder(folder).comparing("run", patience=None) == first
     rmtree(folder / FOLDER)
-    assert RunsFolder(folder).compared("run") == first
+    assert RunsFolder(folder).comparing("run", patience=None) == first
 
 
 def test_where_the_folder_cannot_be_written_to_the_users_cache_is(folder: Path) -> None:

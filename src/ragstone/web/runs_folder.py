@@ -247,15 +247,6 @@ class RunsFolder:
         """Change what is noted beside the runs."""
         change_marks(self.folder, change)
 
-    def compared(
-        self, run: str, other: str = "", *, baseline: str | None = None, margin: float | None = None
-    ) -> Comparisons:
-        """Return the comparison of a run's systems, or of two runs, computed once."""
-        comparisons = self.comparing(run, other, baseline=baseline, margin=margin, patience=None)
-        if comparisons is None:
-            raise AssertionError("a result that is waited for without end")
-        return comparisons
-
     def comparing(
         self,
         run: str,
@@ -267,7 +258,7 @@ class RunsFolder:
         by: Sequence[str] = (),
         patience: float | None = PATIENCE,
     ) -> Comparisons | None:
-        """Compare as ``compared`` does; None while it is being computed."""
+        """Return the comparison of a run's systems, or of two runs; None while it is computed."""
         names = [name for name in (run, other) if name]
         chosen = None if metrics is None else tuple(metrics)
         key = ("compared", self.stamp(*names), baseline, chosen, margin, tuple(by))

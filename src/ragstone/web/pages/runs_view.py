@@ -9,7 +9,7 @@ from time import perf_counter
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
-from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.comparison.comparison_result import Comparison
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason
@@ -17,13 +17,10 @@ from ragstone.report import charts
 from ragstone.report.number_format import (
     SYSTEM,
     counted,
-    interval_of,
-    number,
     scale_for,
     short_name,
 )
-from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
-from ragstone.report.reason_words import why_no_value
+from ragstone.report.page import Scale, Series, SeriesPoint
 from ragstone.report.run_contents import lasted
 from ragstone.report.sentences.analysis_words import badge
 from ragstone.run import Estimate
@@ -61,7 +58,7 @@ def runs_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
         for run in matching[page.rows]
     ]
     everything = dict.fromkeys(estimate.metric for ones in estimates.values() for estimate in ones)
-    waits = any(cell["waits"] for run in views for line in run["lines"] for cell in line["cells"])
+    waits = any(line["waits"] for run in views for line in run["lines"])
     return WebPage(
         "runs.html",
         "Runs",
@@ -145,21 +142,21 @@ def _shown(
     finished = run.form is not None and run.form.finished
     systems = list(dict.fromkeys(e.group[SYSTEM] for e in estimates if SYSTEM in e.group)) or [""]
     created = run.form.created if run.form and finished else ""
-    whole = [e for e in estimates if not e.group]
     by_system = _compared(folder, name, systems, pinned, late) if finished else {}
     lines = []
     for system in systems if finished else ():
         group = {SYSTEM: system} if system else {}
         here = {e.metric: e for e in estimates if e.group == group}
-        label = f"{name}/{system}" if len(systems) > 1 else name
-        known = by_system.get(system)
-        cells = tuple(_cell(here.get(metric), metric, known) for metric in metrics)
+        pin = f"{name}/{system}" if len(systems) > 1 else name
+        beside = by_system.get(system) or WithPinned()
+        cells = [(here.get(metric), scale_for(metric), beside.comparisons.get(metric),
+                  metric in beside.itself) for metric in metrics]  # fmt: skip
         lines.append(
             {
                 "system": system if len(systems) > 1 else "",
+                "pin": pin,
                 "cells": cells,
-                "pinned": label == pinned,
-                "pin": label,
+                "waits": beside.waits,
             }
         )
     form = run.form
@@ -176,14 +173,12 @@ def _shown(
     judges = [judge.name for judge in form.judges if judge.kinds] if form else []
     return {
         "name": name,
-        "path": run_path(name),
         "when": datetime.fromisoformat(created) if created else run.changed,
         "form": form,
         "badge": badge(checked_against_people(run.path, form)) if form and finished else "",
         "tags": marks.tags.get(name, ()),
         "lines": lines,
-        "missing": sum(estimate.n_missing for estimate in whole),
-        "possible": sum(estimate.n + estimate.n_missing for estimate in whole),
+        "whole": [estimate for estimate in estimates if not estimate.group],
         "progress": beat,
         "goes_on": going,
         "open": form is not None and not finished,
@@ -214,13 +209,20 @@ def _compared(
         return {system: WithPinned(waits=True) for system in systems}
     try:
         comparisons = (
-            folder.compared(name, baseline=system or systems[0])
+            folder.comparing(name, baseline=system or systems[0], patience=None)
             if run == name
-            else folder.compared(name, run)
+            else folder.comparing(name, run, patience=None)
         )
     except RagstoneError:
         return {}
+    assert comparisons is not None, "a result that is waited for without end"
     labels = {system: system if run == name else f"{name}/{system}" for system in systems}
+    notes = [Reason.read(note) for note in comparisons.notes]
+    metrics_itself = {
+        note.facts["system"]: set(note.facts["metrics"].split())
+        for note in notes
+        if note.code == ANSWERS_ARE_REFERENCES
+    }
     baseline = "" if not system else system if run == name else f"{run}/{system}"
     return {
         name: WithPinned(
@@ -229,51 +231,9 @@ def _compared(
                 for c in comparisons.comparisons
                 if c.a == label and c.slice is None and baseline in ("", c.b)
             },
-            _with_itself(comparisons, label),
+            metrics_itself.get(label, ()),
         )
         for name, label in labels.items()
-    }
-
-
-def _with_itself(comparisons: Comparisons, label: str) -> Collection[str]:
-    notes = (Reason.read(note) for note in comparisons.notes)
-    reference_notes = [note for note in notes if note.code == ANSWERS_ARE_REFERENCES]
-    return {
-        m
-        for note in reference_notes
-        if note.facts["system"] == label
-        for m in note.facts["metrics"].split()
-    }
-
-
-def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> View:
-    if estimate is None:
-        return {
-            "estimate": None,
-            "strip": "",
-            "why": "not measured",
-            "comparison": None,
-            "waits": False,
-            "itself": False,
-        }
-    if estimate.value is None:
-        return {
-            "estimate": estimate,
-            "strip": "",
-            "why": why_no_value(estimate),
-            "comparison": None,
-            "waits": False,
-            "itself": False,
-        }
-    cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric))
-    beside = beside or WithPinned()
-    return {
-        "estimate": estimate,
-        "strip": drawn(charts.strip(cell, 12)),
-        "why": "",
-        "comparison": beside.comparisons.get(metric),
-        "waits": beside.waits,
-        "itself": metric in beside.itself,
     }
 
 
@@ -296,12 +256,11 @@ def _trends(
         name = single_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
-        rows = tuple((run.path.name, number(p.value), interval_of(e)) for run, e, p in ones)
         yield {
             "data": name,
             "metric": short_name(metric),
             "figure": drawn(charts.series(series, 120)),
-            "points": rows,
+            "points": [(run.path.name, estimate) for run, estimate, _ in ones],
         }
 
 
