@@ -1,25 +1,34 @@
-"""Compare: the systems of a run against a baseline, or two runs, on the questions both answered."""
+"""Compare: a run's systems, or two runs, on the questions both answered, and what changed."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
 
 from ragstone.analysis.comparison.comparability import SelfReference, measured_otherwise
+from ragstone.analysis.comparison.compared_systems import run_labels
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.comparison.paired_scores import question_changes
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.report.number_format import row_name, short_name
+from ragstone.report import charts
+from ragstone.report.number_format import Groups, number, row_name, scale_for, short_name
+from ragstone.report.page import Tone
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
+from ragstone.run import Run
 from ragstone.web.background_cache import SOON
 from ragstone.web.page_request import Asked, WebPage, query, run_path, waits_page
 from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.parts.drawn_charts import forest_of, lead_of, verdict_counts
+from ragstone.web.parts.highlight import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
-
-from .changes_view import questions_of
+from ragstone.web.templating import View, drawn
 
 MARGIN = "0.05"
 """Taken where the address has none."""
@@ -31,25 +40,15 @@ FEW_PAIRS = 5
 """So many pairs of systems stand side by side; more are a list to choose from."""
 
 
-@dataclass(frozen=True, slots=True)
-class WantedComparison:
-    """A comparison that an address asks for: of one run with a baseline, or of two runs."""
-
-    runs: tuple[str, ...]
-    baseline: str
-    margin: float | None
-    by: tuple[str, ...]
-    alike: bool
-
-
 def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the verdict, the forest of differences, and the questions that changed."""
     runs = _runs(folder, request)
     if len(runs) not in (1, 2):
         return _choose(folder, request, runs)
     try:
-        settings = _wanted(request, runs)
-        comparisons = _compared(folder, settings)
+        margin = _margin(request)
+        by = tuple(dict.fromkeys(request.all("by")))
+        comparisons = _compared(folder, request, runs, margin, by)
         if comparisons is None:
             return _waits(request, runs)
         pair = _pair(request, comparisons)
@@ -75,12 +74,15 @@ def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
             "swap": _swapped(request, runs, pair),
             "said": [*comparison_sentences(ones, lead), f" {not_paired(ones)}"],
             "counts": verdict_counts(ones),
-            "pairs": _pairs(request, comparisons, pair),
+            "pairs": [
+                (request.but(a=first, open=None, page=None), first, (first, second) == pair)
+                for first, second in comparisons.between()
+            ],
             "few_pairs": len(comparisons.between()) <= FEW_PAIRS,
             "baselines": _systems(folder, runs),
-            "margin": "" if settings.margin is None else f"{settings.margin:g}",
-            "by": settings.by,
-            "fields": _fields(folder, runs, settings),
+            "margin": "" if margin is None else f"{margin:g}",
+            "by": by,
+            "fields": dict.fromkeys([*_shared_fields(folder, runs), *by]),
             "forest": forest_of(
                 ones,
                 comparisons,
@@ -89,7 +91,7 @@ def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
                 ),
                 all_of=request.one("all") == "1",
             ),
-            "slices": [(field, _slice(comparisons, pair, metric, field)) for field in settings.by],
+            "slices": [(field, _slice(comparisons, pair, metric, field)) for field in by],
             "notes": [words(note) for note in comparisons.notes if _about(note, pair)],
             "metrics": [
                 (comparison.metric, row_name(comparison.metric, comparison.relevance_by))
@@ -115,35 +117,31 @@ def _runs(folder: RunsFolder, request: Asked) -> list[str]:
     return runs[::-1] if boxes and runs[0] == folder.marks().pinned.partition("/")[0] else runs
 
 
-def _wanted(request: Asked, runs: Sequence[str]) -> WantedComparison:
+def _margin(request: Asked) -> float | None:
     text = request.one("margin", MARGIN).strip()
     try:
-        margin = float(text) if text else None
+        return float(text) if text else None
     except ValueError as error:
         raise InputError(f"A margin is a number above 0, got {text!r}.") from error
-    by = tuple(dict.fromkeys(field for field in request.all("by") if field))
-    baseline = request.one("b") if len(runs) == 1 else ""
-    return WantedComparison(tuple(runs), baseline, margin, by, request.one("alike") == "1")
 
 
-def _compared(folder: RunsFolder, settings: WantedComparison) -> Comparisons | None:
+def _compared(
+    folder: RunsFolder,
+    request: Asked,
+    runs: Sequence[str],
+    margin: float | None,
+    by: Sequence[str],
+) -> Comparisons | None:
     """Return the comparison; None while it, or what it is made of, is being computed."""
-    stamp = folder.stamp(*settings.runs)
     baseline, metrics = None, None
-    if len(settings.runs) == 1 and not (baseline := settings.baseline):
-        key = ("baseline", stamp, folder.marks().pinned)
-        baseline = folder.later.get(key, lambda: _baseline(folder, settings.runs[0]), SOON)
+    if len(runs) == 1 and not (baseline := request.one("b")):
+        key = ("baseline", folder.stamp(*runs), folder.marks().pinned)
+        baseline = folder.later.get(key, lambda: _baseline(folder, runs[0]), SOON)
         if baseline is None:
             return None
-    elif settings.alike and len(settings.runs) == 2:
-        metrics = _alike(folder, settings.runs)[0]
-    return folder.comparing(
-        *settings.runs,
-        baseline=baseline or None,
-        metrics=metrics,
-        margin=settings.margin,
-        by=settings.by,
-    )
+    elif request.one("alike") == "1" and len(runs) == 2:
+        metrics = _alike(folder, runs)[0]
+    return folder.comparing(*runs, baseline=baseline or None, metrics=metrics, margin=margin, by=by)
 
 
 def _baseline(folder: RunsFolder, run: str) -> str:
@@ -159,12 +157,7 @@ def _baseline(folder: RunsFolder, run: str) -> str:
 
 
 def _systems(folder: RunsFolder, runs: Sequence[str]) -> list[str]:
-    if len(runs) != 1:
-        return []
-    ones = folder.run(runs[0]).estimate_list
-    return list(
-        dict.fromkeys(estimate.group["system"] for estimate in ones if "system" in estimate.group)
-    )
+    return Groups(folder.run(runs[0]).estimate_list).systems if len(runs) == 1 else []
 
 
 def _alike(folder: RunsFolder, runs: Sequence[str]) -> tuple[list[str], int]:
@@ -183,15 +176,6 @@ def _pair(request: Asked, comparisons: Comparisons) -> tuple[str, str]:
     references = [note.facts["system"] for note in notes if note.code == "answers_are_references"]
     rivals = [pair for pair in pairs if pair[0] not in references]
     return next((pair for pair in pairs if pair[0] == request.one("a")), (rivals or pairs)[0])
-
-
-def _pairs(
-    request: Asked, comparisons: Comparisons, chosen: tuple[str, str]
-) -> list[tuple[str, str, bool]]:
-    return [
-        (request.but(a=a, open=None, page=None), a, (a, b) == chosen)
-        for a, b in comparisons.between()
-    ]
 
 
 def _swapped(request: Asked, runs: Sequence[str], pair: tuple[str, str]) -> str:
@@ -216,10 +200,9 @@ def _slice(comparisons: Comparisons, pair: tuple[str, str], metric: str, field: 
     return forest_of(ones, comparisons, name_of=name_of, first=field, all_of=True)
 
 
-def _fields(folder: RunsFolder, runs: Sequence[str], settings: WantedComparison) -> list[str]:
-    fields = [folder.run(name).form.settings.by for name in runs]
-    shared = [name for name in fields[0] if all(name in ones for ones in fields)]
-    return list(dict.fromkeys([*shared, *settings.by]))
+def _shared_fields(folder: RunsFolder, runs: Sequence[str]) -> list[str]:
+    first, *others = (folder.run(name).form.settings.by for name in runs)
+    return [name for name in first if all(name in fields for fields in others)]
 
 
 def _about(note: str, pair: tuple[str, str]) -> bool:
@@ -260,3 +243,124 @@ def _choose(
 
 def _address(runs: Sequence[str]) -> str:
     return f"/compare{query([('runs', ','.join(runs))])}"
+
+
+A_PAGE = 50
+QUESTION = 200
+"""Characters of a question in the table."""
+
+COLUMNS = ["id", "question_id", "question", "answer"]
+TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
+SHOWN = ("changed", "worse", "better", "same", "failed")
+NOTHING = "-"
+"""The value of ``open`` where nothing is to be open."""
+
+
+def questions_of(
+    folder: RunsFolder, request: Asked, runs: Sequence[str], pair: tuple[str, str], metric: str
+) -> View | None:
+    """Return the questions that match; None while they are being computed."""
+    opened = [folder.run(name) for name in runs]
+    key = ("changes", folder.stamp(*runs), pair, metric)
+    changes = folder.later.get(
+        key, lambda: question_changes(*opened, a=pair[0], b=pair[1], metric=metric), SOON
+    )
+    if changes is None:
+        return None
+    counts = Counter[str](changes["outcome"].to_list())
+    counts["changed"] = counts["worse"] + counts["better"]
+    show = request.one("show")
+    show = show if show in SHOWN else "changed" if counts["changed"] else "same"
+    outcomes = ["worse", "better"] if show == "changed" else [show]
+    matching = changes.filter(pl.col("outcome").is_in(outcomes))
+    search = request.one("q").strip()
+    run_systems = list(zip((opened[0], opened[-1]), _named_in_runs(opened, pair), strict=True))
+    if search:
+        matching = matching.filter(
+            pl.col("question_id").is_in(_with_words(run_systems, search).implode())
+        )
+    page = request.list_page(len(matching), A_PAGE, open=None)
+    rows = matching[page.rows]
+    open_ = request.one("open") or (rows["question_id"][0] if len(rows) else "")
+    alone = changes.filter(pl.col("question_id") == open_)
+    alone = alone if open_ not in rows["question_id"] else alone[:0]
+    listed = pl.concat([rows, alone])
+    answers = [_answers(*side, listed["question_id"].to_list()) for side in run_systems]
+    paths = [runs[0], runs[-1]]
+    views: list[View] = []
+    for row in listed.iter_rows(named=True):
+        name = row["question_id"]
+        mine, other = (by_question.get(name, []) for by_question in answers)
+        text = next((answer["question"] for answer in (*other, *mine) if answer["question"]), None)
+        opened_sides = _opened(pair, paths, mine, other) if name == open_ else ()
+        views.append({
+            **row,
+            "text": (text or name)[:QUESTION],
+            "picture": _picture(row, metric),
+            "path": request.but(open=NOTHING if name == open_ else name),
+            "sides": opened_sides,
+        })  # fmt: skip
+    return {
+        "rows": views[: len(rows)],
+        "apart": views[-1] if len(alone) else None,
+        "tabs": [
+            (code, request.but(show=code, page=None, open=None), counts[code]) for code in SHOWN
+        ],
+        "show": show,
+        "search": search,
+        "found": len(matching),
+        "page": page,
+    }
+
+
+Answers = list[dict[str, str | None]]
+
+
+def _answers(run: Run, system: str, questions: list[str]) -> dict[str, Answers]:
+    mine = (pl.col("system") == system) & pl.col("question_id").is_in(questions)
+    by_question: dict[str, Answers] = {}
+    for row in run.examples(COLUMNS, where=mine).iter_rows(named=True):
+        by_question.setdefault(row["question_id"], []).append(row)
+    return by_question
+
+
+def _with_words(run_systems: Sequence[tuple[Run, str]], search: str) -> pl.Series:
+    text = pl.concat_str("question", "answer", separator=" ", ignore_nulls=True).str.to_lowercase()
+    every = [text.str.contains(word, literal=True) for word in search.lower().split()]
+    holds = pl.all_horizontal(pl.lit(value=True), *every)
+    ids = [run.examples(["question_id"], where=(pl.col("system") == system) & holds)
+           for run, system in run_systems]  # fmt: skip
+    return pl.concat(ids)["question_id"].unique()
+
+
+def _named_in_runs(runs: Sequence[Run], pair: tuple[str, str]) -> list[str]:
+    if len(runs) == 1:
+        return list(pair)
+    labels = run_labels(runs[0].path, runs[1].path)
+    return [name.removeprefix(f"{label}/") for name, label in zip(pair, labels, strict=True)]
+
+
+def _picture(row: Mapping[str, Any], metric: str) -> Markup | str:
+    scale = scale_for(metric)
+    if row["change"] is None or scale is None or not scale.drawable:
+        return ""
+    title = f"{short_name(metric)}: {number(row['b'])} to {number(row['a'])}"
+    return drawn(charts.change(row["b"], row["a"], scale, TONES.get(row["outcome"], ""), title))
+
+
+def _opened(
+    pair: tuple[str, str], runs: Sequence[str], mine: Answers, other: Answers
+) -> tuple[View, ...]:
+    texts = [(ones[0]["answer"] or "") if ones else "" for ones in (mine, other)]
+    left, right = word_diff(texts[1], texts[0])
+    return tuple(
+        {
+            "system": pair[at],
+            "path": run_path(runs[at], "examples", ones[0]["id"] or ""),
+            "answer": answer,
+            "length": len(texts[at]) if len(texts[at]) > LONGEST else 0,
+            "more": len(ones) - 1,
+        }
+        for at, ones, answer in ((1, other, left), (0, mine, right))
+        if ones
+    )
