@@ -191,7 +191,7 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
         "rule": rule.name,
         "bar": f"{rule.metric}{of_each}{where} {side} {number(bar.value)}{origin}",
         "promise": f"{words}{with_others}{slices_in_words(rule)}",
-        "delay": in_words(delay, fall, 0, of=judged_of(rule)),
+        "delay": in_words(delay, fall, judged_of(rule)),
         "median": delay.median,
         "p90": delay.p90,
     }

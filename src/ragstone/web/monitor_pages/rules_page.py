@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 from ragstone.core.errors import InputError, RagstoneError
@@ -20,21 +20,17 @@ from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import DAY, HOUR, View, length_in_words, said_metric, shown_moment
+from ragstone.web.templating import DAY, HOUR, View, said_metric
 
 EDGE = 0.001
 MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class FallOfMean:
-    """A fall of a metric's mean, on its own scale."""
-
-    before: float
-    after: float
+Fall = tuple[float, float]
+"""The mean of a metric before and after it falls, on its own scale."""
 
 
-def usual_fall(rule: AlarmRule, bar: float) -> FallOfMean:
+def usual_fall(rule: AlarmRule, bar: float) -> Fall:
     """Return the fall that a rule's delay is told for: from a mean that is right to one that is
     not.
 
@@ -46,18 +42,18 @@ def usual_fall(rule: AlarmRule, bar: float) -> FallOfMean:
     room = (scale.high - scale.low) * EDGE
     before = min(max(bar + way * above, scale.low + room), scale.high - room)
     after = min(max(before - way * rule.drop, scale.low + room), scale.high - room)
-    return FallOfMean(before, after)
+    return before, after
 
 
 def rule_delay(
-    rule: AlarmRule, bar: float, fall: FallOfMean, promise: AlarmPromise, shares: int, rate: float
+    rule: AlarmRule, bar: float, fall: Fall, promise: AlarmPromise, shares: int, rate: float
 ) -> Delay:
     """Return after how many judged answers a rule notices a fall.
 
     Raises:
         InputError: A number is out of its range, or the mean does not get worse.
     """
-    before, after = share_of(rule, fall.before), share_of(rule, fall.after)
+    before, after = (share_of(rule, mean) for mean in fall)
     if not after < before:
         raise InputError("A fall ends at a mean that is worse than the one before it.")
     before = min(max(before, EDGE), 1 - EDGE)
@@ -73,20 +69,15 @@ def judged_of(rule: AlarmRule) -> str:
     return "judged conversations" if rule.of == "sessions" else "judged answers"
 
 
-def in_words(
-    delay: Delay, fall: FallOfMean, answers_an_hour: float, *, of: str = "judged answers"
-) -> str:
+def in_words(delay: Delay, fall: Fall, of: str = "judged answers") -> str:
     """Return a delay as a sentence."""
-    change = f"{number(fall.before)} → {number(fall.after)}"
+    change = f"{number(fall[0])} → {number(fall[1])}"
     if delay.median is None:
         return (
             f"{change}: noticed within {delay.most:,} {of} in only "
             f"{100 * delay.noticed:.0f} of 100 falls"
         )
     later = f"9 of 10 after {delay.p90:,}" if delay.p90 else "and some much later"
-    if answers_an_hour:
-        hours = length_in_words(delay.median / answers_an_hour * HOUR)
-        return f"{change}: half noticed after {delay.median:,} {of} ({hours} now), {later}"
     return f"{change}: half noticed after {delay.median:,} {of}, {later}"
 
 
@@ -118,24 +109,20 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
             for rule in settings.rules
             if not _is_of_run(settings, rule)
         }
-    firing: dict[str, list[tuple[int, str]]] = {}
+    firing: dict[str, list[int]] = {}
     for alarm in alarms:
-        firing.setdefault(alarm.rule, []).append(
-            (alarm.number, monitor_path("alarms", alarm.number))
-        )
+        firing.setdefault(alarm.rule, []).append(alarm.number)
     rules = [
         _shown(
             folder,
             settings,
             rule,
             _of_run(folder, settings, rule) if _is_of_run(settings, rule) else (bars[rule.name],),
-            firing,
-            silenced,
             together.get(rule.name),
         )
         for rule in settings.rules
     ]
-    rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
+    rules += [_own(name, settings) for name in OWN_RULES]
     typed = {name: request.one(name, usual) for name, usual in TYPED.items()}
     tried, trouble, waits = None, "", False
     if request.one("metric"):
@@ -150,6 +137,9 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             "tabs": MONITOR_TABS,
             "rules": rules,
+            "firing": firing,
+            "silenced": silenced,
+            "monitor_path": monitor_path,
             "known": watching.settings is not None,
             "file": str(settings.file) if settings.file else "",
             "silences": [(key, words) for key, (words, _) in SILENCES.items() if key != "0"],
@@ -185,58 +175,36 @@ def _shown(
     settings: MonitorSettings,
     rule: AlarmRule,
     settled_bar: tuple[AlarmBar | None] | None,
-    firing: Mapping[str, list[tuple[int, str]]],
-    silenced: Mapping[str, tuple[float, str]],
     together: float | None,
 ) -> View:
-    """Return a rule; ``found`` is its bar, which may not be settled, or None while that is read."""
+    """Return a rule; its ``settled_bar`` is None while that is read, and may have no value yet."""
     settled = None if settled_bar is None or settled_bar[0] is None else settled_bar[0].value
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
     bar = _assumed(rule) if settled is None else settled
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
-    key = ("rule delay", rule, bar, promise, shares, rate)
-    delay = None
-    if settled_bar is not None:
-        delay = folder.later.get(
-            key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
-        )
-    if delay is None:
-        delay_words = None
-    elif isinstance(delay, str):
-        delay_words = delay
-    else:
-        delay_words = in_words(delay, fall, 0, of=judged_of(rule))
-        delay_words += f", were the bar {number(bar)}" if settled is None else ""
+
+    def simulated() -> str:
+        try:
+            delay = rule_delay(rule, bar, fall, promise, shares, rate)
+        except InputError as error:
+            return error.text
+        were = f", were the bar {number(bar)}" if settled is None else ""
+        return in_words(delay, fall, judged_of(rule)) + were
+
+    key = ("rule delay", rule, bar, settled is None, promise, shares, rate)
+    sharing = 1 if rule.promise else max(1, settings.sharing)
+    conversations = ", the mean of each conversation" if rule.of == "sessions" else ""
     return {
         "name": rule.name,
-        "what": said_metric(rule.metric)
-        + _of_slice(rule)
-        + (", the mean of each conversation" if rule.of == "sessions" else ""),
+        "what": f"{said_metric(rule.metric)}{_of_slice(rule)}{conversations}",
         "bar": _bar_words(rule, settings, settled),
-        "promise": _promise_words(
-            promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)
-        )
-        + slices_in_words(rule),
+        "promise": _promise_words(promise, sharing, judged_of(rule)) + slices_in_words(rule),
         "no_data": "an alarm too" if rule.no_data == "alarm" else "ignored",
-        "delay": delay_words,
-        "firing": list(firing.get(rule.name, ())),
-        "silenced": _silence_words(silenced.get(rule.name)),
-        "doubt": ""
-        if together is None or rule.of == "sessions"
-        else f"It takes answers as independent, but {together:.1f} of each conversation are "
-        "judged, and turns fail together: false alarms may come more often than promised.",
+        "delay": settled_bar and folder.later.get(key, simulated, PATIENCE),
+        "together": None if rule.of == "sessions" else together,
     }
-
-
-def _simulated(
-    rule: AlarmRule, bar: float, fall: FallOfMean, promise: AlarmPromise, shares: int, rate: float
-) -> Delay | str:
-    try:
-        return rule_delay(rule, bar, fall, promise, shares, rate)
-    except InputError as error:
-        return error.text
 
 
 def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
@@ -264,28 +232,13 @@ def _assumed(rule: AlarmRule) -> float:
     return scale.low + way * (scale.high - scale.low)
 
 
-def _own(
-    name: str,
-    settings: MonitorSettings,
-    firing: Mapping[str, list[tuple[int, str]]],
-    silenced: Mapping[str, tuple[float, str]],
-) -> View:
-    what = {"traffic": "whether anything comes", "judging": "whether what is due is judged"}.get(
-        name, name
-    )
+def _own(name: str, settings: MonitorSettings) -> View:
+    what = {"traffic": "whether anything comes", "judging": "whether what is due is judged"}
     no_data = settings.no_data
     wait = f"nothing for {no_data.after / 60:.0f} min, or {no_data.times:g} times the usual gap"
-    return {
-        "name": name,
-        "what": what,
-        "bar": wait if no_data.policy == "alarm" else "switched off",
-        "promise": "",
-        "no_data": "",
-        "delay": "",
-        "firing": firing.get(name, ()),
-        "silenced": _silence_words(silenced.get(name)),
-        "doubt": "",
-    }
+    bar = wait if no_data.policy == "alarm" else "switched off"
+    return {"name": name, "what": what.get(name, name), "bar": bar, "promise": "", "no_data": "",
+            "delay": "", "together": None}  # fmt: skip
 
 
 def _of_slice(rule: AlarmRule) -> str:
@@ -324,10 +277,6 @@ def slices_in_words(rule: AlarmRule) -> str:
     return f"; the k-th {rule.facet} to appear gets 1/(k(k+1)) of it" if several else ""
 
 
-def _silence_words(silence: tuple[float, str] | None) -> str:
-    return f"until {shown_moment(silence[0]).words}, by {silence[1]}" if silence else ""
-
-
 def _tried(folder: RunsFolder, typed: Mapping[str, str]) -> View | None:
     metric = typed["metric"].strip()
     scale = metric_range(metric)
@@ -350,7 +299,7 @@ def _tried(folder: RunsFolder, typed: Mapping[str, str]) -> View | None:
             "False alarms are a share between 0 and 1, answers and rules with their slices 1 or "
             "more, and the probability to be judged from 0.05 to 1."
         )
-    promise, fall = AlarmPromise(share, int(answers)), FallOfMean(before, after)
+    promise, fall = AlarmPromise(share, int(answers)), (before, after)
     rule = replace(rule, bar=bar, drop=abs(before - after))
     key = ("tried rule", rule, promise, fall, int(rules), rate)
     delay = folder.later.get(
@@ -358,14 +307,13 @@ def _tried(folder: RunsFolder, typed: Mapping[str, str]) -> View | None:
     )
     if delay is None:
         return None
-    words = in_words(delay, fall, 0)
     lines = ["[[rule]]", f'metric = "{rule.metric}"', f"bar = {bar:g}", f"drop = {rule.drop:g}"]
     if rules == 1:
         lines += ["", "[rule.promise]", f"false_alarms = {share:g}", f"answers = {answers:.0f}"]
     else:
         lines += ["", "# beside the other rules, once in the file:", "[promise]",
                   f"false_alarms = {share:g}", f"answers = {answers:.0f}"]  # fmt: skip
-    return {"words": words, "lines": "\n".join(lines)}
+    return {"words": in_words(delay, fall), "lines": "\n".join(lines)}
 
 
 _SAID = {
