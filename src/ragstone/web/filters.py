@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Self
+from urllib.parse import urlencode
 
 import polars as pl
 
@@ -30,24 +31,21 @@ MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "unt
 
 
 @dataclass(frozen=True, slots=True)
-class FilterToken:
-    """A condition in words, and the address without it."""
-
-    words: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
 class MonitorFilter:
-    """A filter of the answers of production, as the store is asked and in words."""
+    """A filter of the answers of production, as the store is asked and in words.
+
+    Attributes:
+        where: What the store is asked.
+        tokens: Each condition in words, and the address without it.
+    """
 
     where: ListedWhere
-    tokens: tuple[FilterToken, ...]
+    tokens: Sequence[tuple[str, str]]
 
     @property
     def words(self) -> str:
         """All conditions in words."""
-        return " and ".join(token.words for token in self.tokens)
+        return " and ".join(words for words, _ in self.tokens)
 
 
 def monitor_filter(
@@ -57,39 +55,41 @@ def monitor_filter(
     now: Callable[[], float] = time.time,
 ) -> MonitorFilter:
     """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm."""
-    where, tokens = ListedWhere(), []
+    where, tokens = ListedWhere(), list[tuple[str, str]]()
+
+    def told(words: str, *field: tuple[str, str], **removed: None) -> None:
+        tokens.append((words, request.but(*field, **removed, page=None)))
+
     if number_of := request.one("alarm"):
         number = whole_number(number_of, 14)
         if number is None:
             raise InputError(f"There is no alarm {number_of!r}: they are numbered from 1.")
         where, words = of_alarm(number)
-        tokens.append(FilterToken(words, request.but(alarm=None, page=None)))
+        told(words, alarm=None)
     for text in request.all("where")[-1:]:
         where, words = _with_range(where, text)
-        tokens.append(FilterToken(words, request.but(where=None, page=None)))
+        told(words, where=None)
     for text in dict.fromkeys(request.all("slice")):
         name, colon, value = text.partition(":")
         if not (name and colon):
             raise InputError(f"A slice is written NAME:VALUE, got {text[:80]!r}.")
         where = replace(where, facets=(*where.facets, (name, value)))
-        tokens.append(FilterToken(f"{name} is {value}", request.but(("slice", text), page=None)))
+        told(f"{name} is {value}", ("slice", text))
     if version := request.one("version"):
         where = replace(where, version=version)
-        tokens.append(FilterToken(f"version {version}", request.but(version=None, page=None)))
+        told(f"version {version}", version=None)
     if session := request.one("session"):
         where = replace(where, session=session)
-        tokens.append(FilterToken(f"conversation {session}", request.but(session=None, page=None)))
+        told(f"conversation {session}", session=None)
     if text := request.one("since"):
         since = read_moment(text, "since", now())
         where = replace(where, since=max(since, where.since or since))
-        words = f"from {shown_moment(since, now()).words}"
-        tokens.append(FilterToken(words, request.but(since=None, page=None)))
+        told(f"from {shown_moment(since, now()).words}", since=None)
     if text := request.one("until"):
         until = read_moment(text, "until", now())
         where = replace(where, until=min(until, where.until or until))
-        words = f"before {shown_moment(until, now()).words}"
-        tokens.append(FilterToken(words, request.but(until=None, page=None)))
-    return MonitorFilter(where, tuple(tokens))
+        told(f"before {shown_moment(until, now()).words}", until=None)
+    return MonitorFilter(where, tokens)
 
 
 def _with_range(where: ListedWhere, text: str) -> tuple[ListedWhere, str]:
@@ -275,6 +275,11 @@ class ExampleFilter:
         """The fields of an address."""
         fields = [(condition.field, condition.value) for condition in self.conditions]
         return fields + ([(SORT, self.sort)] if self.sort else [])
+
+    @property
+    def text(self) -> str:
+        """The query of an address, which ``read`` reads."""
+        return urlencode(self.query)
 
     @property
     def words(self) -> str:

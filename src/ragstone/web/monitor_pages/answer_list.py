@@ -1,6 +1,7 @@
 """Answer lists: answers of production, conversations, the log, and answers sent to a queue."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from urllib.parse import urlencode
 
 from ragstone.core.errors import InputError
@@ -28,7 +29,6 @@ from ragstone.monitor.store.stored_examples import (
     turns_of,
 )
 from ragstone.report.number_format import number
-from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
 from ragstone.web.page_request import (
     Asked,
@@ -39,7 +39,7 @@ from ragstone.web.page_request import (
     queue_path,
     whole_number,
 )
-from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers, value_of
+from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.templating import GUARD, said_metric
@@ -118,34 +118,21 @@ def session_page(folder: RunsFolder, request: Asked) -> WebPage:
         scores = scores_listed(run, [turn.id for turn in examples])
     if not examples:
         raise NotThere(f"There is no conversation called {name!r}, or no longer.")
-    turns = []
     values: dict[str, list[float]] = {}
-    for turn in examples:
-        of_turn = scores[turn.id]
-        judged = [each for each in of_turn if not each.metric.startswith(GUARD)]
-        for each in judged:
-            if each.value is not None:
-                values.setdefault(each.metric, []).append(each.value)
-        answer = turn.record.get("answer") or ""
-        turns.append(
-            {
-                "path": monitor_path("examples", turn.id),
-                "at": turn.at,
-                "question": (turn.record.get("question") or "")[:LONGEST],
-                "answer": answer[:LONGEST],
-                "cut": len(answer) > LONGEST,
-                "scores": [
-                    (said_metric(each.metric), each.label or value_of(each)) for each in judged
-                ],
-                "checks": checks_of(of_turn),
-            }
-        )
+    for score in chain.from_iterable(scores[turn.id] for turn in examples):
+        if score.value is not None and not score.metric.startswith(GUARD):
+            values.setdefault(score.metric, []).append(score.value)
     return WebPage(
         "monitor_session.html",
         f"Conversation {name}",
         {
             "name": name,
-            "turns": turns,
+            "turns": examples,
+            "scores": scores,
+            "checks_of": checks_of,
+            "monitor_path": monitor_path,
+            "LONGEST": LONGEST,
+            "GUARD": GUARD,
             "most": MOST,
             "whole": [
                 (said_metric(metric), number(sum(ones) / len(ones)), number(min(ones)), len(ones))
@@ -199,17 +186,9 @@ def malformed_page(folder: RunsFolder, request: Asked) -> WebPage:
         "monitor_malformed.html",
         "What could not be read",
         {
-            "rows": [
-                {
-                    "at": body.at,
-                    "why": words(body.why),
-                    "body": body.body[:SHOWN_BYTES].decode("utf-8", "backslashreplace"),
-                    "cut": len(body.body) > SHOWN_BYTES,
-                }
-                for body in bodies[page.rows]
-            ],
+            "rows": bodies[page.rows],
+            "SHOWN_BYTES": SHOWN_BYTES,
             "page": page,
-            "of": len(bodies),
             "most": MOST_MALFORMED,
         },
         here=HERE,

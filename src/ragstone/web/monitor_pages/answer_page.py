@@ -14,7 +14,6 @@ from ragstone.monitor.store.stored_examples import (
     turns_of,
 )
 from ragstone.report.number_format import number, percent, shortened, spoken
-from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
 from ragstone.web.parts.answers import monitor_path
@@ -73,7 +72,7 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
         piece = _piece(example, claims, want)
         shows = {**common, "piece": "text", "part": want.part, "pieces": piece}
         return WebPage("example_piece.html", title, shows, here=HERE)
-    answer = example.record.get("answer")
+    answer, contexts = example.record.get("answer"), example.record.get("contexts")
     return WebPage(
         "monitor_example.html",
         title,
@@ -93,12 +92,12 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
                 for turn in (example.record.get("history") or ())[-TURNS:]
                 if isinstance(turn, Mapping)
             ],
-            "claims": _claims(claims, example.record.get("contexts") or ()),
-            "claims_of": len(claims),
-            "contexts": _contexts(example, claims, want),
-            "retrieved": None
-            if example.record.get("contexts") is None
-            else len(example.record["contexts"]),
+            "claims": claims,
+            "CLAIMS": CLAIMS,
+            "LONGEST_CLAIM": LONGEST_CLAIM,
+            "ranks_of": lambda claim: _ranks_of(claim, contexts or ()),
+            "contexts": _contexts(contexts or (), claims, want),
+            "retrieved": None if contexts is None else len(contexts),
             "checks": assessed.get("checks") or (),
             "checked": CHECKED,
             "scores": [score for score in scores if not score.metric.startswith(GUARD)],
@@ -138,15 +137,10 @@ def _piece(
         text = example.record.get("answer") or ""
         spans = _spans(claims, text)
     else:
-        text, spans = _context_text(example, want.part), []
+        contexts = example.record.get("contexts") or ()
+        texts = {f"ctx-{context.get('rank')}": context.get("text") for context in contexts}
+        text, spans = str(texts.get(want.part) or ""), []
     return answer_pieces(text, spans, min(want.start, len(text)), 3 * AT_ONCE)
-
-
-def _context_text(example: ListedExample, part: str) -> str:
-    for context in example.record.get("contexts") or ():
-        if part == f"ctx-{context.get('rank')}":
-            return str(context.get("text") or "")
-    return ""
 
 
 def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
@@ -158,34 +152,18 @@ def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
     return spans
 
 
-def _claims(
-    claims: Sequence[Mapping[str, Any]], contexts: Sequence[Mapping[str, Any]]
-) -> list[View]:
-    ranks: dict[str, list[str]] = {}
-    for context in contexts:
-        ranks.setdefault(str(context.get("id")), []).append(str(context.get("rank")))
-    rows = []
-    for at, claim in enumerate(claims[:CLAIMS], 1):
-        verdict = claim["verdict"] or ""
-        on = [rank for id in claim.get("evidence") or () for rank in ranks.get(str(id), ())]
-        rows.append(
-            {
-                "key": str(at),
-                "text": shortened(claim["span"]["text"], LONGEST_CLAIM),
-                "verdict": (verdict or "missing", spoken(verdict) if verdict else "not judged"),
-                "chance": "" if claim["probability"] is None else number(claim["probability"]),
-                "on": together(on),
-                "why": words(claim.get("reason") or ""),
-            }
-        )
-    return rows
+def _ranks_of(claim: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> str:
+    """Return the places of the contexts that the verdict on a claim rests on."""
+    evidence = [str(id) for id in claim.get("evidence") or ()]
+    by_id = [(str(context.get("id")), str(context.get("rank"))) for context in contexts]
+    return together([rank for id in evidence for other, rank in by_id if other == id])
 
 
 def _contexts(
-    example: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+    contexts: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], want: ShownPart
 ) -> list[View]:
     passages = []
-    for context in (example.record.get("contexts") or ())[:CONTEXTS]:
+    for context in contexts[:CONTEXTS]:
         rank, text = int(context.get("rank") or 0), context.get("text")
         uses: list[str] = []
         spans: list[Span] = []
@@ -198,18 +176,8 @@ def _contexts(
                     Span(start, end, str(at), claim["verdict"] or "")
                     for start, end in quoted(claim["quote"], text)
                 ]
-        name = f"ctx-{rank}"
-        pieces = (
-            context_pieces(
-                text,
-                spans,
-                (),
-                start=min(want.start, len(text)) if want.part == name else 0,
-                most_bytes=CONTEXT,
-            )
-            if text
-            else []
-        )
+        start = min(want.start, len(text or "")) if want.part == f"ctx-{rank}" else 0
+        pieces = context_pieces(text or "", spans, (), start=start, most_bytes=CONTEXT)
         score = context.get("score")
         passages.append(
             {
@@ -217,7 +185,7 @@ def _contexts(
                 "id": str(context.get("id") or ""),
                 "score": "" if score is None else number(float(score)),
                 "uses": f"claims {together(uses)}" if uses else "",
-                "pieces": pieces,
+                "pieces": pieces if text else [],
             }
         )
     return passages
@@ -239,13 +207,11 @@ def _drawn(drawn: tuple[float, str] | None) -> str:
 
 
 def _judgements(judged: Any) -> list[tuple[str, list[str]]]:
-    by_kind = []
     rows = judged.items() if isinstance(judged, Mapping) else ()
-    for kind, several in rows:
-        lines = [_line(row) for row in several if isinstance(row, Mapping)]
-        if lines:
-            by_kind.append((spoken(str(kind)), lines[:CLAIMS]))
-    return by_kind
+    lines_of = {
+        kind: [_line(row) for row in several if isinstance(row, Mapping)] for kind, several in rows
+    }
+    return [(spoken(str(kind)), lines[:CLAIMS]) for kind, lines in lines_of.items() if lines]
 
 
 def _line(row: Mapping[str, Any]) -> str:

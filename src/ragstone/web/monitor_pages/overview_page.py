@@ -1,18 +1,17 @@
 """Overview page: how good the answers in production are now, and since when they are not."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ragstone.monitor.duties.worker_status import MonitorStatus, monitor_status
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
-from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarms
-from ragstone.monitor.store.stored_examples import AnswersInWindow, count_window
+from ragstone.monitor.store.stored_alarms import deliveries_of, raised_alarms
+from ragstone.monitor.store.stored_examples import count_window
 from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import percent
-from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.page_request import Asked, WebPage, query
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
@@ -25,7 +24,6 @@ from ragstone.web.templating import (
     GUARD,
     HOUR,
     View,
-    length_in_words,
     said_metric,
     shown_moment,
 )
@@ -65,9 +63,13 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
     if metric:
         bands, checks = [each for each in facts.metrics if each.metric == metric], []
     else:
-        apart = _apart(facts, settings)
-        bands = [metric for metric in facts.metrics if metric.metric not in apart]
-        checks = [metric for metric in facts.metrics if metric.metric in apart]
+        together = {f"{GUARD}ok", *(rule.metric for rule in settings.rules)}
+        checks = [
+            each
+            for each in facts.metrics
+            if each.metric.startswith(GUARD) and each.metric not in together
+        ]
+        bands = [each for each in facts.metrics if each not in checks]
     bands.sort(key=lambda band: band.window is None)
     conversations: View = {"conversations": None, "conversations_at": "", "counting": False}
     if metric and bands:
@@ -77,13 +79,17 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
         "Monitor",
         {
             "tabs": MONITOR_TABS,
-            "facts": _first_line(status, answers, facts, settings, last),
-            "empty": status.last_trace_at is None and not answers.given,
+            "status": status,
+            "answers": answers,
+            "share": percent(answers.judged / answers.given, 0) if answers.given else "0 %",
+            "baseline": facts.baseline,
+            "drawn": _drawn(settings),
+            "HALF": HALF,
             "takes": watching.takes,
             "endpoint": request.server,
             "token": watching.token,
-            "working": _working(status),
             "last": last,
+            "length": LASTS[last][0],
             "lasts": [
                 (name, request.but(last=key), key == last) for key, (name, _) in LASTS.items()
             ],
@@ -95,7 +101,6 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "slice": request.one("slice"),
             "metrics": [(metric.metric, said_metric(metric.metric)) for metric in facts.metrics],
             "metric": metric,
-            "content": _content(status),
             "bands": [
                 metric_band(band, facts.deploys, _answers_path(band.metric, last, slice))
                 for band in bands[:MOST_BANDS]
@@ -111,7 +116,10 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "alarm_words": alarm_words,
             "alarm_state": alarm_state,
             "monitor_path": monitor_path,
-            "alarm_rows": [_row(alarm, deliveries) for alarm in raised],
+            "alarm_rows": [
+                (alarm, told_words([each for each in deliveries if each.alarm == alarm.number]))
+                for alarm in raised
+            ],
             "now": now,
             "health": list(_health(day, status, watching)),
             "malformed": bool(day.get("malformed") or day.get("unreadable")),
@@ -154,111 +162,10 @@ def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:
     return [("since", last), *([("slice", f"{slice.name}:{slice.value}")] if slice else [])]
 
 
-def _apart(facts: MonitorPageFacts, settings: MonitorSettings) -> set[str]:
-    ruled = {rule.metric for rule in settings.rules}
-    return {
-        metric.metric
-        for metric in facts.metrics
-        if metric.metric.startswith(GUARD)
-        and metric.metric != f"{GUARD}ok"
-        and metric.metric not in ruled
-    }
-
-
-def _first_line(
-    status: MonitorStatus,
-    answers: AnswersInWindow,
-    facts: MonitorPageFacts,
-    settings: MonitorSettings,
-    last: str,
-) -> list[list[Phrase]]:
-    if status.last_trace_at is None:
-        line = [[strong("no trace"), Phrase(" yet")]]
-    else:
-        ago = length_in_words(facts.now - status.last_trace_at)
-        line = [[Phrase("last trace "), strong(ago), Phrase(" ago")]]
-    words = "answer" if answers.given == 1 else "answers"
-    share = percent(answers.judged / answers.given, 0) if answers.given else "0 %"
-    line.append(
-        [
-            strong(f"{answers.given:,}"),
-            Phrase(f" {words} in {LASTS[last][0]}, "),
-            strong(f"{answers.judged:,}"),
-            Phrase(f" judged ({share}, {_drawn(settings)})"),
-        ]
-    )
-    aside = f"{status.malformed:,} malformed kept aside" if status.malformed else "none malformed"
-    line.append([Phrase(f"none lost, {aside}")])
-    if facts.baseline:
-        line.append([Phrase("baseline: "), strong(facts.baseline)])
-    return line
-
-
 def _drawn(settings: MonitorSettings) -> str:
-    by = [*(["by slice"] if settings.sampling.by else [])]
+    by = ["by slice"] if settings.sampling.by else []
     by += ["by the guard's doubt"] if settings.sampling.by_guard_score else []
     return " and ".join(by) or "uniform"
-
-
-def _working(status: MonitorStatus) -> list[list[Phrase]]:
-    line = [
-        [
-            strong(f"{status.judged_last_hour:,}"),
-            Phrase(f" judged of {status.due_last_hour:,} due in the last hour"),
-        ]
-    ]
-    if status.waiting_to_be_judged:
-        line.append([Phrase(f"{counted_words(status.waiting_to_be_judged, 'answer')} due now")])
-    if status.worker_at is None:
-        line.append([strong("the worker has not begun", "bad")])
-    elif status.worker == "alive":
-        line.append([Phrase("the worker is alive")])
-    else:
-        since = length_in_words(max(0.0, time.time() - status.worker_at))
-        tone: Tone = "bad" if status.worker == "dead" else "caution"
-        words = f"the worker is {status.worker}: no sign of life for {since}"
-        line.append([strong(words, tone)])
-    if status.waiting_to_assess or status.waiting_to_fold:
-        lag = length_in_words(status.lag)
-        line.append(
-            [
-                Phrase("the guard is "),
-                strong(lag),
-                Phrase(f" behind, {counted_words(status.waiting_to_assess, 'answer')} to check"),
-            ]
-        )
-    else:
-        line.append([Phrase("the guard has looked at all")])
-    return line
-
-
-def _content(status: MonitorStatus) -> tuple[str, str, str] | None:
-    none, ids = status.content.get("none", 0.0), status.content.get("ids_only", 0.0)
-    if status.set_variable:
-        return (
-            f"{percent(none, 0)} of the traces of the last day came without their texts, so "
-            "none of them can be checked. Where the answers come from, set",
-            status.set_variable,
-            "The old value, true, means none.",
-        )
-    if ids > HALF:
-        return (
-            f"{percent(ids, 0)} of the traces of the last day name their passages by ids alone. "
-            "A file with the passages brings their texts: in the file of rules",
-            '[corpus] file = "passages.jsonl"',
-            "",
-        )
-    return None
-
-
-def _row(alarm: RaisedAlarm, deliveries: Sequence[Delivery]) -> tuple[RaisedAlarm, str, str]:
-    """Return an alarm, after how much it was seen, and who was told."""
-    answers = alarm.facts.get("answers")
-    after = [length_in_words(alarm.fired_at - alarm.since)]
-    what = "conversation" if alarm.facts.get("of") == "sessions" else "answer"
-    after += [counted_words(answers, what)] if isinstance(answers, int) else []
-    done = told_words([delivery for delivery in deliveries if delivery.alarm == alarm.number])
-    return alarm, ", ".join(after), done
 
 
 def _health(

@@ -1,7 +1,6 @@
 """Examples: the answers of a run as a table that filters, sorts, and remembers how."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import polars as pl
 from markupsafe import Markup
@@ -10,7 +9,7 @@ from ragstone.analysis.summaries.failure_stages import NO_FAULT
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judgements import Support
 from ragstone.report import charts
-from ragstone.report.number_format import counted, number, percent, short_name, shortened, spoken
+from ragstone.report.number_format import counted, number, percent, shortened, spoken
 from ragstone.report.page import Tone
 from ragstone.report.run_notes import Excerpted
 from ragstone.report.sentences.run_words import NAMES
@@ -56,19 +55,16 @@ PATIENCE = 0.25
 COOKIE = "ragstone-filter"
 PLACE = "#examples"
 
-SHAPES = {"correct": "correct", "partial": "partial", "wrong": "wrong", "dont_know": "dont_know"}
+SHAPES = ("correct", "partial", "wrong", "dont_know")
+"""Outcomes that have a shape of their own."""
+
+Cookies = Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ExamplesTable:
-    """The names that the template uses, and what the browser is going to remember."""
-
-    shows: Mapping[str, object]
-    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-
-
-def examples_table(folder: RunsFolder, request: Asked, run: Run) -> ExamplesTable | Elsewhere:
-    """Return the examples of a run as the address asks for them.
+def examples_table(
+    folder: RunsFolder, request: Asked, run: Run
+) -> tuple[Mapping[str, object], Cookies] | Elsewhere:
+    """Return what the template shows of a run's examples, and what the browser will remember.
 
     Elsewhere where a field of the form is to become a condition, or where the filter that was used
     last comes back.
@@ -84,7 +80,7 @@ def examples_table(folder: RunsFolder, request: Asked, run: Run) -> ExamplesTabl
     matching = ExampleFilter.of(request.query)
     rows = example_rows(run)
     if folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE) is None:
-        return ExamplesTable({"prepared": False})
+        return {"prepared": False}, {}
     marks = folder.marks()
     trouble, waits = "", not ready(folder, name, rows, matching)
     chosen = rows.rows.clear()
@@ -95,9 +91,9 @@ def examples_table(folder: RunsFolder, request: Asked, run: Run) -> ExamplesTabl
         trouble = error.text
     tags = tags_of(folder, name, SOON) or {}
     shows = _shows(request, name, rows, matching, chosen, marks, tags)
-    remembered = query(matching.query).removeprefix("?")
-    cookies = {COOKIE: (remembered, here)} if matching.query or COOKIE in request.cookies else {}
-    return ExamplesTable({**shows, "prepared": True, "trouble": trouble, "waits": waits}, cookies)
+    remembers = matching.query or COOKIE in request.cookies
+    cookies = {COOKIE: (matching.text, here)} if remembers else {}
+    return {**shows, "prepared": True, "trouble": trouble, "waits": waits}, cookies
 
 
 def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhere:
@@ -109,18 +105,18 @@ def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsew
         called = name_of(form["save"])
         if not matching.query:
             raise InputError("There is no filter to be saved: choose something first.")
-        saved = SavedFilter(name=called, query=query(matching.query).removeprefix("?"))
-        folder.mark(lambda marks: _with(marks, called, [saved]))
+        saved = [SavedFilter(name=called, query=matching.text)]
     elif "delete" in form:
-        folder.mark(lambda marks: _with(marks, form["delete"], []))
+        called, saved = form["delete"], []
     else:
         raise InputError("Choose what is to be noted.")
+
+    def noted(marks: Marks) -> Marks:
+        rest = [filter for filter in marks.filters if filter.name != called]
+        return marks.model_copy(update={"filters": [*rest, *saved]})
+
+    folder.mark(noted)
     return Elsewhere(f"{run_path(name)}{query(matching.query)}{PLACE}")
-
-
-def _with(marks: Marks, name: str, ones: list[SavedFilter]) -> Marks:
-    rest = [filter for filter in marks.filters if filter.name != name]
-    return marks.model_copy(update={"filters": [*rest, *ones]})
 
 
 def _as_condition(request: Asked) -> str:
@@ -199,7 +195,7 @@ def _shows(
     grouped = _grouped(of, chosen)
     page = request.list_page(grouped.height, ROWS)
     at = grouped[page.rows]
-    within = query([("within", query(matching.query).removeprefix("?"))]) if matching.query else ""
+    within = query([("within", matching.text)]) if matching.query else ""
     rows = _rows(of, name, at, metrics, within)
     return {
         "run": name,
@@ -216,26 +212,25 @@ def _shows(
         "page": page,
         "first": page.rows.start + 1,
         "last": page.rows.start + at.height,
-        "columns": [_column(request, metric, matching.sort) for metric in metrics],
+        "columns": [
+            # A first click sorts the lowest first, a second one the highest.
+            (
+                metric,
+                request.but(sort=f"{'-' if matching.sort == metric else ''}{metric}", page=None),
+            )
+            for metric in metrics
+        ],
         "tokens": [
-            {
-                "words": condition.words,
-                "without": _without(request, name, (condition.field, condition.value)),
-            }
+            (condition.words, _without(request, name, (condition.field, condition.value)))
             for condition in matching.conditions
         ],
         "wanted": matching,
         "clear": f"{run_path(name)}?clear=1",
         "presets": _presets(request, of, matching, marks, name),
         "saved": [
-            {
-                "name": filter.name,
-                "path": f"{run_path(name)}?{filter.query}{PLACE}",
-                "on": filter.query == _written(matching),
-            }
+            (filter.name, f"{run_path(name)}?{filter.query}{PLACE}", filter.query == matching.text)
             for filter in marks.filters
         ],
-        "now": query(matching.query),
         "metric_choices": of.metrics,
         "choices": _choices(of, tags),
         "search": next(
@@ -255,22 +250,9 @@ def _without(request: Asked, name: str, condition: tuple[str, str]) -> str:
     return f"{address if '?' in address else f'{run_path(name)}?clear=1'}{PLACE}"
 
 
-def _written(matching: ExampleFilter) -> str:
-    return query(matching.query).removeprefix("?")
-
-
-def _column(request: Asked, metric: str, sort: str) -> View:
-    # A first click sorts the lowest first, a second one the highest.
-    other = f"-{metric}" if sort == metric else metric
-    now = {metric: "ascending", f"-{metric}": "descending"}.get(sort, "")
-    path = f"{request.but(sort=other, page=None)}{PLACE}"
-    title = short_name(metric).replace("_", " ")
-    return {"name": metric, "title": title, "path": path, "sorted": now}
-
-
 def _presets(
     request: Asked, of: ExampleRows, matching: ExampleFilter, marks: Marks, name: str
-) -> list[View]:
+) -> list[tuple[str, str, bool]]:
     run = marks.pinned.partition("/")[0]
     main = next((metric for metric in PREFERRED if metric in of.metrics), "")
     presets: list[tuple[str, list[tuple[str, str]]]] = [
@@ -283,11 +265,7 @@ def _presets(
         presets.insert(3, ("changed", [("changed", main)]))
     here = [(key, value) for key, value in request.query if key in ("by", "metric")]
     return [
-        {
-            "name": title,
-            "path": f"{request.path}{query([*here, *fields])}{PLACE}",
-            "on": fields == matching.query,
-        }
+        (title, f"{request.path}{query([*here, *fields])}{PLACE}", fields == matching.query)
         for title, fields in presets
     ]
 
@@ -367,7 +345,7 @@ def _rows(
                 "path": f"{run_path(name, 'examples', id)}{within}",
                 "question": shortened(texts[id], LONGEST_QUESTION),
                 "system": row["system"],
-                "outcome": (SHAPES.get(label, "other"), spoken(label)) if label else ("", ""),
+                "outcome": (label if label in SHAPES else "other", spoken(label)) if label else (),
                 "code": codes.get(id, ""),
                 "cells": [_cell(score_row, several, metric) for metric in metrics],
                 "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
@@ -77,13 +77,16 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     folder = Folder(runs_folder.path(name))
     form = folder.form
     if form is not None and not form.finished:
-        shows = {"run": name, **_progress(folder)}
+        beat = last_beat(folder.path)
+        on = goes_on(folder.path, beat)
+        left = lasted(beat.left) if beat and on else ""
+        shows = {"run": name, "progress": beat, "goes_on": on, "left": left}
         return WebPage("run_unfinished.html", name, shows)
     run = runs_folder.run(name)
     head = run_head(run, name)
     if not run.form.data.examples or not run.estimate_list:
         wants = [plain(need.words) for need in needs(run)]
-        return WebPage("run_empty.html", name, {**head, "notes": _notes(run), "needs": wants})
+        return WebPage("run_empty.html", name, {**head, "needs": wants})
     until = perf_counter() + PATIENCE
     if request.part == "soon":
         ready = None not in _slow(runs_folder, name, until)
@@ -93,7 +96,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     if isinstance(table, Elsewhere):
         return table
     if request.part == "examples":
-        return WebPage("examples_table.html", name, table.shows, cookies=table.cookies)
+        return WebPage("examples_table.html", name, table[0], cookies=table[1])
     tags = tags_of(runs_folder, name) or {}
     estimates = _tagged_apart(runs_folder, name, request.one("by"), tags)
     slow = _slow(runs_folder, name, until)
@@ -104,58 +107,57 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
         name,
         {
             **head,
-            **table.shows,
+            **table[0],
             "again": "" if ready else request.but(),
             "ready": False,
             "said": [_short(said, summary) for said in summary_sentences(summary)]
             if summary
             else [],
             "caution": _caution(run, summary) if summary else (),
-            **_estimates(run, request, summary, scores or OfScores({}, {}), list(tags), estimates),
+            **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
             **_faults(faults, request),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
             "bars": distributions(Groups(run.estimate_list).whole),
             "calls": calls or [],
-            "notes": _notes(run),
-            "small_print": _small_print(run),
+            "small_print": [
+                (note.name, plain(note.words)) for note in method(run, Groups(run.estimate_list))
+            ],
         },
-        cookies=table.cookies,
+        cookies=table[1],
     )
 
 
 def run_head(run: Run, name: str) -> dict[str, object]:
     """Return what the head of each page of a finished run shows."""
+    created = datetime.fromisoformat(run.form.created) if run.form.created else None
     return {
         "run": name,
         "form": run.form,
         "run_tabs": run_tabs(name),
         "run_path": run_path,
-        "facts": _facts(run),
+        "made": created.strftime("%d %b %Y, %H:%M") if created else "",
+        "lasted": lasted(run.form.seconds),
+        "spent": spent(run.form.calls),
+        "whole": [estimate for estimate in run.estimate_list if not estimate.group],
+        "corrected": sum(correction.undone is None for correction in run.corrections()),
+        "notes": [words(note) for note in run_notes(run)],
         "badge": badge(checked_against_people(run.path, run.form)),
         "judges": [judge for judge in run.form.judges if judge.kinds],
         "reports": reports_of(run),
     }
 
 
-class OfScores(NamedTuple):
-    """The spread of single scores, and the share of its weight that a composite is made of."""
-
-    lie: Histograms
-    weights: WeightShares
-
-
-class _Slow(NamedTuple):
-    """The slow parts of a large run's page, each None while it is made in the background."""
-
-    summary: Summary | None
-    scores: OfScores | None
-    faults: FailureGroups | None
-    calls: list[CallTimes] | None
+Slow = tuple[
+    Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
+    list[CallTimes] | None,
+]  # fmt: skip
+"""The slow parts of a large run's page, each None while it is made in the background: with the
+spread of single scores the share of its weight that a composite is made of."""
 
 
-def _slow(folder: RunsFolder, name: str, until: float) -> _Slow:
+def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
     stamp = folder.stamp(name)
 
     def left() -> float:
@@ -164,7 +166,7 @@ def _slow(folder: RunsFolder, name: str, until: float) -> _Slow:
     def get(what: str, make: Callable[[Run], T]) -> T | None:
         return folder.later.get((what, stamp), lambda: make(folder.run(name)), left())
 
-    return _Slow(
+    return (
         folder.summary(name, left()),
         get("of scores", _of_scores),
         folder.failures(name, left()),
@@ -182,9 +184,9 @@ def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequenc
     return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
 
 
-def _of_scores(run: Run) -> OfScores:
+def _of_scores(run: Run) -> tuple[Histograms, WeightShares]:
     scores = run.scores()
-    return OfScores(histograms(scores), weight_shares(scores))
+    return histograms(scores), weight_shares(scores)
 
 
 def _short(text: str, summary: Summary) -> str:
@@ -198,34 +200,11 @@ def _caution(run: Run, summary: Summary) -> list[Phrase]:
     return [replace(phrase, text=_short(phrase.text, summary)) for phrase in phrases]
 
 
-def _progress(folder: Folder) -> dict[str, object]:
-    beat = last_beat(folder.path)
-    on = goes_on(folder.path, beat)
-    left = lasted(beat.left) if beat and on else ""
-    return {"progress": beat, "goes_on": on, "left": left}
-
-
-def _facts(run: Run) -> View:
-    form, data = run.form, run.form.data
-    whole = [estimate for estimate in run.estimate_list if not estimate.group]
-    counts = [(data.examples, "row"), (data.questions, "question"), (data.systems, "system")]
-    created = datetime.fromisoformat(form.created) if form.created else None
-    return {
-        "counts": [(f"{n:,}", noun if n == 1 else f"{noun}s") for n, noun in counts],
-        "made": created.strftime("%d %b %Y, %H:%M") if created else "",
-        "seconds": lasted(form.seconds),
-        "calls": spent(form.calls),
-        "missing": sum(estimate.n_missing for estimate in whole),
-        "possible": sum(estimate.n + estimate.n_missing for estimate in whole),
-        "corrected": sum(correction.undone is None for correction in run.corrections()),
-    }
-
-
 def _estimates(
     run: Run,
     request: Asked,
     summary: Summary | None,
-    scores: OfScores,
+    scores: tuple[Histograms, WeightShares],
     tags: Sequence[str],
     tagged_apart: Sequence[Estimate] | None,
 ) -> dict[str, object]:
@@ -262,7 +241,7 @@ def _estimates(
         table = shown_estimates(
             groups.whole, path=path, opens=opens, opened=opened,
             same=summary.same if summary else (), themselves=themselves,
-            lie=scores.lie, weights=scores.weights, suites=run.form.suites, checked=checked,
+            lie=scores[0], weights=scores[1], suites=run.form.suites, checked=checked,
         )  # fmt: skip
         return {**rest, "estimates": table}
     system = _system(request, groups.systems, themselves)
@@ -311,12 +290,3 @@ def _systems(request: Asked, systems: Sequence[str], chosen: str, at: str) -> Vi
 def _calls(run: Run) -> list[CallTimes]:
     journal = run.path / RunEntry.JOURNAL
     return call_times(journal) if journal.is_file() else []
-
-
-def _notes(run: Run) -> list[str]:
-    return [words(note) for note in run_notes(run)]
-
-
-def _small_print(run: Run) -> list[tuple[str, str]]:
-    notes = method(run, Groups(run.estimate_list))
-    return [(note.name, plain(note.words)) for note in notes]

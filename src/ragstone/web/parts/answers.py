@@ -16,7 +16,7 @@ from ragstone.report.run_contents import Dossier, JudgedPart, asks_about
 from ragstone.report.worst_examples import RankedExample, shortfalls
 from ragstone.run import Run
 from ragstone.web.example_rows import PREFERRED
-from ragstone.web.templating import GUARD, View, said_metric
+from ragstone.web.templating import GUARD, View
 
 from .highlight import LATE, claim_spans, context_pieces, inert, marked, quotes
 from .judgement_view import said
@@ -168,7 +168,7 @@ def _cell(status: str, value: float | None, label: str | None, reason: str | Non
     return {"text": text, "status": status, "why": "" if text else short_words(reason or "")}
 
 
-LONGEST_QUESTION, LONGEST_ANSWER, MOST_SCORES = 300, 300, 3
+MOST_SCORES = 3
 
 
 def monitor_path(*more: str | int) -> str:
@@ -186,38 +186,22 @@ def seen_answers(
     *,
     first: str = "",
     within: str = "",
-) -> list[View]:
-    """Return a row for each example; the score of the metric ``first`` stands first."""
-    return [_row(example, scores.get(example.id, ()), first, within) for example in examples]
-
-
-def _row(example: ListedExample, scores: Sequence[ListedScore], first: str, within: str) -> View:
-    ranked = sorted(
-        (score for score in scores if score.value is not None),
-        key=lambda score: (score.metric != first, score.metric.startswith(GUARD), score.metric),
-    )
-    first_scores = [
-        each for each in ranked if not each.metric.startswith(GUARD) or each.metric == first
-    ]
+) -> list[tuple[ListedExample, str, list[ListedScore], tuple[str, str]]]:
+    """Return each example with its path, first scores and checks; ``first``: a metric."""
     query = f"?{within}" if within else ""
-    return {
-        "id": example.id,
-        "path": monitor_path("examples", example.id) + query,
-        "at": example.at,
-        "question": shortened(example.record.get("question") or "", LONGEST_QUESTION),
-        "answer": shortened(example.record.get("answer") or "", LONGEST_ANSWER),
-        "scores": [
-            (said_metric(each.metric), each.label or value_of(each))
-            for each in first_scores[:MOST_SCORES]
-        ],
-        "checks": checks_of(scores),
-        "version": example.version or "",
-    }
-
-
-def value_of(score: ListedScore) -> str:
-    """Return a score as a figure; a dash without one."""
-    return "–" if score.value is None else number(score.value)
+    rows = []
+    for example in examples:
+        of_example = scores.get(example.id, ())
+        listed = [
+            score
+            for score in of_example
+            if score.value is not None
+            and (score.metric == first or not score.metric.startswith(GUARD))
+        ]
+        ranked = sorted(listed, key=lambda each: (each.metric != first, each.metric))
+        path = monitor_path("examples", example.id) + query
+        rows.append((example, path, ranked[:MOST_SCORES], checks_of(of_example)))
+    return rows
 
 
 def checks_of(scores: Sequence[ListedScore]) -> tuple[str, str]:
