@@ -1,6 +1,6 @@
 """Adjudicate: who decides sees what divides people, side by side, and has the last word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
@@ -31,7 +31,6 @@ from ragstone.web.parts.annotation_form import (
     desk_of,
     fault_words,
     label_title,
-    piece_of,
     reason_of,
 )
 from ragstone.web.parts.choices_and_tabs import choice, queue_tabs
@@ -46,9 +45,11 @@ from .annotate_page import (
     ITEMS,
     LANGUAGE,
     MORE,
+    NOTHING_WRONG,
     check_person,
     guideline_in,
     more_of_text,
+    rest_of_text,
 )
 
 A_PAGE = 50
@@ -87,16 +88,11 @@ class Bench:
         """The items that are not decided."""
         return [item for item in self.items if item.is_open]
 
-    @property
-    def in_part(self) -> bool:
-        """True if the browser replaces the item alone."""
-        return self.asked.part == ITEM
-
     def path(self, item: int | None = None, field: str = "") -> str:
         """Return the address of an item, or of the list, that keeps what it was chosen by."""
-        fields = {LABEL: self.label, field: "1" if field else ""}
-        here = self.address(*([] if item is None else [item]))
-        return f"{here}{query([(name, value) for name, value in fields.items() if value])}"
+        fields = [(LABEL, self.label)] if self.label else []
+        fields += [(field, "1")] if field else []
+        return f"{self.address(*([] if item is None else [item]))}{query(fields)}"
 
     def address(self, *item: int) -> str:
         """Return the address of an item, or of the list, alone."""
@@ -115,11 +111,10 @@ def list_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     with folder.queue_to_read(request.names["queue"]) as (_, queue):
         bench = Bench(request, queue)
         if request.part == ITEMS:
-            return _offered(bench)
+            items = [_row(bench, item) for item in bench.items[:MOST_OFFERED]]
+            return WebPage("adjudicate_items.html", queue.name, {"items": items})
         if request.one(NEXT) or request.part == ITEM:
-            following = bench.after(None)
-            item = None if following is None else bench.queue.item(following.item)
-            return _shown(bench, item, following)
+            return _shown(bench, bench.after(None))
         return _listed(bench)
 
 
@@ -127,16 +122,10 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show an item with what people said of it, and the sheet to decide it."""
     with folder.queue_to_read(request.names["queue"]) as (_, queue):
         bench = Bench(request, queue)
-        divided, item = _item(bench, request.names["item"])
+        divided = _divided(bench, request.names["item"])
         if request.part == MORE:
-            name, start = request.one("part"), request.number("from", 0)
-            shows = {"pieces": piece_of(item, name, start), "name": name}
-            return WebPage(
-                "annotate_piece.html",
-                bench.queue.name,
-                {**shows, "more": more_of_text(bench.address(item.item))},
-            )
-        return _shown(bench, item, divided)
+            return rest_of_text(request, queue, divided.item, bench.address(divided.item))
+        return _shown(bench, divided)
 
 
 def decide(
@@ -154,25 +143,20 @@ def decide(
         return WebFile("", "text/plain")
     if action == "undo":
         return _undone(bench)
-    divided, item = _item(bench, request.names.get("item", fields.get("item", "")))
+    divided = _divided(bench, request.names.get("item", fields.get("item", "")))
     if action == "skip":
-        return _next(bench, item.item)
+        return _next(bench, divided.item)
     if action not in ("save", "discard"):
         raise InputError(f"There is no action {action!r}.")
     if bench.is_owner:
         bench.name = " ".join(fields.get("author", "").split()) or bench.name
-    return _saved(bench, item, divided, fields, discards=action == "discard")
+    return _saved(bench, divided, fields, discards=action == "discard")
 
 
 def _saved(
-    bench: Bench,
-    item: QueueItem,
-    divided: DisputedItem,
-    fields: Mapping[str, str],
-    *,
-    discards: bool,
+    bench: Bench, divided: DisputedItem, fields: Mapping[str, str], *, discards: bool
 ) -> WebPage | Elsewhere:
-    form = bench.queue.form
+    form, item = bench.queue.form, bench.queue.item(divided.item)
     answers = answers_of(fields, form, item)
     decision = answers
     if discards:
@@ -186,16 +170,8 @@ def _saved(
     warned = not problems and all(fault.severity == "warn" for fault in faults)
     if problems or (faults and not (warned and fields.get("keep"))):
         problems += [fault_words(fault, form, item) for fault in faults]
-        return _shown(
-            bench,
-            item,
-            divided,
-            answers,
-            faults=problems,
-            warned=warned,
-            discards=discards,
-            status=422,
-        )
+        tried = {"faults": problems, "warned": warned, "discarding": discards}
+        return _shown(bench, divided, answers, status=422, **tried)
     once = fields.get("once") or token_urlsafe(12)
     bench.queue.decide(bench.name, item.item, decision, once)
     return _next(Bench(bench.asked, bench.queue), item.item, bench)
@@ -208,51 +184,42 @@ def _undone(bench: Bench) -> WebPage | Elsewhere:
         if decision.role == "adjudicator" and decision.person == bench.name
     ]
     if not mine:
-        following = bench.after(None)
-        item = None if following is None else bench.queue.item(following.item)
-        return _shown(bench, item, following, notice="There is nothing to take back.")
+        return _shown(bench, bench.after(None), notice="There is nothing to take back.")
     last = mine[-1]
     bench.queue.decide(bench.name, last.item, ItemAnswers(), token_urlsafe(12))
-    if not bench.in_part:
+    if bench.asked.part != ITEM:
         return Elsewhere(bench.path(last.item))
     bench = Bench(bench.asked, bench.queue)
-    divided, item = _item(bench, last.item)
-    return _shown(bench, item, divided, last.answers)
+    return _shown(bench, _divided(bench, last.item), last.answers)
 
 
 def _next(bench: Bench, item: int, before: Bench | None = None) -> WebPage | Elsewhere:
     """Show the next open item; ``before`` is who decided, whose name the browser keeps."""
-    is_owner = before is not None and before.is_owner
-    cookies = author_cookie(before.name) if before is not None and is_owner else {}
+    cookies = author_cookie(before.name) if before is not None and before.is_owner else {}
     following = bench.after(item)
-    if not bench.in_part:
+    if bench.asked.part != ITEM:
         address = bench.path(field=NEXT) if following is None else bench.path(following.item)
         return Elsewhere(address, cookies)
-    queue_item = None if following is None else bench.queue.item(following.item)
-    page = _shown(bench, queue_item, following)
-    return replace(page, cookies={**page.cookies, **cookies})
+    return replace(_shown(bench, following), cookies=cookies)
 
 
-def _item(bench: Bench, number: object) -> tuple[DisputedItem, QueueItem]:
+def _divided(bench: Bench, number: object) -> DisputedItem:
     at = whole_number(number)
     if at is None:
         raise UnknownName("item", str(number), ())
     known = next((item for item in bench.items if item.item == at), None)
-    return known or divided_item(bench.queue, at), bench.queue.item(at)
+    return known or divided_item(bench.queue, at)
 
 
 def _shown(
     bench: Bench,
-    item: QueueItem | None,
     divided: DisputedItem | None,
     tried: ItemAnswers | None = None,
     *,
-    faults: Sequence[str] = (),
-    notice: str = "",
-    warned: bool = False,
-    discards: bool = False,
     status: int = 200,
+    **more: object,
 ) -> WebPage:
+    """Return the page of an item; ``more``: what went wrong when ``tried`` was to be saved."""
     request, form = bench.asked, bench.queue.form
     guideline = guideline_in(form, request.one("language", request.cookies.get(LANGUAGE, "")))
     shows: dict[str, Any] = {
@@ -265,10 +232,12 @@ def _shown(
         "all": len(bench.items),
         "guideline": guideline,
         "guideline_open": bool(request.one("guideline")),
-        "notice": notice,
+        **NOTHING_WRONG,
+        **more,
         "desk": None,
     }
-    if item is not None and divided is not None:
+    if divided is not None:
+        item = bench.queue.item(divided.item)
         mine = divided.decision_of(bench.name)
         whole = bool(request.one(ALL)) or not divided.labels
         shows |= {
@@ -278,14 +247,11 @@ def _shown(
             "item_path": bench.path(item.item, ALL if whole else ""),
             "with_all": "" if whole else bench.path(item.item, ALL),
             "once": token_urlsafe(12),
-            "faults": faults,
-            "warned": warned,
-            "discarding": discards,
             "discarded": mine.discarded,
             "usual": USUAL,
             "decided": not mine.is_empty,
         }
-    template = "adjudicate_item.html" if bench.in_part else "adjudicate.html"
+    template = "adjudicate_item.html" if request.part == ITEM else "adjudicate.html"
     return WebPage(template, f"Adjudicate {form.name}", shows, HERE, status=status)
 
 
@@ -318,7 +284,6 @@ def _listed(bench: Bench) -> WebPage:
         state, bench.items
     )
     page = request.list_page(len(chosen), A_PAGE)
-    questions = {item.item: _question(bench, item) for item in chosen[page.rows]}
     following = bench.after(None)
     every = divided_items(bench.queue) if bench.label else bench.items
     labels = {each.label: label_title(each.label) for item in every for each in item.labels}
@@ -331,15 +296,13 @@ def _listed(bench: Bench) -> WebPage:
             "person": bench.name,
             "is_owner": bench.is_owner,
             "tabs": queue_tabs(form),
-            "items": [_row(bench, item, questions[item.item]) for item in chosen[page.rows]],
+            "items": [_row(bench, item) for item in chosen[page.rows]],
             "page": page,
             "first": None if following is None else bench.path(following.item),
             "counts": counts,
             "states": [
-                (name, count, request.but(**{STATE: value, "page": None}), value == state)
-                for (name, value), count in zip(
-                    (("open", "open"), ("decided", "decided"), ("all", "all")), counts, strict=True
-                )
+                (name, count, request.but(**{STATE: name, "page": None}), name == state)
+                for name, count in zip(("open", "decided", "all"), counts, strict=True)
             ],
             "ways": choice(
                 request, LABEL, "Label", [("", "any label"), *labels.items()], bench.label, "items"
@@ -351,16 +314,8 @@ def _listed(bench: Bench) -> WebPage:
     )
 
 
-def _offered(bench: Bench) -> WebPage:
-    rows = [_row(bench, item, _question(bench, item)) for item in bench.items[:MOST_OFFERED]]
-    return WebPage("adjudicate_items.html", bench.queue.name, {"items": rows})
-
-
-def _question(bench: Bench, item: DisputedItem) -> str:
-    return str(bench.queue.item(item.item).shown.get("question") or item.id)[:SHORT]
-
-
-def _row(bench: Bench, item: DisputedItem, text: str) -> View:
+def _row(bench: Bench, item: DisputedItem) -> View:
+    question = bench.queue.item(item.item).shown.get("question")
     first = item.labels[:3]
     votes = [
         (
@@ -376,7 +331,7 @@ def _row(bench: Bench, item: DisputedItem, text: str) -> View:
     return {
         "item": item.item,
         "path": bench.path(item.item),
-        "text": text,
+        "text": str(question or item.id)[:SHORT],
         "labels": votes,
         "more": len(item.labels) - len(first),
         "decided": "" if item.is_open else who,

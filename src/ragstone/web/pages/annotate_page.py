@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, answer_faults
-from ragstone.annotation.queue.queue import queues
+from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.work_progress import MyWork, queue_work
 from ragstone.core.errors import InputError, LabelConflict
 from ragstone.core.escape import visible
@@ -42,6 +42,11 @@ from ragstone.web.templating import View
 ITEM, ITEMS, MORE = "item", "items", "more"
 """The parts of the page that a browser replaces: the item, the list of one's own, a text's rest."""
 
+NOTHING_WRONG: Mapping[str, object] = {
+    "notice": "", "faults": (), "warned": False, "discarding": False,
+}  # fmt: skip
+"""What the page of an item tells where nothing was to be saved."""
+
 LANGUAGE = "ragstone-language"
 HINT = 160
 """Characters of instructions that stand above the labels, too."""
@@ -56,11 +61,6 @@ class Seat:
         self.queue = folder.queue(person.queue)
         self.own = MyWork(folder.labels(), self.queue, person.name)
         self.path = queue_path(person.queue)
-
-    @property
-    def in_part(self) -> bool:
-        """True if the browser replaces the item alone."""
-        return self.asked.part == ITEM
 
 
 def next_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
@@ -80,14 +80,17 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
         return seat
     item = _given(seat, request.names["item"])
     if request.part == MORE:
-        name, start = request.one("part"), request.number("from", 0)
-        shows = {
-            "pieces": piece_of(item, name, start),
-            "name": name,
-            "more": more_of_text(queue_path(seat.queue.name, item.item)),
-        }
-        return WebPage("annotate_piece.html", seat.queue.name, shows)
+        here = queue_path(seat.queue.name, item.item)
+        return rest_of_text(request, seat.queue, item.item, here)
     return _shown(seat, item)
+
+
+def rest_of_text(request: Asked, queue: Queue, item: int, here: str) -> WebPage:
+    """Return more of a text of an item, which is at the address ``here``."""
+    name, start = request.one("part"), request.number("from", 0)
+    pieces = piece_of(queue.item(item), name, start)
+    shows = {"pieces": pieces, "name": name, "more": more_of_text(here)}
+    return WebPage("annotate_piece.html", queue.name, shows)
 
 
 def act(
@@ -125,7 +128,7 @@ def _saved(
         saved = ItemAnswers(note=answers.note, discarded=reason_of(fields))
         if not saved.discarded:
             why = "Say why nothing can be said of it."
-            return _shown(seat, item, answers, faults=[why], discards=True, status=422)
+            return _shown(seat, item, answers, faults=[why], discarding=True, status=422)
     faults = answer_faults(form, item, saved)
     warned = all(fault.severity == "warn" for fault in faults)
     if faults and not (warned and fields.get("keep")):
@@ -168,7 +171,7 @@ def _undone(seat: Seat) -> WebPage | Elsewhere:
 
 
 def _next(seat: Seat, item: QueueItem | None) -> WebPage | Elsewhere:
-    return _shown(seat, item) if seat.in_part else Elsewhere(seat.path)
+    return _shown(seat, item) if seat.asked.part == ITEM else Elsewhere(seat.path)
 
 
 def _seat(folder: RunsFolder, request: Asked) -> Seat | Elsewhere:
@@ -193,12 +196,10 @@ def _shown(
     item: QueueItem | None,
     tried: ItemAnswers | None = None,
     *,
-    faults: list[str] | None = None,
-    notice: str = "",
-    warned: bool = False,
-    discards: bool = False,
     status: int = 200,
+    **more: object,
 ) -> WebPage:
+    """Return the page of an item; ``more``: what went wrong when ``tried`` was to be saved."""
     request, form = seat.asked, seat.queue.form
     language = request.one("language", request.cookies.get(LANGUAGE, ""))
     shows: dict[str, Any] = {
@@ -208,7 +209,8 @@ def _shown(
         "progress": seat.own.progress(),
         "guideline": guideline_in(form, language),
         "guideline_open": bool(request.one("guideline")),
-        "notice": notice,
+        **NOTHING_WRONG,
+        **more,
         "closed": False,
         "desk": None,
     }
@@ -216,34 +218,30 @@ def _shown(
         shows |= _nothing_left(seat)
     else:
         word = seat.own.word(item.item)
-        earlier = word.answers if word else None
-        discarded = earlier.discarded if earlier else ""
-        state = word.state if word else ""
-        if discarded and not notice:
-            shows["notice"] = f"You discarded this item: {discarded}. Save it to say something."
+        earlier = (word.answers if word else None) or ItemAnswers()
+        if earlier.discarded and not shows["notice"]:
+            why = earlier.discarded
+            shows["notice"] = f"You discarded this item: {why}. Save it to say something."
         shows |= {
             "desk": desk_of(
                 form,
                 item,
-                tried if tried is not None else earlier or ItemAnswers(),
+                earlier if tried is None else tried,
                 part=request.one("part"),
                 start=request.number("from", 0),
             ),
             "more": more_of_text(queue_path(seat.queue.name, item.item)),
             "item_path": queue_path(seat.queue.name, item.item),
             "seen": word.version if word else 0,
-            "state": state,
+            "state": word.state if word else "",
             "once": token_urlsafe(12),
-            "faults": faults or [],
-            "warned": warned,
-            "discarding": discards,
-            "discarded": discarded,
+            "discarded": earlier.discarded,
             "usual": USUAL,
             "hint": _hint(form.instructions),
         }
     chosen = request.one("language") in form.guidelines
     cookies = {LANGUAGE: (request.one("language"), "/annotate")} if chosen else {}
-    template = "annotate_item.html" if seat.in_part else "annotate.html"
+    template = "annotate_item.html" if request.part == ITEM else "annotate.html"
     return WebPage(template, seat.queue.name, shows, "Annotate", cookies, status=status)
 
 
@@ -273,13 +271,8 @@ def _nothing_left(seat: Seat) -> Mapping[str, object]:
 
 
 def _items(seat: Seat) -> WebPage:
-    shows = {
-        "items": seat.own.items(),
-        "queue": seat.queue.name,
-        "queue_path": queue_path,
-        "path": seat.path,
-        "person": seat.person,
-    }
+    shows = {"items": seat.own.items(), "queue": seat.queue.name, "path": seat.path,
+             "person": seat.person}  # fmt: skip
     template = "annotate_items.html" if seat.asked.part == ITEMS else "annotate_list.html"
     return WebPage(template, "My items", shows, "Annotate")
 
@@ -351,7 +344,6 @@ def queues_page(folder: RunsFolder, request: Asked) -> WebPage:
         "Queues",
         {
             "works": works,
-            "queue_path": queue_path,
             "asks": asked_in_words,
             "noun": item_noun,
             "source": lambda form: Path(form.source).name,

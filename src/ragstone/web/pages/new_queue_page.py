@@ -1,10 +1,10 @@
 """New queue: which examples of a run people are to label, and what they are asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ragstone.analysis.label_sampling.asked_labels import tasks_known
 from ragstone.analysis.label_sampling.make_queue import annotate
+from ragstone.annotation.queue.form import AskedLabel
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.web.example_rows import example_rows
 from ragstone.web.filters import ExampleFilter
@@ -18,7 +18,6 @@ from ragstone.web.page_request import (
     whole_number,
 )
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import View
 
 from .examples_view import baseline_of, ready, tag_lookup
 from .judge_view import in_cell
@@ -31,13 +30,8 @@ PATIENCE = 1.0
 """Seconds that the page waits for the rows of a run that was just opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenExamples:
-    """The examples that are going to be labelled, and how they were chosen; None: all."""
-
-    ids: Sequence[str] | None
-    how: str
-    count: int
+ChosenExamples = tuple[Sequence[str] | None, str]
+"""The ids of the examples that are going to be labelled, None for all, and how they were chosen."""
 
 
 def new_queue_page(
@@ -55,6 +49,7 @@ def new_queue_page(
     chosen = _chosen(folder, request, name)
     if chosen is None:
         return waits_page(request, "New queue", "Annotate")
+    ids, how = chosen
     typed = {**dict.fromkeys(TYPED, ""), **(form or {})}
     return WebPage(
         "new_queue.html",
@@ -62,8 +57,9 @@ def new_queue_page(
         {
             "run": name,
             "run_path": run_path(name),
-            "chosen": chosen,
-            "tasks": _tasks(typed),
+            "how": how,
+            "count": folder.run(name).form.data.examples if ids is None else len(ids),
+            "tasks": _tasks(),
             "given": typed,
             "trouble": trouble,
         },
@@ -86,8 +82,8 @@ def make(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> WebPage
             tasks=[task for task in tasks_known() if f"task {task}" in form],
             asked=[label.strip() for label in form.get("labels", "").split(",") if label.strip()],
             n=_number(form, "n", "How many examples"),
-            examples=chosen.ids,
-            chosen=chosen.how,
+            examples=chosen[0],
+            chosen=chosen[1],
             per_item=_number(form, "per_item", "People an item"),
             overlap=_share(form),
             together="together" in form,
@@ -108,7 +104,7 @@ def _chosen(folder: RunsFolder, request: Asked, name: str) -> ChosenExamples | N
         return None if ids is None else _found(ids, how, name)
     matching = ExampleFilter.read(request.one("within"))
     if not matching.conditions:
-        return ChosenExamples(None, "", run.form.data.examples)
+        return None, ""
     rows = example_rows(run)
     prepared = folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE)
     if prepared is None or not ready(folder, name, rows, matching):
@@ -120,24 +116,17 @@ def _chosen(folder: RunsFolder, request: Asked, name: str) -> ChosenExamples | N
 def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:
     if not ids:
         raise InputError(f"No answer of {name} matches: {how}.")
-    return ChosenExamples(ids, how, len(ids))
+    return ids, how
 
 
-def _tasks(form: Mapping[str, str]) -> list[View]:
+def _tasks() -> Mapping[str, Sequence[AskedLabel]]:
+    """Return the tasks with their labels, but for those that ask what others ask already."""
     seen: set[tuple[str, str]] = set()
-    tasks = []
+    tasks = {}
     for name, labels in tasks_known().items():
         pairs = {(label.label, label.unit) for label in labels}
         if not pairs <= seen:
-            names = [label.label for label in labels]
-            tasks.append(
-                {
-                    "name": name,
-                    "labels": names,
-                    "unit": labels[0].unit,
-                    "chosen": f"task {name}" in form,
-                }
-            )
+            tasks[name] = labels
             seen |= pairs
     return tasks
 

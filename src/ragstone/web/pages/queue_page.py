@@ -80,9 +80,7 @@ def progress_page(folder: RunsFolder, request: Asked, link: View | None = None) 
             "facts": (asked_in_words(form), people_in_words(form), order_in_words(form)),
             "said": queue_sentence(work),
             "lacking": lacking_sentence(work) if work.people else "",
-            "decides": any(
-                worker.role == "adjudicator" or worker.decided for worker in work.people
-            ),
+            "decides": any(each.role == "adjudicator" or each.decided for each in work.people),
             "numbers": numbers,
             "labels": labels,
             "cautions": _cautions(
@@ -122,12 +120,8 @@ def change_queue(
             again = any(known.name == person for known in queue.people())
             token = queue.invite(person, role)
             address = f"{request.server}{SEATS}{token}"
-            link = {
-                "person": person,
-                "address": address,
-                "alone": is_alone(request.server),
-                "again": again,
-            }
+            alone = is_alone(request.server)
+            link = {"person": person, "address": address, "alone": alone, "again": again}
             return progress_page(folder, request, link)
         case "revoke":
             queue.revoke(person)

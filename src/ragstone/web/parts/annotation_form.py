@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 from ragstone.annotation.queue.form import (
@@ -127,11 +128,9 @@ def _pieces(text: str, start: int, most_bytes: int) -> list[MarkedPiece]:
 
 def _titles(turns: object, names: Sequence[str]) -> list[str]:
     listed = turns if isinstance(turns, list) else []
-    who = [turn.get("role") if isinstance(turn, Mapping) else None for turn in listed]
-    return [
-        str(role or name.partition("/")[2])
-        for name, role in zip(names, [*who, *[None] * len(names)], strict=False)
-    ]
+    roles = [turn.get("role") if isinstance(turn, Mapping) else None for turn in listed]
+    pairs = zip_longest(names, roles[: len(names)])
+    return [str(role or name.partition("/")[2]) for name, role in pairs]
 
 
 DIGITS = "123456789"
@@ -165,37 +164,29 @@ def desk_of(
     """
     by_part = [_asked(form, each, only) for each in item.parts]
     mode = _mode(by_part)
-    sections = list(_sections(item, part, start))
+    sections = {each["key"]: each for each in _sections(item, part, start)}
+    question = sections.pop("question", None)
     texts = texts_of(item) if answers.spans else {}
     return {
         "item": item.item,
         "title": sheet_title(item, yes_no=mode == "cycle"),
-        "question": next(
-            (each["texts"][0] for each in sections if each["key"] == "question"), None
-        ),
-        "sections": [each for each in sections if each["key"] != "question"],
-        "parts": [
-            _part(item, answers, mode, at, labels, texts)
-            for at, labels in enumerate(by_part)
-            if labels
-        ],
+        "question": question and question["texts"][0],
+        "sections": list(sections.values()),
+        "parts": [_part(item, answers, mode, at, labels, texts)
+                  for at, labels in enumerate(by_part) if labels],
         "mode": mode,
         "note": answers.note,
         "spans": json.dumps([dict(span) for span in answers.spans]),
         "forbidden": json.dumps(_forbidden(form)),
-    }
+    }  # fmt: skip
 
 
 def _forbidden(form: QueueForm) -> list[dict[str, object]]:
     return [
-        {
-            "unit": pair.unit,
-            "said": dict(pair.said),
-            "blocks": pair.severity == "block",
-            "words": rule_words(pair),
-        }
+        {"unit": pair.unit, "said": dict(pair.said), "blocks": pair.severity == "block",
+         "words": rule_words(pair)}
         for pair in forbidden_pairs(form)
-    ]
+    ]  # fmt: skip
 
 
 def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) -> list[AskedLabel]:
@@ -246,11 +237,11 @@ def _label(
     texts: Mapping[str, str],
 ) -> View:
     key = (part.unit, part.name)
-    digits = DIGITS
-    if all(
-        len(choice) == 1 and choice.isascii() and choice.isdigit() for choice in request.choices
-    ):
-        digits = "".join(request.choices)
+    # Choices that are digits are pressed by what they are.
+    is_digits = all(
+        len(each) == 1 and each.isascii() and each.isdigit() for each in request.choices
+    )
+    digits = "".join(request.choices) if is_digits else DIGITS
     value = answers.labels.get(key, {}).get(request.label, "")
     yes_no = request.choices == YES_NO
     sort, _, topic = request.label.partition(".")

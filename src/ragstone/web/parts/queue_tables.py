@@ -116,7 +116,7 @@ def _work(folder: RunsFolder) -> QueueWork | None:
 
 def _listed(metrics: Sequence[str]) -> str:
     names = [said_metric(metric) for metric in metrics]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 HALF_WIDTH = 0.03
@@ -170,11 +170,9 @@ def _computed(folder: RunsFolder, name: str) -> QueueNumbers:
         queue = Queue(database, name)
         run = source_run(folder, queue.form)
         scored = None if run is None else Scored(run)
-        clusters: Mapping[str, str] = (
-            queue.questions()
-            if scored is None
-            else dict(scored.facets.select("example_id", "cluster").iter_rows())
-        )
+        clusters: Mapping[str, str] = queue.questions()
+        if scored is not None:
+            clusters = dict(scored.facets.select("example_id", "cluster").iter_rows())
         agreement = queue_so_far(database, queue, clusters=clusters)
         table = labels_in_queue(database, name)
         needed = [] if scored is None else list(_of_metrics(scored, queue.form, table))
@@ -215,9 +213,8 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
 def _of_labels(
     form: QueueForm, table: LabelTable, clusters: Mapping[str, str]
 ) -> Iterator[StillNeeded]:
-    for left in labels_left(
-        table, half_width=HALF_WIDTH, clusters=clusters, ends=choice_ends(form)
-    ):
+    ends = choice_ends(form)
+    for left in labels_left(table, half_width=HALF_WIDTH, clusters=clusters, ends=ends):
         why = words(left.why) if left.why else ""
         # Of a rating from 1 to 5 it is that share of the scale.
         to = "" if left.half_width == HALF_WIDTH else f" to ± {left.half_width:.2g}"
