@@ -80,13 +80,7 @@ class HtmlReport:
 def report_file(
     run: Run, other: Run | None = None, *, baseline: str | None = None, margin: float | None = None
 ) -> HtmlReport:
-    """Return the report on a run, or on its comparison with another.
-
-    Args:
-        run: A finished run.
-        other: A second run, which the first is compared with.
-        baseline: The system of the run that the others are compared with.
-        margin: Differences up to this size are too small to matter.
+    """Return the report on a run, or on its comparison with another, for ``write_report``.
 
     Raises:
         InputError: There is no such system, or the two runs cannot be compared.
@@ -178,13 +172,8 @@ def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
         forest = forest_of(
             ones, comparisons, path=lambda comparison: _sorted_by(comparison.metric, columns)
         )
-        views.append(
-            {
-                "said": [*comparison_sentences(ones, lead_of(ones)), f" {not_paired(ones)}"],
-                "counts": verdict_counts(ones),
-                "forest": forest,
-            }
-        )
+        sentences = [*comparison_sentences(ones, lead_of(ones)), f" {not_paired(ones)}"]
+        views.append({"said": sentences, "counts": verdict_counts(ones), "forest": forest})
     return views
 
 
@@ -271,15 +260,9 @@ def _data_uri(font: str) -> str:
 
 
 def _policy(css: str, script: str) -> str:
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"style-src '{_hash(css)}'",
-            f"script-src '{_hash(script)}'",
-            "font-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    return (
+        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -1,7 +1,7 @@
 """Example: a question, its answer with the claims marked, all judgements, and their correction."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -59,6 +59,8 @@ PAGE, SMALL_PARTS = 185_000, 40_000
 
 OVER = "over"
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
+SCORES_BESIDE = ("faithfulness", "answer_coverage", "answer_outcome")
+"""Metrics that are told of the other answers to a question."""
 
 
 def run_example_page(
@@ -95,10 +97,8 @@ def run_example_page(
 
 
 def _saved(judgements: Sequence[Judgement]) -> str:
-    corrections = [
-        judgement.correction for judgement in judgements if judgement.correction is not None
-    ]
-    last = max(corrections, key=lambda correction: correction.at, default=None)
+    corrections = (judgement.correction for judgement in judgements)
+    last = max(filter(None, corrections), key=lambda correction: correction.at, default=None)
     return "" if last is None else f"last by {last.author}, {when(last.at)}"
 
 
@@ -160,7 +160,7 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
     example = facts.example
     first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
     claims = unit_matrix(facts, "claim", first["claims"], CLAIMS)
-    if claims and claims.after < want.claim <= claims.of:
+    if claims and claims["after"] < want.claim <= claims["of"]:
         claims = unit_matrix(facts, "claim", want.claim - 1, CLAIMS)
     answer = example.answer or ""
     question = example.question or ""
@@ -181,7 +181,7 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
     evidence = unit_matrix(facts, "evidence", first["evidence"], EVIDENCE)
     texts = (*pieces.values(), *(text for _, text in references))
     size = sum(len(piece.text.encode()) for text in texts for piece in text)
-    size += sum(matrix.size for matrix in (claims, statements, evidence) if matrix)
+    size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - size))
     contexts = shown_contexts(facts, want, room)
     systems = _systems(run, name, example)
@@ -267,8 +267,10 @@ def _history(example: Example) -> list[tuple[str, str]]:
 
 def _scores(run: Run, facts: Dossier) -> list[View]:
     alone = run.without_corrections().excerpt([facts.example.id]).scores()
-    names = alone["metric"].cast(pl.String).to_list()
-    judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
+    judged = {
+        str(metric): (value, label)
+        for metric, value, label in alone.select("metric", "value", "label").iter_rows()
+    }
     scores: list[View] = []
     size = 0
     for score in facts.scores:
@@ -305,29 +307,22 @@ def _systems(run: Run, name: str, example: Example) -> list[View]:
     frame = run.examples(["id", "system", "answer"], where=others).head(12)
     ids = frame["id"].to_list()
     scores = run.excerpt(ids).scores()
-    answers = []
-    for id, system, answer in frame.iter_rows():
-        valued = scores.filter(
-            (pl.col("example_id") == id) & (pl.col("status").cast(pl.String) == "value")
-        )
-        values = tuple(
-            (
-                short_name(str(metric)).replace("_", " "),
-                label.replace("_", " ") if label else number(value),
-            )
-            for metric, value, label in valued.select("metric", "value", "label").iter_rows()
-            if metric in ("faithfulness", "answer_coverage", "answer_outcome")
-        )
-        text = cut_to_bytes(answer or "–", SYSTEMS // 12)
-        answers.append(
-            {
-                "system": system,
-                "path": run_path(name, "examples", id),
-                "answer": text,
-                "scores": values,
-            }
-        )
-    return answers
+    by_example: dict[str, list[tuple[str, str]]] = {}
+    for id, metric, value, label in scores.select(
+        "example_id", "metric", "value", "label"
+    ).iter_rows():
+        if value is not None and metric in SCORES_BESIDE:
+            figure = label.replace("_", " ") if label else number(value)
+            by_example.setdefault(id, []).append((metric.replace("_", " "), figure))
+    return [
+        {
+            "system": system,
+            "path": run_path(name, "examples", id),
+            "answer": cut_to_bytes(answer or "–", SYSTEMS // 12),
+            "scores": by_example.get(id, ()),
+        }
+        for id, system, answer in frame.iter_rows()
+    ]
 
 
 def _compared(name: str, example: Example, answers: Sequence[View]) -> str:
@@ -338,24 +333,19 @@ def _compared(name: str, example: Example, answers: Sequence[View]) -> str:
 
 
 def _calls(facts: Dossier) -> str:
-    lines = [line for item in call_items(facts.calls, prompts=True) for line in _lines(item)]
-    return cut_to_bytes("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
+    lines = "\n".join(map(_lines, call_items(facts.calls, prompts=True)))
+    return cut_to_bytes(lines, 3 * AT_ONCE) or "No model was asked about this example."
 
 
-def _lines(item: OutlineItem) -> Iterator[str]:
-    yield plain(item.words)
-    for inner in item.inner:
-        yield from (f"  {line}" for part in _lines(inner) for line in part.splitlines())
+def _lines(item: OutlineItem) -> str:
+    inner = "\n".join(map(_lines, item.inner))
+    return "\n".join([plain(item.words), *(f"  {line}" for line in inner.splitlines())])
 
 
 def _copied(facts: Dossier) -> str:
     example = facts.example
-    texts = (
-        example.question,
-        example.answer,
-        *example.reference,
-        *(part.text for part in example.contexts or ()),
-    )
+    texts = [example.question, example.answer, *example.reference]
+    texts += [part.text for part in example.contexts or ()]
     if sum(len(text or "") for text in texts) > COPIED:
         return ""
     markdown = as_markdown(example_page(replace(facts, calls=())))

@@ -22,7 +22,7 @@ from .highlight import (
     rests_on,
     support_of,
 )
-from .judgement_view import NO_REASON, JudgementText, about_of, said, says_of
+from .judgement_view import NO_REASON, about_of, said, says_of
 
 OTHERS = 6_000
 """Bytes that the judgements about no part may take."""
@@ -68,30 +68,16 @@ def more_of(request: Asked) -> Callable[..., str]:
     return address
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Rows of units with a column for each context, and about how many bytes they take."""
-
-    ranks: tuple[int, ...]
-    rows: tuple[View, ...]
-    tally: str
-    first: int
-    after: int
-    of: int
-    chances: bool
-    size: int
-
-
-def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
-    """Return the rows of a unit; None if there are none."""
+def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View | None:
+    """Return rows of units with a column for each context, and about how many bytes they take."""
     parts = facts.parts[unit]
     if not parts:
         return None
     contexts = facts.example.contexts or ()
-    ranks = tuple(context.rank for context in contexts)
+    ranks = [context.rank for context in contexts]
     if len(ranks) > MOST_COLUMNS:
         used = {id for part in parts for id in rests_on(part)}
-        ranks = tuple(context.rank for context in contexts if context.id in used)[:MOST_COLUMNS]
+        ranks = [context.rank for context in contexts if context.id in used][:MOST_COLUMNS]
     first = min(first, len(parts) - 1)
     rows: list[View] = []
     size = 0
@@ -104,21 +90,17 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> Matr
             break
         rows.append(row)
     verdicts = [support_of(part) for part in parts]
-    tally = ", ".join(
-        f"{verdicts.count(value):,} {value}"
-        for value in map(str, Support.columns["verdict"].values)
-        if any(verdicts)
-    )
-    return Matrix(
-        ranks,
-        tuple(rows),
-        tally,
-        first,
-        first + len(rows),
-        len(parts),
-        any(row["main"]["said"] and row["main"]["said"].number for row in rows),
-        size,
-    )
+    names = map(str, Support.columns["verdict"].values if any(verdicts) else ())
+    return {
+        "ranks": ranks,
+        "rows": rows,
+        "tally": ", ".join(f"{verdicts.count(name):,} {name}" for name in names),
+        "first": first,
+        "after": first + len(rows),
+        "of": len(parts),
+        "chances": any(row["main"]["said"] and row["main"]["said"].number for row in rows),
+        "size": size,
+    }
 
 
 def shown_contexts(facts: Dossier, want: ShownPart, most_bytes: int) -> list[View]:
@@ -140,19 +122,14 @@ def shown_contexts(facts: Dossier, want: ShownPart, most_bytes: int) -> list[Vie
         relevance = part.rows(Relevance.name)
         spans, uses = quotes(facts, part)
         room = min(3 * AT_ONCE, rest // left)
-        pieces: list[MarkedPiece] = (
-            []
-            if text is None
-            else context_pieces(
-                text,
-                spans,
-                set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
-                start=min(want.start, len(text)) if is_asked else 0,
-                end=want.end if is_asked else None,
-                most_bytes=3 * AT_ONCE if is_asked else room,
-                folds=not is_asked,
-            )
-        )
+        relevant = set((relevance[0].values["relevant_sentences"] or ()) if relevance else ())
+        pieces: list[MarkedPiece] = []
+        if text is not None and is_asked:
+            start = min(want.start, len(text))
+            pieces = context_pieces(text, spans, relevant, start=start, end=want.end,
+                                    most_bytes=3 * AT_ONCE, folds=False)  # fmt: skip
+        elif text is not None:
+            pieces = context_pieces(text, spans, relevant, most_bytes=room)
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
         verdicts = [
             _judged(says_of(ask.name), ask, row, several=False)
@@ -189,7 +166,10 @@ def other_judgements(facts: Dossier) -> list[View]:
     views: list[View] = []
     size = 0
     for row in rows:
-        ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
+        # The row answers this ask, rather than another one of its kind.
+        ask = next((ask for ask in row.kind.asks
+                    if any(row.values.get(column.name) is not None
+                           for column in row.kind.filled_by(ask))), None)  # fmt: skip
         text = said(row)
         size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text.phrases)
         if size > OTHERS:
@@ -205,11 +185,8 @@ def _unit_row(
     number = str(part.place + 1)
     if unit == "statement" and several:
         number = f"{part.reference + 1}.{number}"
-    on = {
-        context.rank
-        for context in facts.example.contexts or ()
-        if context.id in set(rests_on(part))
-    }
+    evidence = set(rests_on(part))
+    on = {each.rank for each in facts.example.contexts or () if each.id in evidence}
     main: View = {"lead": "", "said": None, "about": ""}
     also = []
     for ask in asks_about(unit):
@@ -224,11 +201,12 @@ def _unit_row(
             else:
                 also.append(verdict)
     key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + number
+    reason = main["said"].reason if main["said"] else ""
     return {
         "key": key,
         "number": number,
         "text": cut_to_bytes(part.text or "", LONGEST),
-        "why": _reason(main["said"]),
+        "why": "" if reason in ("", NO_REASON) else shortened(reason, LONGEST_WHY),
         "on": [rank in on for rank in ranks],
         "beyond": ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
         "main": main,
@@ -241,19 +219,9 @@ def _judged(lead: str, ask: Ask, row: JudgementRow, *, several: bool) -> View:
     return {"lead": lead, "said": said(row, ""), "about": _about(ask, row, several=several)}
 
 
-def _reason(text: JudgementText | None) -> str:
-    reason = "" if text is None else text.reason
-    return "" if reason in ("", NO_REASON) else shortened(reason, LONGEST_WHY)
-
-
 def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
     key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
     return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
-
-
-def _answers(ask: Ask, row: JudgementRow) -> bool:
-    """Return whether the row answers this ask, rather than another one of its kind."""
-    return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
 
 
 def cut_to_bytes(text: str, most_bytes: int) -> str:

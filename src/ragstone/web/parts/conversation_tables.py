@@ -87,19 +87,11 @@ def whole_conversations(facts: ConversationFacts, deploys: Sequence[DeployMarker
 
 def _series(facts: ConversationFacts) -> MetricOverTime:
     first, last = facts.course[0], facts.course[-1]
+    step = first.end - first.start
     return MetricOverTime(
-        facts.metric,
-        facts.slice,
-        value_range(facts.metric),
-        first.start,
-        last.end,
-        first.end - first.start,
-        first.end - first.start,
-        LEVEL,
-        tuple(_window(window) for window in facts.course),
-        None,
-        1.0,
-    )
+        facts.metric, facts.slice, value_range(facts.metric), first.start, last.end, step, step,
+        LEVEL, tuple(map(_window, facts.course)), None, 1.0,
+    )  # fmt: skip
 
 
 def _window(window: SessionWindow) -> MeanInWindow:

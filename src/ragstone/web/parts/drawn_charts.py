@@ -22,7 +22,6 @@ from ragstone.report.number_format import (
     difference_scale,
     needed_notes,
     needed_pairs,
-    p_word,
     percent,
     reach_of,
     row_name,
@@ -145,29 +144,18 @@ def forest_of(
     rows_of = [comparison for comparison in ones if all_of or comparison.verdict != "same"]
     reach = reach_of(rows_of)
     axis = charts.axis(difference_scale(reach, None), signed=True, quarters=True) if reach else ""
-    rows = tuple(
-        _forest_row(comparison, reach, name_of(comparison), path(comparison))
-        for comparison in rows_of
-    )
-    same = tuple(
-        row_name(comparison.metric, comparison.relevance_by)
-        for comparison in ones
-        if comparison.verdict == "same"
-    )
-    counts = Counter[str](comparison.verdict for comparison in ones)
-    small = tuple(_small(ones, comparisons)) if ones else ()
     a, b = ones[0].a, ones[0].b
     return {
         "a": a,
         "b": b,
         "heads": heads_of(b, a),
         "first": first,
-        "rows": rows,
-        "same": same,
+        "rows": [_forest_row(each, reach, name_of(each), path(each)) for each in rows_of],
+        "same": [row_name(each.metric, each.relevance_by)
+                 for each in ones if each.verdict == "same"],
         "axis": drawn(axis),
-        "counts": counts,
-        "small": small,
-    }
+        "small": list(_small(ones, comparisons)),
+    }  # fmt: skip
 
 
 def heads_of(first: str, second: str) -> tuple[str, str]:
@@ -186,10 +174,8 @@ def heads_of(first: str, second: str) -> tuple[str, str]:
 
 def _forest_row(comparison: Comparison, reach: float, name: str, path: str) -> View:
     cell = difference_cell(comparison, reach)
-    sentences = [
-        words(reason)
-        for reason in (*comparison.reasons, *([comparison.caution] if comparison.caution else []))
-    ]
+    cautions = [comparison.caution] if comparison.caution else []
+    sentences = [words(reason) for reason in (*comparison.reasons, *cautions)]
     beside = (
         f"{counted(comparison.n_pairs, 'pair')} only"
         if comparison.caution
@@ -206,14 +192,12 @@ def _forest_row(comparison: Comparison, reach: float, name: str, path: str) -> V
         if comparison.n_pairs and comparison.better != "0"
         else ""
     )
-    strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(comparison.p_adjusted)
     return {
         "one": comparison,
         "name": name,
         "path": path,
-        "strip": strip,
+        "strip": drawn(charts.strip(cell, HEIGHT)),
         "wins": drawn(wins),
-        "p": p,
         "beside": beside,
         "why": "; ".join(sentences),
     }

@@ -6,6 +6,7 @@ a tick for each group, and opens into rows.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -35,7 +36,7 @@ from ragstone.report.pages.full_run_page import slice_values
 from ragstone.report.reason_words import short_words
 from ragstone.report.sentences.analysis_words import corrected
 from ragstone.run import Estimate
-from ragstone.web.templating import View, cut_alike, drawn, minus
+from ragstone.web.templating import View, bounds, cut_alike, drawn, minus, written
 
 MOST_VALUES = 6
 
@@ -94,9 +95,7 @@ LAST = "Retrieval"
 """The family that stands last: systems often share it, and one looks for the answers first."""
 
 NOBODY: Mapping[str, Collection[str]] = {}
-NO_HISTOGRAMS: Histograms = {}
-NO_WEIGHTS: WeightShares = {}
-NO_NAMES: Mapping[str, str] = {}
+NOTHING: Mapping[Any, Any] = {}
 NOT_CHECKED = CheckedRun({})
 REASONS = 2
 
@@ -110,10 +109,10 @@ def shown_estimates(
     by: str = SYSTEM,
     same: Collection[str] = (),
     themselves: Mapping[str, Collection[str]] = NOBODY,
-    lie: Histograms = NO_HISTOGRAMS,
-    weights: WeightShares = NO_WEIGHTS,
+    lie: Histograms = NOTHING,
+    weights: WeightShares = NOTHING,
     suites: Sequence[str] = (),
-    called: Mapping[str, str] = NO_NAMES,
+    called: Mapping[str, str] = NOTHING,
     checked: CheckedRun = NOT_CHECKED,
 ) -> View:
     """Return a table of means, for the macro ``estimates``.
@@ -129,31 +128,15 @@ def shown_estimates(
     shorter = cut_alike(estimate.group.get(by, "") for estimate in estimates)
 
     def metric(name: str, ones: Sequence[Estimate]) -> View:
-        with_itself = [
-            estimate for estimate in ones if name in themselves.get(estimate.group.get(by, ""), ())
-        ]
-        merged = (
-            name in same
-            and len(ones) > 1
-            and all(same_mean(ones[0], estimate) for estimate in ones)
-        )
+        with_itself = [each for each in ones if name in themselves.get(each.group.get(by, ""), ())]
+        merged = name in same and len(ones) > 1 and all(same_mean(ones[0], each) for each in ones)
         is_open = not lines or name in opened
         lacking = as_one(ones) if by == SYSTEM else None
         in_rows = [lacking] if lacking else ones[:1] if merged else ones
         all_of = len(ones) if merged or lacking else 0
         rows = [
-            _row(
-                estimate,
-                by,
-                all_of,
-                estimate in with_itself,
-                lie,
-                weights,
-                suites,
-                shorter,
-                checked,
-            )
-            for estimate in (in_rows if is_open else ())
+            _row(each, by, all_of, each in with_itself, lie, weights, suites, shorter, checked)
+            for each in (in_rows if is_open else ())
         ]
         best = _best([estimate for estimate in ones if estimate not in with_itself])
         leader, scale = _named(best, by), scale_for(name)
@@ -222,14 +205,7 @@ def _row(
     has_value = estimate.value is not None
     bins = lie.get(key, ()) if by == SYSTEM else ()
     weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
-    bounds = ""
-    if (
-        estimate.n_missing
-        and has_value
-        and estimate.worst is not None
-        and estimate.best is not None
-    ):
-        bounds = minus(ends(*sorted((estimate.worst, estimate.best)), percent=in_hundred))
+    span = bounds(estimate, percent=in_hundred) if has_value else ""
     made_of = percent(weight, 0) if has_value and weight < 1 else ""
     mean = checked.corrected(estimate.metric, {} if merged else estimate.group)
     by_people = minus(corrected(mean, percent=in_hundred))
@@ -238,17 +214,15 @@ def _row(
         "who": everybody if merged else who or "all answers",
         "short": everybody if merged else shorter.get(who) or "all answers",
         "estimate": estimate,
-        "value": ""
-        if estimate.value is None
-        else minus(number(estimate.value, percent=in_hundred)),
+        "value": written(estimate.value, in_hundred) if has_value else "",
         "interval": minus(interval_of(estimate, percent=in_hundred)) if has_value else "",
         "strip": drawn(charts.strip(cell)) if has_value else "",
         "histogram": drawn(charts.histogram(bins, _in_words(bins, scale))) if bins else "",
         "why": "" if has_value else reasons_counted(estimate),
-        "bounds": bounds,
+        "bounds": span,
         "weight": made_of,
         "corrected": by_people,
-        "below": bool(bounds or made_of or by_people),
+        "below": bool(span or made_of or by_people),
         "shared": bool(merged),
         "itself": itself,
         "word": band(estimate, suites),

@@ -49,14 +49,9 @@ def said(row: JudgementRow, lead: str | None = None) -> JudgementText:
     """One judgement, after the words that come before it."""
     code, word = verdict_of(row)
     column = speaking(row.kind)
-    chance = next(
-        (
-            row.values.get(name)
-            for name, other in row.kind.columns.items()
-            if column is not None and other.of == column.name
-        ),
-        None,
-    )
+    about = [name for name, other in row.kind.columns.items()
+             if column is not None and other.of == column.name]  # fmt: skip
+    chance = row.values.get(about[0]) if about else None
     return JudgementText(
         code,
         word,
@@ -224,27 +219,19 @@ def _correction(judgement: Judgement, contexts: Sequence[Context]) -> View:
         values = (True, False) if column.dtype == pl.Boolean else values_of(ask, column)
         if not values or len(values) > MOST_VALUES:
             continue
-        columns.append(
-            {
-                "name": name.replace("_", " "),
-                "choices": list(_choices(kind, name, values, judgement, button)),
-            }
-        )
+        choices = list(_choices(name, values, judgement, button))
+        columns.append({"name": name.replace("_", " "), "choices": choices})
     decides = kind.decides.replace("_", " ")
     columns.sort(key=lambda column: column["name"] != decides)
     person = judgement.correction
     text = judgement.values.get(TEXT) if kind.made else None
     row = JudgementRow(kind, {"judge": judgement.judge, "reason": None, **judgement.values})
-    by_person = {"by": "", "when": "", "reason": "", "was": "", "undo": ""}
-    if person is not None:
-        by_person = {
-            "by": person.author,
-            "when": when(person.at),
-            "reason": person.reason,
-            "was": was_said(person),
-            "undo": button(UNDO),
-        }
-    return by_person | {
+    return {
+        "by": person.author if person else "",
+        "when": when(person.at) if person else "",
+        "reason": person.reason if person else "",
+        "was": was_said(person) if person else "",
+        "undo": button(UNDO) if person else "",
         "about": about,
         "code": verdict_of(row)[0] or "other",
         "words": "" if kind.made else in_words(row),
@@ -269,34 +256,26 @@ def _rests(
         if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
             continue
         now = judgement.values[name]
-        yield _choice(button(f"{name}#"), "other", "none", on=now == [])
+        yield {"value": button(f"{name}#"), "word": "none", "on": now == []}
         # By places, for a page with many contexts would have all their long ids at each of them.
         places = [at for at, context in enumerate(contexts) if context.id in (now or ())]
         for at, context in enumerate(contexts):
             others = [other for other in places if other != at]
             on = len(others) < len(places)
             chosen = ",".join(map(str, others if on else [*others, at]))
-            yield _choice(button(f"{name}#{chosen}"), "other", str(context.rank), on=on)
-
-
-def _choice(value: str, code: str, word: str, *, on: bool) -> View:
-    return {"value": value, "code": code, "word": word, "on": on}
+            yield {"value": button(f"{name}#{chosen}"), "word": str(context.rank), "on": on}
 
 
 def _choices(
-    kind: type[Kind],
-    name: str,
-    values: Sequence[object],
-    judgement: Judgement,
-    button: Callable[[str], str],
+    name: str, values: Sequence[object], judgement: Judgement, button: Callable[[str], str]
 ) -> Iterator[View]:
     for value in values:
-        code, word = look(kind, name, value)
+        code, word = look(kind_of(judgement.ask), name, value)
+        written = str(value)
         if isinstance(value, bool):
-            word = "yes" if value else "no"
-        written = str(value).lower() if isinstance(value, bool) else str(value)
+            word, written = "yes" if value else "no", written.lower()
         on = judgement.values.get(name) == value
-        yield _choice(button(f"{name}={written}"), code, word, on=on)
+        yield {"value": button(f"{name}={written}"), "code": code, "word": word, "on": on}
 
 
 def when(at: str) -> str:

@@ -73,41 +73,25 @@ def band_drawn(
 ) -> Markup:
     """Return the picture of a metric over time; empty if nothing was judged."""
     points = tuple(
-        SeriesPoint(
-            window.end,
-            window.value,
-            _end(window.band_low, series.range.low, window.value),
-            _end(window.band_high, series.range.high, window.value),
-        )
-        for window in series.windows
-        if window.value is not None
-    )
+        SeriesPoint(each.end, each.value, _end(each.band_low, series.range.low, each.value),
+                    _end(each.band_high, series.range.high, each.value))
+        for each in series.windows
+        if each.value is not None
+    )  # fmt: skip
     if not points:
         return Markup()
     scale, levels = _scale(series, points, [value for value in (bar, base) if value is not None])
     begin, end = series.since, max(series.until, points[-1].at)
+    events = [(each.at, _short(each.version)) for each in deploys if begin <= each.at <= end]
+    stretches = [(each.since, end if each.resolved_at is None else each.resolved_at)
+                 for each in alarms]  # fmt: skip
+    spans = [(max(since, begin), min(until, end)) for since, until in stretches
+             if since < end and until > begin]  # fmt: skip
+    gap = max(series.step, 1e-9) * (GAP + 0.5)
     picture = Series(
-        points,
-        scale,
-        said_metric(series.metric),
-        base,
-        tuple(
-            (deploy.at, _short(deploy.version)) for deploy in deploys if begin <= deploy.at <= end
-        ),
-        bar,
-        tuple(
-            (
-                max(alarm.since, begin),
-                end if alarm.resolved_at is None else min(alarm.resolved_at, end),
-            )
-            for alarm in alarms
-            if alarm.since < end and (alarm.resolved_at is None or alarm.resolved_at > begin)
-        ),
-        Scale(begin, end),
-        max(series.step, 1e-9) * (GAP + 0.5),
-        levels,
-        tuple(time_ticks(begin, end)),
-    )
+        points, scale, said_metric(series.metric), base, tuple(events), bar, tuple(spans),
+        Scale(begin, end), gap, levels, tuple(time_ticks(begin, end)),
+    )  # fmt: skip
     return drawn(charts.series(picture, HIGH))
 
 
