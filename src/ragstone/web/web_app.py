@@ -25,7 +25,17 @@ from ragstone.core.errors import (
 
 from .auth import LEAVE, PERSON, READING, SEATS, Refusal, away, from_own_page, with_port
 from .monitor_pages import alarms_and_drift, answer_list, answer_page, overview_page, rules_page
-from .page_request import THEME, Asked, Elsewhere, NotThere, WebFile, WebPage, fields_of, queue_path
+from .page_request import (
+    THEME,
+    Asked,
+    Elsewhere,
+    NotThere,
+    WebFile,
+    WebPage,
+    fields_of,
+    queue_path,
+    run_path,
+)
 from .pages import (
     adjudicate_page,
     annotate_page,
@@ -39,6 +49,8 @@ from .pages import (
     runs_view,
     suite_view,
 )
+from .parts.answers import monitor_path
+from .parts.choices_and_tabs import MONITOR_TABS, run_tabs
 from .runs_folder import RunsFolder
 from .security import FIELD, Access, SecurityHeaders
 from .templating import asset, asset_path, assets, render
@@ -170,8 +182,13 @@ def _answer(
         result = _refused(error)
         answer = _answered(folder, access, page_request, result)
     except Exception as error:
-        LOG.exception("%s %s", request.method, _logged(page_request.path))
-        result = _broken(error)
+        path = page_request.path
+        LOG.exception("%s %s", request.method, f"{SEATS}…" if path.startswith(SEATS) else path)
+        lines = [
+            "This is a mistake of Ragstone's, not yours. The other pages work on.",
+            f"{type(error).__name__}; the terminal in which ragstone view runs says where.",
+        ]
+        result = WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
         answer = _answered(folder, access, page_request, result)
     port, secure = with_port(request.headers), request.url.scheme == "https"
     for name, (value, path) in result.cookies.items():
@@ -204,6 +221,10 @@ def _answered(folder: RunsFolder, access: Access, request: Asked, page: Answer) 
         # Its body is not read, for who has a wrong link may send it too.
         "leave": f"{LEAVE}?{FIELD}={access.secret}",
         "queue_path": queue_path,
+        "run_path": run_path,
+        "monitor_path": monitor_path,
+        "run_tabs": run_tabs,
+        "MONITOR_TABS": MONITOR_TABS,
         "theme": {"light": "light", "dark": "dark"}.get(request.cookies.get(THEME, "")),
         "alone": False,
     }
@@ -217,23 +238,11 @@ def _refused(error: RagstoneError) -> WebPage:
     return WebPage("refused.html", title, {"lines": lines}, status=_status_of(error))
 
 
-def _broken(error: Exception) -> WebPage:
-    lines = [
-        "This is a mistake of Ragstone's, not yours. The other pages work on.",
-        f"{type(error).__name__}; the terminal in which ragstone view runs says where.",
-    ]
-    return WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
-
-
 def _closed(folder: RunsFolder, access: Access, request: Asked, why: Refusal) -> Response:
     page = WebPage("closed.html", why.title, {"why": why}, status=why.status)
     answer = _answered(folder, access, request, page)
     answer.headers.update(why.headers)
     return answer
-
-
-def _logged(path: str) -> str:
-    return f"{SEATS}…" if path.startswith(SEATS) else path
 
 
 def _status_of(error: RagstoneError) -> int:

@@ -24,7 +24,6 @@ from ragstone.report.sentences.judge_words import comparison_sentences, not_pair
 from ragstone.run import Run
 from ragstone.web.background_cache import SOON
 from ragstone.web.page_request import Asked, WebPage, query, run_path, waits_page
-from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.parts.drawn_charts import forest_of, lead_of, verdict_counts
 from ragstone.web.parts.highlight import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
@@ -62,13 +61,12 @@ def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
         return _choose(folder, request, runs, error)
     if changed is None:
         return _waits(request, runs)
+    first, last = (folder.run(name).form.settings.by for name in (runs[0], runs[-1]))
     return WebPage(
         "compare.html",
         f"{pair[0]} against {pair[1]}",
         {
             "runs": runs,
-            "tabs": run_tabs(runs[0]) if len(runs) == 1 else [],
-            "run_path": run_path,
             "a": pair[0],
             "b": pair[1],
             "swap": _swapped(request, runs, pair),
@@ -82,7 +80,7 @@ def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
             "baselines": _systems(folder, runs),
             "margin": "" if margin is None else f"{margin:g}",
             "by": by,
-            "fields": dict.fromkeys([*_shared_fields(folder, runs), *by]),
+            "fields": dict.fromkeys([name for name in first if name in last] + [*by]),
             "forest": forest_of(
                 ones,
                 comparisons,
@@ -126,11 +124,7 @@ def _margin(request: Asked) -> float | None:
 
 
 def _compared(
-    folder: RunsFolder,
-    request: Asked,
-    runs: Sequence[str],
-    margin: float | None,
-    by: Sequence[str],
+    folder: RunsFolder, request: Asked, runs: Sequence[str], margin: float | None, by: Sequence[str]
 ) -> Comparisons | None:
     """Return the comparison; None while it, or what it is made of, is being computed."""
     baseline, metrics = None, None
@@ -198,11 +192,6 @@ def _slice(comparisons: Comparisons, pair: tuple[str, str], metric: str, field: 
         return "all" if comparison.slice is None else comparison.slice[field]
 
     return forest_of(ones, comparisons, name_of=name_of, first=field, all_of=True)
-
-
-def _shared_fields(folder: RunsFolder, runs: Sequence[str]) -> list[str]:
-    first, *others = (folder.run(name).form.settings.by for name in runs)
-    return [name for name in first if all(name in fields for fields in others)]
 
 
 def _about(note: str, pair: tuple[str, str]) -> bool:

@@ -25,8 +25,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 from ragstone.run import Run
 from ragstone.stats.agreement.ratings import AgreementCoefficient
-from ragstone.web.page_request import Asked, NotThere, WebPage, run_path, waits_page
-from ragstone.web.parts.choices_and_tabs import run_tabs
+from ragstone.web.page_request import Asked, NotThere, WebPage, waits_page
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
 
@@ -147,7 +146,7 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
             **_common(run, name),
             "why": people.why,
             "said": people_sentences(shared),
-            "columns": [(each, _three(each)) for each in shared],
+            "columns": [(each, _of_people(each, short=True)) for each in shared],
             "axis": drawn(charts.axis(AROUND_CHANCE)),
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "one": column,
@@ -166,8 +165,6 @@ def _common(run: Run, name: str) -> dict[str, Any]:
     return {
         "run": name,
         "folder": quote(str(run.path)),
-        "tabs": run_tabs(name),
-        "run_path": run_path,
         "judges": judges,
         "answers": run.form.data.examples,
     }
@@ -320,18 +317,14 @@ def _items(run: Run, units: pl.DataFrame | None, cell: str) -> list[Mapping[str,
 
 
 def _of_people(
-    column: ColumnAgreement, names: Sequence[str] = ()
+    column: ColumnAgreement, *, short: bool = False
 ) -> list[tuple[str, AgreementCoefficient, str]]:
     """Return coefficients of a label, each with its title and why it has no value."""
+    weighted = column.coefficients["weighted_kappa"].value is not None
+    first = ("weighted_kappa" if weighted else "cohen_kappa", "krippendorff_alpha", "gwet_ac1")
     return [
         (COEFFICIENTS[name][0], coefficient, REASONS.get(why, why))
         for name, coefficient in column.coefficients.items()
         for why in [coefficient.reason or ""]
-        if (not names or name in names) and why != "nominal_scale"
+        if (not short or name in first) and why != "nominal_scale"
     ]
-
-
-def _three(column: ColumnAgreement) -> list[tuple[str, AgreementCoefficient, str]]:
-    weighted = column.coefficients["weighted_kappa"].value is not None
-    kappa = "weighted_kappa" if weighted else "cohen_kappa"
-    return _of_people(column, (kappa, "krippendorff_alpha", "gwet_ac1"))

@@ -20,7 +20,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
 from ragstone.report.number_format import SYSTEM, Groups
-from ragstone.report.page import Phrase, parts, plain
+from ragstone.report.page import parts, plain
 from ragstone.report.pages.full_run_page import distributions, method, needs, slice_values
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
@@ -35,8 +35,8 @@ from ragstone.run.run import Run
 from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
 from ragstone.web.html_report import report_file
-from ragstone.web.page_request import Asked, Elsewhere, WebFile, WebPage, run_path
-from ragstone.web.parts.choices_and_tabs import choice, run_tabs
+from ragstone.web.page_request import Asked, Elsewhere, WebFile, WebPage
+from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
 from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
@@ -113,7 +113,12 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
             "said": [_short(said, summary) for said in summary_sentences(summary)]
             if summary
             else [],
-            "caution": _caution(run, summary) if summary else (),
+            "caution": [
+                replace(phrase, text=_short(phrase.text, summary))
+                for phrase in parts(first_caution(run, summary))
+            ]
+            if summary
+            else (),
             **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
             **_faults(faults, request),
             "conversations": shown_conversations(
@@ -135,8 +140,6 @@ def run_head(run: Run, name: str) -> dict[str, object]:
     return {
         "run": name,
         "form": run.form,
-        "run_tabs": run_tabs(name),
-        "run_path": run_path,
         "made": created.strftime("%d %b %Y, %H:%M") if created else "",
         "lasted": lasted(run.form.seconds),
         "spent": spent(run.form.calls),
@@ -168,7 +171,7 @@ def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
 
     return (
         folder.summary(name, left()),
-        get("of scores", _of_scores),
+        get("of scores", lambda run: (histograms(run.scores()), weight_shares(run.scores()))),
         folder.failures(name, left()),
         get("calls", _calls),
     )
@@ -184,20 +187,10 @@ def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequenc
     return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
 
 
-def _of_scores(run: Run) -> tuple[Histograms, WeightShares]:
-    scores = run.scores()
-    return histograms(scores), weight_shares(scores)
-
-
 def _short(text: str, summary: Summary) -> str:
     for name in sorted(summary.systems, key=len, reverse=True):
         text = text.replace(" ".join(name.split()), cut(name))
     return text
-
-
-def _caution(run: Run, summary: Summary) -> list[Phrase]:
-    phrases = parts(first_caution(run, summary))
-    return [replace(phrase, text=_short(phrase.text, summary)) for phrase in phrases]
 
 
 def _estimates(

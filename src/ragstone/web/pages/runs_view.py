@@ -14,12 +14,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason
 from ragstone.report import charts
-from ragstone.report.number_format import (
-    SYSTEM,
-    counted,
-    scale_for,
-    short_name,
-)
+from ragstone.report.number_format import SYSTEM, counted, scale_for, short_name
 from ragstone.report.page import Scale, Series, SeriesPoint
 from ragstone.report.run_contents import lasted
 from ragstone.report.sentences.analysis_words import badge
@@ -69,13 +64,8 @@ def runs_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
             "metrics": [(name, short_name(name)) for name in metrics],
             "others": [(name, short_name(name)) for name in everything if name not in metrics],
             "pinned": pinned,
-            "chosen": request.all("run"),
-            "tags": sorted({tag for tags in marks.tags.values() for tag in tags}),
-            "tag": request.one("tag"),
-            "search": request.one("q"),
             "trends": list(_trends(runs, estimates, metrics[0] if metrics else "")),
             "refresh": waits or any(run["goes_on"] for run in views),
-            "run_path": run_path,
         },
     )
 
@@ -245,7 +235,9 @@ def _trends(
         whole = next((e for e in estimates[entry.path] if e.metric == metric and not e.group), None)
         if entry.form and whole and whole.value is not None:
             ones = by_data.setdefault(entry.form.data.source, [])
-            ones.append((entry, whole, _point(len(ones), whole.value, whole)))
+            low = whole.value if whole.low is None else whole.low
+            high = whole.value if whole.high is None else whole.high
+            ones.append((entry, whole, SeriesPoint(len(ones), whole.value, low, high)))
     for source, ones in by_data.items():
         if len(ones) < 2:
             continue
@@ -262,8 +254,3 @@ def _trends(
             "figure": drawn(charts.series(series, 120)),
             "points": [(run.path.name, estimate) for run, estimate, _ in ones],
         }
-
-
-def _point(at: float, value: float, estimate: Estimate) -> SeriesPoint:
-    low = value if estimate.low is None else estimate.low
-    return SeriesPoint(at, value, low, value if estimate.high is None else estimate.high)

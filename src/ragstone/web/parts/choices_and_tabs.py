@@ -25,11 +25,7 @@ def choice(
 
 
 def walk(
-    ids: Sequence[str] | pl.Series,
-    at: int | None,
-    path: Callable[[str], str],
-    words: str,
-    up: str,
+    ids: Sequence[str] | pl.Series, at: int | None, path: Callable[[str], str], words: str, up: str
 ) -> View:
     """Return where something stands among ``ids``, with the addresses of those beside it."""
     here = -2 if at is None else at
