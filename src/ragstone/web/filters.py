@@ -140,7 +140,7 @@ class TagSlice:
 
 
 Tags = Mapping[str, TagSlice]
-TagLookup = Callable[[], Tags]
+NO_TAGS: Tags = {}
 
 
 def tags_of(folder: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | None:
@@ -287,7 +287,7 @@ class ExampleFilter:
         return " and ".join(condition.words for condition in self.conditions)
 
     def chosen(
-        self, of: ExampleRows, baseline: Baseline = lambda: None, tags: TagLookup = lambda: {}
+        self, of: ExampleRows, baseline: Baseline = lambda: None, tags: Tags = NO_TAGS
     ) -> pl.DataFrame:
         """Return the rows of the examples that are meant, in order."""
         rows = of.rows
@@ -300,7 +300,7 @@ class ExampleFilter:
 
 
 def _holds(
-    of: ExampleRows, name: str, values: Sequence[str], baseline: Baseline, tags: TagLookup
+    of: ExampleRows, name: str, values: Sequence[str], baseline: Baseline, tags: Tags
 ) -> pl.Expr:
     match name:
         case "q":
@@ -310,7 +310,10 @@ def _holds(
         case "system":
             return pl.col("system").is_in(values)
         case "slice":
-            return pl.all_horizontal(_in_slice(of, *item) for item in _fields(values).items())
+            return pl.all_horizontal(
+                _among(of.rows["id"].filter(of.field(field).is_in(of_field)))
+                for field, of_field in _fields(values).items()
+            )
         case "status":
             return pl.any_horizontal(_has_status(of, value) for value in values)
         case "outcome":
@@ -318,7 +321,8 @@ def _holds(
                 raise InputError(f"This run has no {OUTCOME}, which tells outcomes.")
             return pl.col(f"label {OUTCOME}").cast(pl.String).is_in(values)
         case "stage":
-            return _among(_at_stage(of, values))
+            stages = [*values, *(CODES if BAD in values else ())]
+            return _among(of.stages.filter(pl.col("stage").is_in(stages))["id"])
         case "reason":
             return pl.any_horizontal(
                 pl.col(f"reason {metric}").cast(pl.String).str.split("?").list.first().is_in(values)
@@ -329,9 +333,9 @@ def _holds(
         case "changed":
             return pl.any_horizontal(_among(_changed(of, value, baseline)) for value in values)
         case "tag":
-            return pl.any_horizontal(_among(_slice(tags(), value).tagged) for value in values)
+            return pl.any_horizontal(_among(_slice(tags, value).tagged) for value in values)
         case "untagged":
-            return pl.all_horizontal(_among(_slice(tags(), value).others) for value in values)
+            return pl.all_horizontal(_among(_slice(tags, value).others) for value in values)
     return pl.lit(value=True)
 
 
@@ -395,11 +399,6 @@ def _fields(values: Sequence[str]) -> Mapping[str, list[str]]:
     return by_name
 
 
-def _in_slice(of: ExampleRows, name: str, values: Sequence[str]) -> pl.Expr:
-    column = of.field(name)
-    return _among(of.rows["id"].filter(column.is_in(values)))
-
-
 def _has_status(of: ExampleRows, value: str) -> pl.Expr:
     metric, _, status = value.rpartition(":")
     metrics = [_known(of, metric)] if metric else of.metrics
@@ -407,13 +406,6 @@ def _has_status(of: ExampleRows, value: str) -> pl.Expr:
         pl.col(f"status {metric}").cast(pl.String).eq(status).fill_null(value=False)
         for metric in metrics
     )
-
-
-def _at_stage(of: ExampleRows, values: Sequence[str]) -> pl.Series:
-    chosen = pl.col("stage").is_in(values)
-    if BAD in values:
-        chosen |= pl.col("stage").is_in(CODES)
-    return of.stages.filter(chosen)["id"]
 
 
 def _changed(of: ExampleRows, metric: str, baseline: Baseline) -> pl.Series:

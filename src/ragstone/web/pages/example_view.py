@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -14,7 +15,7 @@ from ragstone.report.number_format import counted, number, short_name, shortened
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example_page import example_page
 from ragstone.report.render.documents import as_markdown
-from ragstone.report.run_contents import Dossier, ExampleScore, call_items, dossier
+from ragstone.report.run_contents import Dossier, call_items, dossier
 from ragstone.report.worst_examples import why
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Judgement
@@ -48,7 +49,7 @@ from ragstone.web.parts.judgement_view import (
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, fact_in_words, figure
 
-from .examples_view import PLACE, baseline_of, ready, tag_lookup
+from .examples_view import PLACE, chosen_rows
 
 QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
 CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
@@ -71,7 +72,7 @@ def run_example_page(
     run = folder.run(name)
     example_facts = dossier(run, example)
     want = ShownPart.of(request)
-    common = {"asked": request, "more": more_of(request)}
+    common: dict[str, object] = {"more": more_of(request)}
     title = f"{shortened(example_facts.example.question, 60)} · {name}"
     if request.part and want.part and want.part != OVER:
         return WebPage("example_piece.html", title, {**common, **_piece(example_facts, want)})
@@ -112,13 +113,10 @@ def _walk(folder: RunsFolder, run: Run, request: Asked) -> View:
     name, within = request.names["run"], request.one("within")
     chosen = ExampleFilter.read(within)
     rows = example_rows(run)
-    try:
-        chosen = chosen if ready(folder, name, rows, chosen) else ExampleFilter()
-        ids = rows.ids
-        if chosen.query:
-            ids = chosen.chosen(rows, baseline_of(folder, name), tag_lookup(folder, name))["id"]
-    except InputError:
-        chosen, ids = ExampleFilter(), rows.ids
+    matching = None
+    with suppress(InputError):
+        matching = chosen_rows(folder, name, rows, chosen) if chosen.query else None
+    chosen, ids = (ExampleFilter(), rows.ids) if matching is None else (chosen, matching["id"])
     fields = query([("within", within)]) if chosen.query else ""
     return walk(
         ids,
@@ -146,20 +144,14 @@ def _piece(facts: Dossier, want: ShownPart) -> Mapping[str, object]:
 
 def _text_of(facts: Dossier, part: str) -> tuple[str, Sequence[Span]]:
     example = facts.example
-    if part == "answer":
-        return example.answer or "", claim_spans(facts)
-    if part == "question":
-        return example.question or "", ()
-    at = part.removeprefix("reference-")
-    if at.isdigit() and int(at) <= len(example.reference):
-        return example.reference[int(at) - 1], ()
-    return "", ()
+    texts = {"question": example.question, "answer": example.answer}
+    texts |= {f"reference-{at}": text for at, text in enumerate(example.reference, 1)}
+    return texts.get(part) or "", claim_spans(facts) if part == "answer" else ()
 
 
 def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str, object]:
     example = facts.example
-    first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
-    claims = unit_matrix(facts, "claim", first["claims"], CLAIMS)
+    claims = unit_matrix(facts, "claim", want.first("claims"), CLAIMS)
     if claims and claims["after"] < want.claim <= claims["of"]:
         claims = unit_matrix(facts, "claim", want.claim - 1, CLAIMS)
     answer = example.answer or ""
@@ -171,14 +163,13 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
         "question": answer_pieces(question, (), want.first("question"), QUESTION),
         "answer": answer_pieces(answer, claim_spans(facts), want.first("answer"), ANSWER),
     }
-    first_references = example.reference[:4]
+    shown = {f"reference-{at}": text for at, text in enumerate(example.reference[:4], 1)}
     references = [
-        (part, answer_pieces(text, (), want.first(part), REFERENCES // len(first_references)))
-        for at, text in enumerate(first_references, 1)
-        for part in (f"reference-{at}",)
+        (part, answer_pieces(text, (), want.first(part), REFERENCES // len(shown)))
+        for part, text in shown.items()
     ]
-    statements = unit_matrix(facts, "statement", first["statements"], STATEMENTS)
-    evidence = unit_matrix(facts, "evidence", first["evidence"], EVIDENCE)
+    statements = unit_matrix(facts, "statement", want.first("statements"), STATEMENTS)
+    evidence = unit_matrix(facts, "evidence", want.first("evidence"), EVIDENCE)
     texts = (*pieces.values(), *(text for _, text in references))
     size = sum(len(piece.text.encode()) for text in texts for piece in text)
     size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
@@ -187,7 +178,6 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
     systems = _systems(run, name, example)
     return {
         "name": name,
-        "run_path": run_path,
         "one": example,
         "facets": _facets(example),
         "judges": ", ".join(judge.name for judge in run.form.judges if judge.kinds),
@@ -217,11 +207,9 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
 
 
 def _first(scores: Sequence[View]) -> list[View]:
-    valued = [
-        score for score in scores if score["status"] == "value" and score["metric"] != OUTCOME
-    ]
-    rank = {name: position for position, name in enumerate(PREFERRED)}
-    return sorted(valued, key=lambda score: rank.get(score["metric"], len(rank)))[:FIRST_METRICS]
+    valued = {score["metric"]: score for score in scores if score["status"] == "value"}
+    order = [*(name for name in PREFERRED if name in valued), *valued]
+    return [valued[name] for name in dict.fromkeys(order) if name != OUTCOME][:FIRST_METRICS]
 
 
 def _facets(example: Example) -> list[tuple[str, str]]:
@@ -266,40 +254,31 @@ def _history(example: Example) -> list[tuple[str, str]]:
 
 
 def _scores(run: Run, facts: Dossier) -> list[View]:
-    alone = run.without_corrections().excerpt([facts.example.id]).scores()
+    before = run.without_corrections().excerpt([facts.example.id]).scores()
     judged = {
         str(metric): (value, label)
-        for metric, value, label in alone.select("metric", "value", "label").iter_rows()
+        for metric, value, label in before.select("metric", "value", "label").iter_rows()
     }
     scores: list[View] = []
     size = 0
     for score in facts.scores:
         rows = tuple(why(facts, score.metric)) if score.status == "value" and size < SCORES else ()
         size += 250 + sum(len(inert(row).encode()) + 20 for row in rows)
-        scores.append(
-            {
-                "metric": score.metric,
-                "name": short_name(score.metric).replace("_", " "),
-                "status": score.status,
-                "value": "" if score.value is None else number(score.value),
-                "label": spoken(score.label or ""),
-                "why": shortened(because(score.reason), LONGEST_WHY),
-                "rows": rows if size < SCORES else (),
-                "judged": _judged_alone(score, judged),
-            }
-        )
+        value, label = judged.get(score.metric, (score.value, score.label))
+        alone = "none" if value is None else number(value)
+        alone = spoken(label) if score.label and label else alone
+        is_same = value == score.value and label == score.label
+        scores.append({
+            "metric": score.metric,
+            "name": short_name(score.metric).replace("_", " "),
+            "status": score.status,
+            "value": "" if score.value is None else number(score.value),
+            "label": spoken(score.label or ""),
+            "why": shortened(because(score.reason), LONGEST_WHY),
+            "rows": rows if size < SCORES else (),
+            "judged": "" if is_same else alone,
+        })  # fmt: skip
     return scores
-
-
-def _judged_alone(
-    score: ExampleScore, judged: Mapping[str, tuple[float | None, str | None]]
-) -> str:
-    value, label = judged.get(score.metric, (score.value, score.label))
-    if value == score.value and label == score.label:
-        return ""
-    if score.label and label:
-        return spoken(label)
-    return "none" if value is None else number(value)
 
 
 def _systems(run: Run, name: str, example: Example) -> list[View]:

@@ -28,12 +28,11 @@ from ragstone.web.filters import (
     BAD,
     DIFFER,
     FIELDS,
+    NO_TAGS,
     SORT,
     WORST,
-    Baseline,
     Condition,
     ExampleFilter,
-    TagLookup,
     Tags,
     tags_of,
 )
@@ -82,13 +81,13 @@ def examples_table(
     if folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE) is None:
         return {"prepared": False}, {}
     marks = folder.marks()
-    trouble, waits = "", not ready(folder, name, rows, matching)
-    chosen = rows.rows.clear()
+    trouble, chosen = "", rows.rows.clear()
     try:
-        if not waits:
-            chosen = matching.chosen(rows, baseline_of(folder, name), tag_lookup(folder, name))
+        matching_rows = chosen_rows(folder, name, rows, matching)
     except InputError as error:
-        trouble = error.text
+        trouble, matching_rows = error.text, chosen
+    waits = matching_rows is None
+    chosen = chosen if matching_rows is None else matching_rows
     tags = tags_of(folder, name, SOON) or {}
     shows = _shows(request, name, rows, matching, chosen, marks, tags)
     remembers = matching.query or COOKIE in request.cookies
@@ -137,24 +136,19 @@ def _as_condition(request: Asked) -> str:
     return f"{address}{PLACE}"
 
 
-def ready(folder: RunsFolder, name: str, rows: ExampleRows, matching: ExampleFilter) -> bool:
-    """Return whether the filter can be answered at once; if not, what it needs is computed."""
+def chosen_rows(
+    folder: RunsFolder, name: str, rows: ExampleRows, matching: ExampleFilter
+) -> pl.DataFrame | None:
+    """Return the rows that a filter means; None while what it needs is computed.
+
+    Raises:
+        InputError: The run has no such metric, field or tag, or no other run is pinned.
+    """
     fields = {condition.field for condition in matching.conditions}
-    if fields & {"tag", "untagged"} and tags_of(folder, name) is None:
-        return False
-    if "labels" not in fields:
-        return True
+    tags = tags_of(folder, name) if fields & {"tag", "untagged"} else NO_TAGS
     # All judgements are compared with all labels.
-    return folder.later.get(("disputed", folder.stamp(name)), lambda: rows.disputed) is not None
-
-
-def tag_lookup(folder: RunsFolder, name: str) -> TagLookup:
-    """Return a function that finds a run's tags; it finds none while they are looked up."""
-    return lambda: tags_of(folder, name) or {}
-
-
-def baseline_of(folder: RunsFolder, name: str) -> Baseline:
-    """Return a function that finds the pinned run, unless it is this one."""
+    disputed = ("disputed", folder.stamp(name))
+    waits = "labels" in fields and folder.later.get(disputed, lambda: rows.disputed) is None
 
     def baseline() -> tuple[str, ExampleRows] | None:
         pinned = folder.marks().pinned
@@ -166,7 +160,7 @@ def baseline_of(folder: RunsFolder, name: str) -> Baseline:
         except RagstoneError:
             return None
 
-    return baseline
+    return None if tags is None or waits else matching.chosen(rows, baseline, tags)
 
 
 def shown_metrics(metrics: Sequence[str], request: Asked, matching: ExampleFilter) -> list[str]:

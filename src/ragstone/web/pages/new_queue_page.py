@@ -13,13 +13,12 @@ from ragstone.web.page_request import (
     Elsewhere,
     WebPage,
     queue_path,
-    run_path,
     waits_page,
     whole_number,
 )
 from ragstone.web.runs_folder import RunsFolder
 
-from .examples_view import baseline_of, ready, tag_lookup
+from .examples_view import chosen_rows
 from .judge_view import in_cell
 
 NEW = "/annotate/new"
@@ -56,7 +55,6 @@ def new_queue_page(
         "New queue",
         {
             "run": name,
-            "run_path": run_path(name),
             "how": how,
             "count": folder.run(name).form.data.examples if ids is None else len(ids),
             "tasks": _tasks(),
@@ -107,10 +105,8 @@ def _chosen(folder: RunsFolder, request: Asked, name: str) -> ChosenExamples | N
         return None, ""
     rows = example_rows(run)
     prepared = folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE)
-    if prepared is None or not ready(folder, name, rows, matching):
-        return None
-    chosen = matching.chosen(rows, baseline_of(folder, name), tag_lookup(folder, name))
-    return _found(chosen["id"].to_list(), matching.words, name)
+    chosen = chosen_rows(folder, name, rows, matching) if prepared else None
+    return None if chosen is None else _found(chosen["id"].to_list(), matching.words, name)
 
 
 def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:
