@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
-from ragstone.monitor.series.drift import Drift, JudgeDrift, drift, judge_drift
+from ragstone.monitor.series.drift import drift, judge_drift
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarm
 from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
-from ragstone.report.number_format import counted, spoken
+from ragstone.report.number_format import spoken
 from ragstone.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, whole_number
 from ragstone.web.parts.answers import seen_answers
-from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.templating import (
@@ -50,11 +50,10 @@ def alarm_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             "alarm": alarm,
             "said": alarm_words(alarm),
-            "state": alarm_state(alarm),
             "metric": said_metric(metric) if metric else "",
             "drawn": _drawn(watching, alarm, metric, time.time()) if metric else "",
             "facts": _facts(alarm),
-            "told": [(delivery, _told_words(delivery)) for delivery in deliveries],
+            "told": deliveries,
             "about": about,
             "answers": f"/monitor/examples?alarm={alarm.number}",
             "send": f"/monitor/annotate?alarm={alarm.number}",
@@ -98,13 +97,6 @@ def _where(alarm: RaisedAlarm) -> ListedWhere:
     )
 
 
-def alarm_state(alarm: RaisedAlarm) -> tuple[str, str]:
-    """Return the shape and the word of an alarm's state."""
-    if alarm.firing:
-        return "worse", "firing"
-    return "equivalent", "resolved"
-
-
 def alarm_words(alarm: RaisedAlarm) -> tuple[str, str]:
     """Return what is wrong since when, and what else is known of an alarm."""
     text = alarm_sentence(alarm)
@@ -144,21 +136,11 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
         lasted = length_in_words(alarm.resolved_at - alarm.fired_at)
         facts.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
     known = ("metric", "rule", "slice", "better", "evidence")
-    return [
-        *facts,
-        *(
-            (spoken(name), fact_in_words(name, value)[:200])
-            for name, value in alarm.facts.items()
-            if name not in known and value not in (None, "", [])
-        ),
+    return facts + [
+        (spoken(name), fact_in_words(name, value)[:200])
+        for name, value in alarm.facts.items()
+        if name not in known and value not in (None, "", [])
     ]
-
-
-def _told_words(delivery: Delivery) -> str:
-    tries = counted(delivery.tries, "try").replace("trys", "tries")
-    return f"{delivery.event}: {delivery.state}" + (
-        f" after {tries}: {delivery.error[:200]}" if delivery.error else ""
-    )
 
 
 def told_words(deliveries: Sequence[Delivery]) -> str:
@@ -182,43 +164,16 @@ FEATURE_NAMES = {
 def drift_page(folder: RunsFolder, request: Asked) -> WebPage:  # noqa: ARG001
     """Show what moved in the last whole day, and in what the judge says of its anchors."""
     watching = folder.watching()
-    moves = drift(watching.store, time.time(), baseline=_baseline(watching))
-    judges = judge_drift(watching.store)
+    path = None if watching.settings is None else watching.settings.baseline.run
+    baseline = None if path is None else Run.open(path)
+    moves = drift(watching.store, time.time(), baseline=baseline)
     return WebPage(
         "monitor_drift.html",
         "Drift in production",
         {
-            "tabs": MONITOR_TABS,
-            "said": _said(moves, judges),
             "drift": moves,
             "names": FEATURE_NAMES,
-            "judges": judges,
+            "judges": judge_drift(watching.store),
         },
         here=HERE,
     )
-
-
-def _baseline(watching: MonitorScreens) -> Run | None:
-    path = None if watching.settings is None else watching.settings.baseline.run
-    return None if path is None else Run.open(path)
-
-
-def _said(moves: Drift, judges: tuple[JudgeDrift, ...]) -> str:
-    moved = [
-        FEATURE_NAMES[feature.feature].split(",")[0] for feature in moves.features if feature.moved
-    ]
-    about = [said_metric(judge.metric) for judge in judges if judge.moved]
-    sentences = []
-    if moved:
-        sentences.append(f"What comes has changed: {', '.join(moved)}.")
-    elif moves.features:
-        sentences.append("What comes shows no sign of change.")
-    else:
-        sentences.append(
-            "Of the last whole day too little is known to say whether what comes changed."
-        )
-    if about:
-        sentences.append(f"The judge has changed: {', '.join(about)}.")
-    elif judges:
-        sentences.append("The judge says of the same answers what it said at first.")
-    return " ".join(sentences)

@@ -39,8 +39,8 @@ from ragstone.web.page_request import (
     queue_path,
     whole_number,
 )
-from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers
-from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
+from ragstone.web.parts.answers import checks_of, seen_answers
+from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.templating import GUARD, said_metric
 
@@ -76,7 +76,6 @@ def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
         "monitor_examples.html",
         "Answers",
         {
-            "tabs": MONITOR_TABS,
             "tokens": chosen.tokens,
             "words": chosen.words,
             "matched": matched,
@@ -130,7 +129,6 @@ def session_page(folder: RunsFolder, request: Asked) -> WebPage:
             "turns": examples,
             "scores": scores,
             "checks_of": checks_of,
-            "monitor_path": monitor_path,
             "LONGEST": LONGEST,
             "GUARD": GUARD,
             "most": MOST,
@@ -165,7 +163,6 @@ def log_page(folder: RunsFolder, request: Asked) -> WebPage:
         "monitor_log.html",
         "Log of the monitor",
         {
-            "tabs": MONITOR_TABS,
             "lines": chosen[page.rows],
             "levels": LEVELS,
             "page": page,

@@ -65,7 +65,7 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
         turns = turns_of(run, example.session, TURNS) if example.session else []
     want = ShownPart.of(request)
     claims = assessed.get("judged") or ()
-    common = {"asked": request, "more": more_of(request)}
+    common = {"more": more_of(request)}
     question = example.record.get("question") or ""
     title = shortened(question or id, 60)
     if request.part and want.part:
@@ -105,7 +105,6 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
             "judgements": _judgements(judged),
             "facts": _facts(example, facets),
             "turns": turns,
-            "monitor_path": monitor_path,
             "session_path": monitor_path("sessions", example.session) if example.session else "",
             "send": f"/monitor/annotate{query([('example', id)])}",
         },

@@ -13,22 +13,14 @@ from ragstone.monitor.store.stored_examples import count_window
 from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import percent
 from ragstone.web.page_request import Asked, WebPage, query
-from ragstone.web.parts.answers import monitor_path
-from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.conversation_tables import conversation_facts, whole_conversations
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of
 from ragstone.web.parts.queue_tables import people_corrections
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import (
-    DAY,
-    GUARD,
-    HOUR,
-    View,
-    said_metric,
-    shown_moment,
-)
+from ragstone.web.templating import DAY, GUARD, HOUR, View, said_metric, shown_moment
 
-from .alarms_and_drift import alarm_state, alarm_words, told_words
+from .alarms_and_drift import alarm_words, told_words
 
 LASTS = {
     "6h": ("6 h", 6 * HOUR),
@@ -74,11 +66,14 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
     conversations: View = {"conversations": None, "conversations_at": "", "counting": False}
     if metric and bands:
         conversations |= _conversations(folder, facts, metric, span)
+
+    def answers_of(name: str) -> str:
+        return f"/monitor/examples{query([('where', name), *_time_and_slice(last, slice)])}"
+
     return WebPage(
         "monitor.html",
         "Monitor",
         {
-            "tabs": MONITOR_TABS,
             "status": status,
             "answers": answers,
             "share": percent(answers.judged / answers.given, 0) if answers.given else "0 %",
@@ -102,7 +97,7 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "metrics": [(metric.metric, said_metric(metric.metric)) for metric in facts.metrics],
             "metric": metric,
             "bands": [
-                metric_band(band, facts.deploys, _answers_path(band.metric, last, slice))
+                metric_band(band, facts.deploys, answers_of(band.metric))
                 for band in bands[:MOST_BANDS]
             ],
             "checks": checks,
@@ -114,8 +109,6 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "caption": caption([band.series for band in bands]),
             "alarms": [alarm for alarm in raised if alarm.firing][:FIRST_ALARMS],
             "alarm_words": alarm_words,
-            "alarm_state": alarm_state,
-            "monitor_path": monitor_path,
             "alarm_rows": [
                 (alarm, told_words([each for each in deliveries if each.alarm == alarm.number]))
                 for alarm in raised
@@ -152,10 +145,6 @@ def facet_of(text: str) -> Facet | None:
     """Return the slice that an address names."""
     name, colon, value = text.partition(":")
     return Facet(name, value) if name and colon else None
-
-
-def _answers_path(metric: str, last: str, slice: Facet | None) -> str:
-    return f"/monitor/examples{query([('where', metric), *_time_and_slice(last, slice)])}"
 
 
 def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:

@@ -17,8 +17,7 @@ from ragstone.report.number_format import number, percent
 from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
 from ragstone.stats.monitoring.detector import Detector
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
-from ragstone.web.parts.answers import monitor_path
-from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import DAY, HOUR, View, said_metric
 
@@ -135,11 +134,9 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
         "monitor_rules.html",
         "Rules of the monitor",
         {
-            "tabs": MONITOR_TABS,
             "rules": rules,
             "firing": firing,
             "silenced": silenced,
-            "monitor_path": monitor_path,
             "known": watching.settings is not None,
             "file": str(settings.file) if settings.file else "",
             "silences": [(key, words) for key, (words, _) in SILENCES.items() if key != "0"],
@@ -181,7 +178,8 @@ def _shown(
     settled = None if settled_bar is None or settled_bar[0] is None else settled_bar[0].value
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
-    bar = _assumed(rule) if settled is None else settled
+    scale, way = rule.range, ASSUMED if rule.better == "+" else 1 - ASSUMED
+    bar = scale.low + way * (scale.high - scale.low) if settled is None else settled
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
 
@@ -223,13 +221,6 @@ def _of_run(
             return (None,)
 
     return folder.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
-
-
-def _assumed(rule: AlarmRule) -> float:
-    """Return a bar for the delay of a rule that has none yet."""
-    scale = rule.range
-    way = ASSUMED if rule.better == "+" else 1 - ASSUMED
-    return scale.low + way * (scale.high - scale.low)
 
 
 def _own(name: str, settings: MonitorSettings) -> View:

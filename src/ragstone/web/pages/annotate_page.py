@@ -215,7 +215,8 @@ def _shown(
         "desk": None,
     }
     if item is None:
-        shows |= _nothing_left(seat)
+        others = seat.own.with_others()
+        shows |= {"others": others, "mine": seat.own.items(), "closed": not others}
     else:
         word = seat.own.word(item.item)
         earlier = (word.answers if word else None) or ItemAnswers()
@@ -248,26 +249,6 @@ def _shown(
 def _hint(instructions: str) -> str:
     line = instructions.strip()
     return line if len(line) <= HINT and line.isprintable() else ""
-
-
-def _nothing_left(seat: Seat) -> Mapping[str, object]:
-    items = seat.own.items()
-    saved = seat.own.progress().saved
-    others = seat.own.with_others()
-    figures = [("saved", saved)]
-    figures += [("of them discarded", count)] if (count := sum(o.discarded for o in items)) else []
-    figures += [("with a note", count)] if (count := sum(o.note for o in items)) else []
-    if others:
-        some = "1 item" if others == 1 else f"{others:,} items"
-        lede = (
-            f"Others have {some} at present. What they skip or leave comes to you; this page looks "
-            "again by itself."
-        )
-        return {"title": "Nothing left for now", "lede": lede, "figures": figures}
-    lede = "Thank you. You can still go back to any item of yours and change it."
-    if not saved:
-        lede = "There is nothing to label in this queue at present."
-    return {"title": "All done", "lede": lede, "figures": figures, "closed": True}
 
 
 def _items(seat: Seat) -> WebPage:

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from markupsafe import Markup
+
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
     NO_FAULT,
@@ -50,15 +52,15 @@ OTHERWISE = {
 def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str]) -> View:
     """Return the waterfall of a system, or of all answers together."""
     group = failures.of(**{SYSTEM: system}) if system else failures.of()
-    unknown = tuple(
-        (NAMES[stage.stage], words(stage.why)) for stage in group.stages if stage.first is None
-    )
     return {
         "name": system,
         "judged": group.judged,
         "bad": look_bad(group),
-        "rows": list(_rows(group, path)),
-        "unknown": unknown,
+        "rows": list(_rows(group)),
+        "path": path,
+        "names": NAMES,
+        "because": {**BECAUSE, **OTHERWISE},
+        "unknown": [stage for stage in group.stages if stage.first is None],
         "rules": (judged_by(failures), LOOKS_BAD, COUNTED),
         "level": failures.level,
     }
@@ -71,40 +73,23 @@ def systems_of(failures: FailureGroups) -> list[str]:
     return sorted(names, key=lambda name: name in failures.themselves)
 
 
-def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[View]:
+def _rows(group: GroupFailures) -> Iterator[tuple[str, Rate, Markup, str]]:
+    """Yield each stage with how many failed there first, drawn, and what else is known of it."""
     left = group.judged
+
+    def row(
+        stage: str, rate: Rate, start: int, tone: Tone, beside: str = ""
+    ) -> tuple[str, Rate, Markup, str]:
+        return stage, rate, drawn(charts.stage(start, rate.n, group.judged, tone)), beside
+
     for stage in group.stages:
         if stage.first is not None:
             left -= stage.first.n
-            yield _row(
-                stage.stage, stage.first, left, group.judged, "bad", path, "; ".join(_beside(stage))
-            )
-    beside = f"{group.survived:,} survived a fault of retrieval" if group.survived else ""
+            yield row(stage.stage, stage.first, left, "bad", "; ".join(_beside(stage)))
     if group.partial.n:
-        yield _row(PARTIAL, group.partial, group.fine.n, group.judged, "quiet", path, "")
-    yield _row(NO_FAULT, group.fine, 0, group.judged, "good", path, beside)
-
-
-def _row(
-    stage: str,
-    rate: Rate,
-    start: int,
-    whole: int,
-    tone: Tone,
-    path: Callable[[str], str],
-    beside: str,
-) -> View:
-    return {
-        "code": stage,
-        "name": NAMES[stage],
-        "why": BECAUSE.get(stage) or OTHERWISE[stage],
-        "path": path(stage) if rate.n else "",
-        "n": rate.n,
-        "share": _whole(rate.share),
-        "interval": f"{_whole(rate.low)} – {_whole(rate.high)}" if rate.low is not None else "",
-        "bar": drawn(charts.stage(start, rate.n, whole, tone)),
-        "beside": beside,
-    }
+        yield row(PARTIAL, group.partial, group.fine.n, "quiet")
+    survived = f"{group.survived:,} survived a fault of retrieval" if group.survived else ""
+    yield row(NO_FAULT, group.fine, 0, "good", survived)
 
 
 def _beside(stage: StageFailures) -> Iterator[str]:
@@ -114,10 +99,6 @@ def _beside(stage: StageFailures) -> Iterator[str]:
         yield f"{stage.survived:,} that failed here do not look bad"
     if stage.untold:
         yield f"not known of {stage.untold:,}"
-
-
-def _whole(share: float | None) -> str:
-    return "–" if share is None else f"{share * 100:.0f}"
 
 
 HEIGHT = 20

@@ -19,11 +19,10 @@ from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.series.overview import MetricNow
-from ragstone.report.number_format import counted, short_name
+from ragstone.report.number_format import short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
-from ragstone.web.page_request import queue_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, said_metric
 
@@ -94,17 +93,13 @@ def people_corrections(
     """Return what stands below the metrics of the first screen."""
     settled = [metric for metric in metrics if labels_of_metric(metric)]
     work = _work(folder)
-    far = sent = ""
-    if work is not None:
-        sent = queue_path(work.form.name, "progress")
-        far = f"{work.labelled:,} of {counted(work.items, item_noun(work.form))} labelled"
     return {
         "rows": [metric for metric in bands if metric.corrected is not None],
         "settled": _listed(settled),
         "left": _listed([metric for metric in metrics if metric not in settled]),
-        "far": far,
+        "work": work,
+        "noun": item_noun(work.form) if work else "",
         "asked": asked_in_words(QueueForm("", labels_for(metrics))),
-        "path": sent,
     }
 
 
