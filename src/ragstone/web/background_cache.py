@@ -213,16 +213,12 @@ class KeptResults:
                 with NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as part:
                     part.write(content)
                 Path(part.name).replace(folder / _name(key, form))
-                _prune(folder)
+                files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime)
+                for file in files[:-MOST_FILES]:
+                    file.unlink(missing_ok=True)
                 return
 
 
 def _name(key: Hashable, form: type) -> str:
     text = repr((version("ragstone"), form.__qualname__, key))
     return f"{blake2b(text.encode(), digest_size=16).hexdigest()}.json"
-
-
-def _prune(folder: Path) -> None:
-    files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-MOST_FILES]:
-        file.unlink(missing_ok=True)

@@ -252,11 +252,11 @@ def _left_out(content: _Shown, room: Room, worst: Sequence[View]) -> Iterator[st
 @cache
 def _css() -> str:
     css = "\n".join(filter(None, map(str.strip, without_comments(style()).splitlines())))
-    return re.sub(r'url\("(fonts/[^"]+)"\)', lambda match: f"url({_data_uri(match[1])})", css)
 
+    def inside(font: re.Match[str]) -> str:
+        return f"url(data:font/woff2;base64,{base64.b64encode(asset(font[1])).decode()})"
 
-def _data_uri(font: str) -> str:
-    return f"data:font/woff2;base64,{base64.b64encode(asset(font)).decode()}"
+    return re.sub(r'url\("(fonts/[^"]+)"\)', inside, css)
 
 
 def _policy(css: str, script: str) -> str:

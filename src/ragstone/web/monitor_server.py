@@ -53,12 +53,13 @@ class MonitorApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or not _is_for_intake(scope["path"]):
+        path = scope.get("path", "")
+        if scope["type"] != "http" or not (path in PATHS or path.startswith("/v1/")):
             await self._screens(scope, receive, send)
             return
         host = Headers(scope=scope).get("host", "").lower()
         # Who asks whether it is alive, such as Kubernetes, calls it by an address of its own.
-        if host not in self._access.hosts and scope["path"] not in (HEALTH, READY):
+        if host not in self._access.hosts and path not in (HEALTH, READY):
             refused = PlainTextResponse(
                 "This server is not called by that name. Send to the address that it printed.\n",
                 421,
@@ -66,10 +67,6 @@ class MonitorApp:
             await refused(scope, receive, send)
             return
         await self._intake(scope, receive, send)
-
-
-def _is_for_intake(path: str) -> bool:
-    return path in PATHS or path.startswith("/v1/")
 
 
 Say = Callable[[Level, str], None]

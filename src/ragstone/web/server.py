@@ -171,17 +171,17 @@ class BoundedConnection(H11Protocol):
 
     def _make_room(self) -> None:
         """Close some of those that wait for their client: the silent first, the longest first."""
-        others = [one for one in self.connections if isinstance(one, BoundedConnection)]
-        waiting = [one for one in others if one._timer is not None]
-        waiting.sort(key=lambda one: (one._sends, one._since))
-        # Several at once, for all have to be looked at.
-        for one in waiting[: 1 + self.bounds.connections // 50]:
-            one._drop()
 
-    @property
-    def _sends(self) -> bool:
-        """Whether a body is under way that was not refused."""
-        return self.cycle is not None and not self.cycle.response_complete
+        def order(other: BoundedConnection) -> tuple[bool, float]:
+            # Those that send a body which was not refused come last.
+            sends = other.cycle is not None and not other.cycle.response_complete
+            return sends, other._since
+
+        others = [other for other in self.connections if isinstance(other, BoundedConnection)]
+        waiting = sorted((other for other in others if other._timer is not None), key=order)
+        # Several at once, for all have to be looked at.
+        for other in waiting[: 1 + self.bounds.connections // 50]:
+            other._drop()
 
 
 def serve(

@@ -364,7 +364,10 @@ class _Site:
         fields = sorted(field for field in parse_qsl(query) if field != ("by", "system"))
         for pattern, views in VIEWS:
             if pattern.fullmatch(path):
-                if tuple(name for name, _ in fields) not in views or _resorted(dict(fields)):
+                # A list in another order than by its metric, or worst first, has another file.
+                order = dict(fields).get("sort", "worst").removeprefix("-")
+                resorted = order != dict(fields).get("metric", "worst")
+                if tuple(name for name, _ in fields) not in views or resorted:
                     return ""
                 address = f"{path}?{urlencode(fields)}" if fields else path
                 return address if address in self._names or self._room(path, fields) else ""
@@ -379,12 +382,6 @@ class _Site:
             self._dropped[run] = None
             return False
         return True
-
-
-def _resorted(fields: Mapping[str, str]) -> bool:
-    """Return whether it is a list that another file has in another order."""
-    order = fields.get("sort", "worst").removeprefix("-")
-    return order != fields.get("metric", "worst")
 
 
 def _name(address: str) -> str:

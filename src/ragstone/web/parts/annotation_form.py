@@ -177,16 +177,11 @@ def desk_of(
         "mode": mode,
         "note": answers.note,
         "spans": json.dumps([dict(span) for span in answers.spans]),
-        "forbidden": json.dumps(_forbidden(form)),
+        "forbidden": json.dumps([
+            {"unit": pair.unit, "said": dict(pair.said), "blocks": pair.severity == "block",
+             "words": rule_words(pair)} for pair in forbidden_pairs(form)
+        ]),
     }  # fmt: skip
-
-
-def _forbidden(form: QueueForm) -> list[dict[str, object]]:
-    return [
-        {"unit": pair.unit, "said": dict(pair.said), "blocks": pair.severity == "block",
-         "words": rule_words(pair)}
-        for pair in forbidden_pairs(form)
-    ]  # fmt: skip
 
 
 def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) -> list[AskedLabel]:

@@ -1,10 +1,12 @@
 """Judgement view: a verdict with its shape, words and author, and its corrections."""
 
 import json
+from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from getpass import getuser
+from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 import polars as pl
@@ -175,32 +177,21 @@ def said_by_button(
     return {column: json.dumps([of[position] for position in chosen], ensure_ascii=False)}
 
 
-class Corrections(Mapping[str, View]):
+class Corrections(UserDict[str, Any]):
     """The judgements of an example that a person may correct, by name; made when shown."""
 
     def __init__(self, judgements: Sequence[Judgement], contexts: Sequence[Context]) -> None:
+        super().__init__({about_of(each.ask, each.unit): each for each in judgements})
         self._contexts = contexts
-        self._judgements = {
-            about_of(judgement.ask, judgement.unit): judgement for judgement in judgements
-        }
 
     def __getitem__(self, about: str) -> View:
-        return _correction(self._judgements[about], self._contexts)
-
-    def __contains__(self, about: object) -> bool:
-        return about in self._judgements
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._judgements)
-
-    def __len__(self) -> int:
-        return len(self._judgements)
+        return _correction(self.data[about], self._contexts)
 
     def dropped(self, kind: str) -> list[View]:
         """Return the claims or statements that a person dropped."""
         return [
             self[about]
-            for about, judgement in self._judgements.items()
+            for about, judgement in self.data.items()
             if judgement.kind == kind and judgement.values.get(DROPPED)
         ]
 
