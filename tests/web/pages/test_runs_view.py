@@ -92,11 +92,11 @@ def test_each_system_is_compared_with_the_pinned_one_over_all_answers(
     own = [side("a", "b"), side("c", "b"), side("a", "b", "topic=sea")]
     other = [side("run/a", "old/b"), side("run/b", "old/c"), side("run/a", "old/b", "topic=sea")]
 
-    def compared(*names: str, baseline: str | None = None) -> Any:
+    def comparing(*names: str, baseline: str | None = None, patience: None) -> Any:  # noqa: ARG001
         seen.append((names, baseline))
         return SimpleNamespace(comparisons=own if len(names) < 2 else other, notes=())
 
-    place: Any = SimpleNamespace(compared=compared)
+    place: Any = SimpleNamespace(comparing=comparing)
     found = _compared(place, "run", ["a", "b", "c"], pinned, inf)
     assert seen == [asked]
     assert {name: one.comparisons["mrr"] for name, one in found.items() if one.comparisons} == (
