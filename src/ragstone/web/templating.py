@@ -313,6 +313,7 @@ def templates() -> Environment:
         "bounds": bounds,
         "ends_of": ends_of,
         "strip": strip_of,
+        "axis": lambda scale, quarters=False: drawn(charts.axis(scale, quarters=quarters)),
         "bar": lambda bar: drawn(charts.bar(bar)),
     }
     environment.globals |= {

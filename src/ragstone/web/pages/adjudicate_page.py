@@ -258,15 +258,9 @@ def _shown(
 def _desk(
     bench: Bench, item: QueueItem, divided: DisputedItem, answers: ItemAnswers, *, whole: bool
 ) -> View:
-    request, open_labels = bench.asked, {(label.part, label.label) for label in divided.labels}
-    desk = desk_of(
-        bench.queue.form,
-        item,
-        answers,
-        part=request.one("part"),
-        start=request.number("from", 0),
-        only=None if whole else open_labels,
-    )
+    open_labels = {(label.part, label.label) for label in divided.labels}
+    only = None if whole else open_labels
+    desk = desk_of(bench.queue.form, item, answers, bench.asked, only)
     for part in desk["parts"]:
         for label in part["labels"]:
             key = ((part["unit"], part["name"]), label["label"])
@@ -300,10 +294,7 @@ def _listed(bench: Bench) -> WebPage:
             "page": page,
             "first": None if following is None else bench.path(following.item),
             "counts": counts,
-            "states": [
-                (name, count, request.but(**{STATE: name, "page": None}), name == state)
-                for name, count in zip(("open", "decided", "all"), counts, strict=True)
-            ],
+            "state": state,
             "ways": choice(
                 request, LABEL, "Label", [("", "any label"), *labels.items()], bench.label, "items"
             )

@@ -224,13 +224,7 @@ def _shown(
             why = earlier.discarded
             shows["notice"] = f"You discarded this item: {why}. Save it to say something."
         shows |= {
-            "desk": desk_of(
-                form,
-                item,
-                earlier if tried is None else tried,
-                part=request.one("part"),
-                start=request.number("from", 0),
-            ),
+            "desk": desk_of(form, item, earlier if tried is None else tried, request),
             "more": more_of_text(queue_path(seat.queue.name, item.item)),
             "item_path": queue_path(seat.queue.name, item.item),
             "seen": word.version if word else 0,

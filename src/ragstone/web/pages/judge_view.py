@@ -100,7 +100,6 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "from_passport": calibration is None and passport is not None,
             "corrected": _by_metric(estimates),
             "together": _together,
-            "axis": drawn(charts.axis(SHARE, quarters=True)),
             "methods": ", ".join(METHODS[name][0] for name in used if name in METHODS),
             "labels": labels,
             "label": label,
@@ -109,7 +108,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "matrix": _matrix(calibration, label, check) if check else None,
             "opens": calibration is not None,
             "measures": list(_measures(check)) if check else (),
-            "measures_axis": _axis(check),
+            "scale": _scale_of(check) if check else SHARE,
             "reliability": _reliability(calibration, label),
             "biases": [
                 bias
@@ -147,8 +146,6 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
             "why": people.why,
             "said": people_sentences(shared),
             "columns": [(each, _of_people(each, short=True)) for each in shared],
-            "axis": drawn(charts.axis(AROUND_CHANCE)),
-            "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "one": column,
             "measures": _of_people(column) if column else (),
             "who": column.annotators if column else (),
@@ -250,11 +247,6 @@ def _matrix(
 def _scale_of(check: Mapping[str, Any]) -> Scale:
     ends = [check.get(f"{name}{end}") for name in MEASURES for end in ("", "_low")]
     return AROUND_CHANCE if any(end is not None and end < 0 for end in ends) else SHARE
-
-
-def _axis(check: Mapping[str, Any] | None) -> Markup:
-    scale = SHARE if check is None else _scale_of(check)
-    return drawn(charts.axis(scale, quarters=scale is SHARE))
 
 
 def _measures(check: Mapping[str, Any]) -> Iterator[View]:

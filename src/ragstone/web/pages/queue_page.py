@@ -10,7 +10,6 @@ from ragstone.annotation.queue.note_tags import QueueTags, TagCount, TaggedNote
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, choice_ends
 from ragstone.core.errors import InputError
-from ragstone.report import charts
 from ragstone.report.number_format import spoken
 from ragstone.report.page import Scale
 from ragstone.report.reason_words import words
@@ -38,7 +37,7 @@ from ragstone.web.parts.judgement_view import author_of
 from ragstone.web.parts.queue_tables import HALF_WIDTH, queue_numbers
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import is_alone
-from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
+from ragstone.web.templating import SHARE, View
 
 from .annotate_page import HERE
 
@@ -91,8 +90,6 @@ def progress_page(folder: RunsFolder, request: Asked, link: View | None = None) 
             "means": means,
             "mean_cautions": _cautions((mean["label"], mean["figure"]) for mean in means),
             "others": _others(labels, work),
-            "axis": drawn(charts.axis(AROUND_CHANCE)),
-            "share_axis": drawn(charts.axis(SHARE, quarters=True)),
             "half_width": HALF_WIDTH,
             "link": link,
             "log": [(event, EVENTS.get(event.what, event.what)) for event in events[page.rows]],
@@ -218,7 +215,6 @@ def tags_page(folder: RunsFolder, request: Asked, trouble: str = "", status: int
             "labelled": counts[0].labelled if counts else 0,
             "weighted": len({*chances.values()}) > 1,
             "tabs": queue_tabs(queue.form),
-            "axis": drawn(charts.axis(scale)),
             "trouble": trouble,
             "post": request.but(at=None),
             "at": request.one("at"),

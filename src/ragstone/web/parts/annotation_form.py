@@ -22,6 +22,7 @@ from ragstone.annotation.queue.form import (
 from ragstone.data.record_labels import FIELDS
 from ragstone.report.number_format import counted, spoken
 from ragstone.report.reason_words import words
+from ragstone.web.page_request import Asked
 from ragstone.web.templating import View
 
 from .highlight import MarkedPiece, answer_pieces
@@ -152,18 +153,17 @@ def desk_of(
     form: QueueForm,
     item: QueueItem,
     answers: ItemAnswers,
-    *,
-    part: str = "",
-    start: int = 0,
+    request: Asked,
     only: Collection[PartLabel] | None = None,
 ) -> View:
     """Return an item as it is labelled: its texts, and the sheet with what is asked of each part.
 
-    ``answers`` were given before. ``part`` is the text of which more was asked for, from ``start``
-    on; ``only``: the labels of parts that are on the sheet, None for all that are asked.
+    ``answers`` were given before. ``only``: the labels of parts that are on the sheet, None for
+    all that are asked.
     """
     by_part = [_asked(form, each, only) for each in item.parts]
     mode = _mode(by_part)
+    part, start = request.one("part"), request.number("from", 0)
     sections = {each["key"]: each for each in _sections(item, part, start)}
     question = sections.pop("question", None)
     texts = texts_of(item) if answers.spans else {}
