@@ -71,7 +71,6 @@ def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
         versions = versions_listed(run, MOST_VERSIONS)
         everything = matched if chosen.where == ListedWhere() else count_listed(run, ListedWhere())
     fields = [(name, value) for name, value in request.query if name in MONITOR_FIELDS and value]
-    condition = request.one("where")
     return WebPage(
         "monitor_examples.html",
         "Answers",
@@ -84,16 +83,12 @@ def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
                 examples, scores, first=chosen.where.metric, within=urlencode(fields)
             ),
             "page": page,
-            "presets": [
-                (name, request.but(where=where or None, page=None), where == condition)
-                for name, where in PRESETS
-            ],
-            "slices": [(f"{name}:{value}", name, value) for name, value in facets],
+            "presets": PRESETS,
+            "slices": facets,
             "versions": [version for version, _ in versions],
             "kept": query(fields),
-            "hidden": [field for field in fields if field[0] not in ("version",)],
-            "sorted": said_metric(chosen.where.metric) if chosen.where.metric else "",
-            "version": chosen.where.version,
+            "hidden": [field for field in fields if field[0] != "version"],
+            "where": chosen.where,
         },
         here=HERE,
     )

@@ -1,24 +1,22 @@
 """Overview page: how good the answers in production are now, and since when they are not."""
 
 import time
-from collections.abc import Iterator, Mapping
 
-from ragstone.monitor.duties.worker_status import MonitorStatus, monitor_status
+from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.stored_alarms import deliveries_of, raised_alarms
 from ragstone.monitor.store.stored_examples import count_window
-from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import percent
 from ragstone.web.page_request import Asked, WebPage, query
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.conversation_tables import conversation_facts, whole_conversations
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of
 from ragstone.web.parts.queue_tables import people_corrections
-from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import DAY, GUARD, HOUR, View, said_metric, shown_moment
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import DAY, GUARD, HOUR, View, shown_moment
 
 from .alarms_and_drift import alarm_words, told_words
 
@@ -84,17 +82,14 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "endpoint": request.server,
             "token": watching.token,
             "last": last,
-            "length": LASTS[last][0],
-            "lasts": [
-                (name, request.but(last=key), key == last) for key, (name, _) in LASTS.items()
-            ],
+            "lasts": LASTS,
             "slices": [
                 (slice.name, value, f"{slice.name}:{value}")
                 for slice in facts.slices
                 for value in slice.values
             ][:MOST_SLICES],
             "slice": request.one("slice"),
-            "metrics": [(metric.metric, said_metric(metric.metric)) for metric in facts.metrics],
+            "metrics": [each.metric for each in facts.metrics],
             "metric": metric,
             "bands": [
                 metric_band(band, facts.deploys, answers_of(band.metric))
@@ -114,8 +109,9 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
                 for alarm in raised
             ],
             "now": now,
-            "health": list(_health(day, status, watching)),
-            "malformed": bool(day.get("malformed") or day.get("unreadable")),
+            "day": day,
+            "unread": day.get("malformed", 0) + day.get("unreadable", 0),
+            "waiting": watching.waiting and watching.waiting(),
         },
         here=HERE,
     )
@@ -155,34 +151,3 @@ def _drawn(settings: MonitorSettings) -> str:
     by = ["by slice"] if settings.sampling.by else []
     by += ["by the guard's doubt"] if settings.sampling.by_guard_score else []
     return " and ".join(by) or "uniform"
-
-
-def _health(
-    day: Mapping[str, int], status: MonitorStatus, watching: MonitorScreens
-) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield how much came in a day and what became of it; True where something has to be done."""
-    sorts = [
-        counted_words(day[what], noun)
-        for what, noun in (("spans", "span"), ("logs", "log record"), ("examples", "example"))
-        if day.get(what)
-    ]
-    refused = day.get("refused", 0)
-    unread = day.get("malformed", 0) + day.get("unreadable", 0)
-    lost = status.shed or status.set_aside
-    aside = "the rest of their requests was taken" if unread else ""
-    why = "too large, too many at once, or without the token; senders try again" if refused else ""
-    yield "received", f"{day.get('received', 0):,}", ", ".join(sorts), False
-    yield "acknowledged and kept", f"{day.get('kept', 0):,}", "none of it lost", False
-    yield "malformed, kept aside", f"{unread:,}", aside, unread > 0
-    yield "requests refused", f"{refused:,}", why, refused > 0
-    if watching.waiting is not None:
-        yield "waiting to be written", f"{watching.waiting():,}", "requests", False
-    yield (
-        "folded, checked, judged",
-        f"{status.answers:,}, {status.assessed:,}, {status.judged:,}",
-        f"{status.shed:,} given up, {status.set_aside:,} failed" if lost else "answers",
-        bool(lost),
-    )
-    if status.content:
-        share = status.content.get("there", 0.0)
-        yield "traces with their texts", percent(share, 0), "", share < HALF

@@ -72,10 +72,7 @@ def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
             "swap": _swapped(request, runs, pair),
             "said": [*comparison_sentences(ones, lead), f" {not_paired(ones)}"],
             "counts": verdict_counts(ones),
-            "pairs": [
-                (request.but(a=first, open=None, page=None), first, (first, second) == pair)
-                for first, second in comparisons.between()
-            ],
+            "pairs": list(comparisons.between()),
             "few_pairs": len(comparisons.between()) <= FEW_PAIRS,
             "baselines": _systems(folder, runs),
             "margin": "" if margin is None else f"{margin:g}",
@@ -292,9 +289,7 @@ def questions_of(
     return {
         "rows": views[: len(rows)],
         "apart": views[-1] if len(alone) else None,
-        "tabs": [
-            (code, request.but(show=code, page=None, open=None), counts[code]) for code in SHOWN
-        ],
+        "counts": {code: counts[code] for code in SHOWN},
         "show": show,
         "search": search,
         "found": len(matching),

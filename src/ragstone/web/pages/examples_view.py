@@ -219,22 +219,10 @@ def _shows(
             for condition in matching.conditions
         ],
         "wanted": matching,
-        "clear": f"{run_path(name)}?clear=1",
         "presets": _presets(request, of, matching, marks, name),
-        "saved": [
-            (filter.name, f"{run_path(name)}?{filter.query}{PLACE}", filter.query == matching.text)
-            for filter in marks.filters
-        ],
+        "saved": marks.filters,
         "metric_choices": of.metrics,
         "choices": _choices(of, tags),
-        "search": next(
-            (condition.value for condition in matching.conditions if condition.field == "q"), ""
-        ),
-        "hidden_fields": [
-            (key, value)
-            for key, value in request.query
-            if key not in ("q", "page", "m", "low", "high", "add", "clear")
-        ],
     }
 
 
