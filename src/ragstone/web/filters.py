@@ -57,7 +57,7 @@ def monitor_filter(
     """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm."""
     where, tokens = ListedWhere(), list[tuple[str, str]]()
 
-    def told(words: str, *field: tuple[str, str], **removed: None) -> None:
+    def add_token(words: str, *field: tuple[str, str], **removed: None) -> None:
         tokens.append((words, request.but(*field, **removed, page=None)))
 
     if number_of := request.one("alarm"):
@@ -65,30 +65,30 @@ def monitor_filter(
         if number is None:
             raise InputError(f"There is no alarm {number_of!r}: they are numbered from 1.")
         where, words = of_alarm(number)
-        told(words, alarm=None)
+        add_token(words, alarm=None)
     for text in request.all("where")[-1:]:
         where, words = _with_range(where, text)
-        told(words, where=None)
+        add_token(words, where=None)
     for text in dict.fromkeys(request.all("slice")):
         name, colon, value = text.partition(":")
         if not (name and colon):
             raise InputError(f"A slice is written NAME:VALUE, got {text[:80]!r}.")
         where = replace(where, facets=(*where.facets, (name, value)))
-        told(f"{name} is {value}", ("slice", text))
+        add_token(f"{name} is {value}", ("slice", text))
     if version := request.one("version"):
         where = replace(where, version=version)
-        told(f"version {version}", version=None)
+        add_token(f"version {version}", version=None)
     if session := request.one("session"):
         where = replace(where, session=session)
-        told(f"conversation {session}", session=None)
+        add_token(f"conversation {session}", session=None)
     if text := request.one("since"):
         since = read_moment(text, "since", now())
         where = replace(where, since=max(since, where.since or since))
-        told(f"from {shown_moment(since, now()).words}", since=None)
+        add_token(f"from {shown_moment(since, now()).words}", since=None)
     if text := request.one("until"):
         until = read_moment(text, "until", now())
         where = replace(where, until=min(until, where.until or until))
-        told(f"before {shown_moment(until, now()).words}", until=None)
+        add_token(f"before {shown_moment(until, now()).words}", until=None)
     return MonitorFilter(where, tokens)
 
 
