@@ -93,14 +93,10 @@ WAITING: list[tuple[Ask, ...]] = registry([])
 def enter(asks: tuple[Ask, ...]) -> None:
     """Register the asks of a kind once everything they depend on is registered."""
     WAITING.append(asks)
-    while ready := [them for them in WAITING if _known(them)]:
+    while ready := [them for them in WAITING if all(ASKS.keys() >= {*ask.after} for ask in them)]:
         for them in ready:
             WAITING.remove(them)
             ASKS.update({ask.name: ask for ask in them})
-
-
-def _known(asks: tuple[Ask, ...]) -> bool:
-    return all(ASKS.keys() >= set(ask.after) for ask in asks)
 
 
 def values_of(ask: Ask, column: Column) -> Values:

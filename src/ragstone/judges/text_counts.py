@@ -22,6 +22,7 @@ from .local.text_terms import (
     FIRST_PAIRED,
     PAIRED,
     STOP_WORDS,
+    Characters,
     as_written,
     name_runs,
     stem_or_none,
@@ -90,17 +91,6 @@ def _names(text: str) -> Iterator[EntityWords]:
         yield EntityWords(as_written(words, run) if len(words) == 1 else run, tuple(words))
 
 
-class _Characters(dict[int, str]):
-    """A table for ``str.translate`` that looks up each character once."""
-
-    def __init__(self, replace: Callable[[str], str]) -> None:
-        self._replace = replace
-
-    def __missing__(self, code: int) -> str:
-        text = self[code] = self._replace(chr(code))
-        return text
-
-
 TEXT_VERSION = "unicode/1"
 """How two texts are counted; runs before there was a version counted ``ascii``."""
 SHAPING = ("VARIATION SELECTOR", "GRAPHEME JOINER", "KEYCAP")
@@ -158,8 +148,8 @@ def _of_word(char: str) -> str:
     return _spaced(char)
 
 
-_FORMS, _TOKENS = _Characters(_form), _Characters(_of_token)
-_NO_PUNCTUATION, _WORDS = _Characters(_without_punctuation), _Characters(_of_word)
+_FORMS, _TOKENS = Characters(_form), Characters(_of_token)
+_NO_PUNCTUATION, _WORDS = Characters(_without_punctuation), Characters(_of_word)
 
 
 def plain_forms(text: str) -> str:

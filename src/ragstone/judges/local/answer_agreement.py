@@ -168,11 +168,13 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
     share = 1 - len(lost) / len(stems)
     present = [stem for stem in stems if stem not in lost]
     lost_names = set(names(f"x {plain}")) & set(lost)
-    asked = _read(question).distinct if question else frozenset[str]()
-    words = [stem for stem in stems if not stem[0].isdigit()]
-    agreeing = sum(not stem[0].isdigit() for stem in present) >= FULL_SHORT * len(words)
-    others = (stem for stem in read.numbers if stem not in stems and stem not in asked)
-    clash = lost_number and agreeing and any(others)
+    clash = lost_number
+    if lost_number:
+        known = {*stems, *(_read(question).distinct if question else ())}
+        words = [stem for stem in stems if not stem[0].isdigit()]
+        agreeing = sum(not stem[0].isdigit() for stem in present)
+        enough = agreeing >= FULL_SHORT * len(words)
+        clash = enough and not known.issuperset(read.numbers)
     return Wording(
         stems=tuple(stems),
         lost=tuple(lost),

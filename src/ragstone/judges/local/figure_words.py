@@ -8,7 +8,7 @@ import re
 import unicodedata
 from functools import cache
 
-from .text_terms import FIRST_PAIRED, MARKS, remembered, without_accents
+from .text_terms import FIRST_PAIRED, MARKS, Characters, remembered, without_accents
 
 WITH_POINTS = frozenset({"en"})
 SMALL_WORDS = {
@@ -320,27 +320,23 @@ def plainly(text: str) -> str:
     return text if text.isascii() else text.translate(_PLAIN)
 
 
-class _PlainCharacters(dict[int, str]):
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        kind = unicodedata.category(character)
-        if kind == "Nd":
-            character = str(unicodedata.decimal(character))
-        elif kind == "Zs":
-            character = NARROW if code > LAST_ASCII else character
-        elif 0xFF01 <= code <= 0xFF5E:
-            character = chr(code - 0xFEE0)
-        self[code] = character
-        return character
+def _plain(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind == "Nd":
+        return str(unicodedata.decimal(character))
+    if kind == "Zs":
+        return character if character.isascii() else NARROW
+    is_wide = 0xFF01 <= ord(character) <= 0xFF5E
+    return chr(ord(character) - 0xFEE0) if is_wide else character
 
 
-LAST_ASCII = 127
 NARROW = "\u2009"
 """What stands for every space that is not the usual one."""
 
-_PLAIN = _PlainCharacters(
-    {ord(odd): usual for odd, usual in zip("−﹣‐‑’ʼ＇٪﹪⁄￡￥￦μ", "----'''%%/£¥₩µ", strict=True)}
-)
+_PLAIN = Characters(_plain)
+_PLAIN |= {
+    ord(odd): usual for odd, usual in zip("−﹣‐‑’ʼ＇٪﹪⁄￡￥￦μ", "----'''%%/£¥₩µ", strict=True)
+}
 
 
 _SPACE = rf"[ {NARROW}\n]"

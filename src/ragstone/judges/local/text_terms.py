@@ -47,6 +47,17 @@ class _Remembered(dict[str, T]):
         return value
 
 
+class Characters(dict[int, str]):
+    """A table for ``str.translate`` that looks up each character once."""
+
+    def __init__(self, replace: Callable[[str], str]) -> None:
+        self._replace = replace
+
+    def __missing__(self, code: int) -> str:
+        text = self[code] = self._replace(chr(code))
+        return text
+
+
 WORDS_VERSION = "ragstone-words/2"
 
 

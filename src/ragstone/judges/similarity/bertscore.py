@@ -354,9 +354,9 @@ class BertscoreSettings:
 
     def about(self, encoder: Encoder) -> str:
         """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
-        own, baseline = self.encoder, self.baseline
-        words = [] if own is None else [f"model {own.name}@{own.fingerprint[:12]}"]
-        words += [f"layer {chosen_layer(own or encoder, self.layer)}"]
+        matcher, baseline = self.encoder, self.baseline
+        words = [] if matcher is None else [f"model {matcher.name}@{matcher.fingerprint[:12]}"]
+        words += [f"layer {chosen_layer(matcher or encoder, self.layer)}"]
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
         if baseline is not None:
