@@ -251,18 +251,18 @@ def _axis(scale: Scale | None, *, percent: bool) -> Markup:
     return drawn(charts.axis(scale, percent=percent, quarters=True)) if scale else Markup()
 
 
-def _valued(ones: Sequence[Estimate]) -> Iterator[tuple[float, Estimate]]:
-    yield from ((estimate.value, estimate) for estimate in ones if estimate.value is not None)
+def _values(ones: Sequence[Estimate]) -> list[float]:
+    return [estimate.value for estimate in ones if estimate.value is not None]
 
 
 def _best(ones: Sequence[Estimate]) -> list[Estimate]:
     """Return the groups with the best mean; none if all have it, or neither end is better."""
-    valued = [estimate for _, estimate in _valued(ones)]
-    if not valued or valued[0].better == "0":
+    values = _values(ones)
+    if not values or ones[0].better == "0":
         return []
-    end = (min if valued[0].better == "-" else max)(value for value, _ in _valued(ones))
-    best = [estimate for value, estimate in _valued(ones) if value == end]
-    return best if len(best) < len(valued) else []
+    end = min(values) if ones[0].better == "-" else max(values)
+    best = [estimate for estimate in ones if estimate.value == end]
+    return best if len(best) < len(values) else []
 
 
 def _named(best: Sequence[Estimate], by: str) -> str:
@@ -270,19 +270,16 @@ def _named(best: Sequence[Estimate], by: str) -> str:
 
 
 def _ticks(ones: Sequence[Estimate], best: Sequence[Estimate]) -> Markup:
-    valued = list(_valued(ones))
-    values = [value for value, _ in valued]
-    scale = scale_for(ones[0].metric)
+    values, scale = _values(ones), scale_for(ones[0].metric)
     if scale is None or not scale.drawable:
         scale = Scale(min(values, default=0.0), max(values, default=1.0))
     if not scale.drawable:
         return Markup()
     title = f"{short_name(ones[0].metric)}: {', '.join(map(number, values)) or 'no value'}"
-    return drawn(
-        charts.ticks([(value, estimate in best) for value, estimate in valued], scale, title)
-    )
+    ticks = [(each.value, each in best) for each in ones if each.value is not None]
+    return drawn(charts.ticks(ticks, scale, title))
 
 
 def _span(ones: Sequence[Estimate], *, percent: bool) -> str:
-    values = [value for value, _ in _valued(ones)]
+    values = _values(ones)
     return minus(ends(min(values), max(values), percent=percent)) if values else ""
