@@ -265,7 +265,7 @@ def test_a_program_ends_although_a_model_hangs() -> None:
         "from ragstone.guard import assess\n"
         "from ragstone.testing import ScriptedModel\n"
         "model = ScriptedModel([], delay=3600)\n"
-        "print(assess('q', 'A cat sat [1].', ['A cat sat.'], judge=model, deadline=.3).late)"
+        "print(assess('q', 'A cat sat [1].', ['A cat sat.'], judge=model, deadline=2).late)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
