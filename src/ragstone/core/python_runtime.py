@@ -1,8 +1,13 @@
-"""Garbage: how often Python looks for objects that only refer to each other."""
+"""Python runtime: how often it collects garbage, and calls in threads of their own."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from threading import Thread
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 OBJECTS = 20_000
 """Imports and judgements are many objects that stay; looking at them after every 700, as Python
@@ -26,3 +31,21 @@ def kept_out() -> Iterator[None]:
 def relax_garbage_collector() -> None:
     """Collect garbage less often, in a process that is Ragstone's own."""
     gc.set_threshold(OBJECTS, 20, 50)
+
+
+def in_daemon(call: Callable[[], Result], name: str) -> Future[Result]:
+    """Run a call in a daemon thread, which does not delay the program's exit.
+
+    Whoever waits for the future gets what the call returns or raises.
+    """
+    future: Future[Result] = Future()
+
+    def work() -> None:
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
+    Thread(target=work, daemon=True, name=name).start()
+    return future

@@ -6,7 +6,6 @@ Questions to chat models are stored nowhere, neither in a journal nor in a cache
 import asyncio
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
 from functools import partial
 from threading import TIMEOUT_MAX, Lock, Semaphore, Thread
 from time import monotonic
@@ -16,6 +15,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, reason
+from ragstone.core.python_runtime import in_daemon
 from ragstone.data import Example, to_frame
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge, fingerprint
@@ -174,18 +174,10 @@ class InTime:
         seconds = min(max(0.0, seconds), TIMEOUT_MAX)
         if not self._free.acquire(timeout=seconds):
             raise TimeoutError
-        done: Future[Result] = Future()
         # A daemon, for the program may end while a judge still hangs.
-        Thread(target=self._work, args=(function, done), name="guard", daemon=True).start()
+        done = in_daemon(function, "guard")
+        done.add_done_callback(lambda _: self._free.release())
         return done.result(seconds)
-
-    def _work(self, function: Callable[[], Result], done: "Future[Result]") -> None:
-        try:
-            done.set_result(function())
-        except BaseException as error:
-            done.set_exception(error)
-        finally:
-            self._free.release()
 
 
 MOST_CHARACTERS = 200_000

@@ -11,17 +11,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from threading import BoundedSemaphore, Condition, Lock, Thread
+from threading import BoundedSemaphore, Condition, Lock
 from time import monotonic
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from ragstone.core.files import cache_folder
+from ragstone.core.python_runtime import in_daemon
 
 STILL = 1.0
 """Seconds after the last page or result after which the app is calm."""
@@ -113,8 +115,7 @@ class BackgroundCache:
         with self._lock:
             result = self._kept.get(key)
             if result is None:
-                result = self._kept[key] = Future()
-                Thread(target=self._make, args=(result, make), daemon=True).start()
+                result = self._kept[key] = in_daemon(partial(self._make, make), "result")
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_RESULTS:
                 self._kept.popitem(last=False)
@@ -162,12 +163,9 @@ class BackgroundCache:
             last: T | None = self._last.get(group)
         return last
 
-    def _make(self, result: Future[Any], make: Callable[[], Any]) -> None:
+    def _make(self, make: Callable[[], T]) -> T:
         with self._slots, self._calm.busy():
-            try:
-                result.set_result(make())
-            except BaseException as error:
-                result.set_exception(error)
+            return make()
 
     def _forget(self, key: Hashable) -> None:
         with self._lock:

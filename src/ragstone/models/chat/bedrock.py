@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from concurrent.futures import Future
-from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.python_runtime import in_daemon
 from ragstone.models.embedding_api import scrubbed
 
 from .http_chat import AskingChat
@@ -31,8 +29,6 @@ from .wire_format import (
     together,
     word,
 )
-
-T = TypeVar("T")
 
 WINDOW = 128_000
 READ, CONNECT, AT_ONCE = 600, 30, 256
@@ -61,7 +57,8 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
     client = _client(model)
 
     async def send(request: Body) -> ChatReply:
-        return read_reply(await _in_thread(lambda: _converse(client, request)))
+        reply = in_daemon(lambda: _converse(client, request), "bedrock")
+        return read_reply(await asyncio.wrap_future(reply))
 
     async def finish() -> None:
         client.close()
@@ -199,18 +196,3 @@ def _failure(response: Body) -> ChatFailure:
     if isinstance(failure, Unsupported) and known is None:
         return Unsupported(failure.features, words, http=status, body=failure.body)
     return failure.saying(words, known)
-
-
-async def _in_thread(call: Callable[[], T]) -> T:
-    """Run a blocking call in a daemon thread, which does not delay the program's exit."""
-    future: Future[T] = Future()
-
-    def work() -> None:
-        if future.set_running_or_notify_cancel():
-            try:
-                future.set_result(call())
-            except BaseException as error:  # raised again in the caller that awaits the future
-                future.set_exception(error)
-
-    Thread(target=work, daemon=True, name="bedrock").start()
-    return await asyncio.wrap_future(future)
