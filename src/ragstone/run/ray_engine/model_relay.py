@@ -156,7 +156,7 @@ class Clerk:
         self._closed = False
         self.fault: BaseException | None = None
         self._threads = [
-            threading.Thread(target=work, name=name, daemon=True)
+            threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
             for work, name in ((self._take, "questions"), (self._give, "answers"))
         ]
         for thread in self._threads:
@@ -169,37 +169,33 @@ class Clerk:
         for thread in self._threads:
             thread.join(2 * PATIENCE)
 
-    def _take(self) -> None:
+    def _run(self, work: Callable[..., None], *arguments: Any) -> None:
         try:
-            while not self._closed:
-                for ticket, model, question, turn in self._desk.take():
-                    work = self._asking.ask(self._models[model], question, turn)
-                    reply = self._asking.submit(work)
-                    reply.add_done_callback(partial(self._answered, ticket))
+            work(*arguments)
         except BaseException as error:
             self._failed(error)
 
+    def _take(self) -> None:
+        while not self._closed:
+            for ticket, model, question, turn in self._desk.take():
+                work = self._asking.ask(self._models[model], question, turn)
+                reply = self._asking.submit(work)
+                reply.add_done_callback(partial(self._run, self._answered, ticket))
+
     def _answered(self, ticket: Ticket, reply: "Future[Outcome]") -> None:
-        try:
-            outcome = reply.result()
-        except BaseException as error:
-            self._failed(error)
-            return
+        outcome = reply.result()
         with self._some:
             self._outcomes.append((ticket, outcome))
             self._some.notify_all()
 
     def _give(self) -> None:
-        try:
-            while True:
-                with self._some:
-                    self._some.wait_for(lambda: self._outcomes or self._closed)
-                    outcomes, self._outcomes = self._outcomes, []
-                if not outcomes:
-                    return
-                self._desk.answer(outcomes)
-        except BaseException as error:
-            self._failed(error)
+        while True:
+            with self._some:
+                self._some.wait_for(lambda: self._outcomes or self._closed)
+                outcomes, self._outcomes = self._outcomes, []
+            if not outcomes:
+                return
+            self._desk.answer(outcomes)
 
     def _failed(self, error: BaseException) -> None:
         """Keep the first fault, but any of the run's own before others."""
