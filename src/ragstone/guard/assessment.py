@@ -7,10 +7,10 @@ key.
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from logging import INFO, WARNING, NullHandler, getLogger
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from ragstone.core.escape import single_line
-from ragstone.core.messages import Displayable
+from ragstone.core.messages import Displayable, reason
 
 CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
 """``not_judged``: it applies, and there was no time, no text or no judge for it."""
@@ -144,6 +144,45 @@ class Assessment(Displayable):
 
 LOGGER = getLogger("ragstone.guard")
 LOGGER.addHandler(NullHandler())  # Or Python prints warnings that nobody asked for.
+
+
+class Contained:
+    """Keeps what a block raises from the user's request that it runs in, and logs it.
+
+        with Contained("listener failed: %s") as telling:
+            listener(event)
+
+    The log gets the type of the error alone, for its message may quote texts or keys.
+
+    Attributes:
+        error: What the block raised; None if nothing.
+    """
+
+    error: Exception | None = None
+
+    def __init__(self, message: str = "", *arguments: object) -> None:
+        """Name what is logged, whose last argument is the type; an empty message logs nothing."""
+        self._message, self._arguments = message, arguments
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.error = error
+        self._log(error)
+        return True
+
+    def _log(self, error: Exception) -> None:
+        if self._message:
+            LOGGER.error(self._message, *self._arguments, type(error).__name__)
+
+    def reason(self, code: str) -> str:
+        """Return a reason with this code that names the type of what was raised."""
+        return reason(code, error=type(self.error).__name__)
+
+
 NAME = "ragstone.guard.assessment"
 LONGEST_ID = 200
 """Characters of a request's name that are told."""
@@ -192,7 +231,5 @@ def tell(
         extra={"assessment": event},
     )
     if listener is not None:
-        try:
+        with Contained("listener failed: %s"):
             listener(event)
-        except Exception as error:
-            LOGGER.error("listener failed: %s", type(error).__name__)

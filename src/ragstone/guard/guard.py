@@ -236,10 +236,9 @@ def _decision(
 def _text_or_type(run_id: object) -> str | None:
     if run_id is None or isinstance(run_id, str):
         return run_id
-    try:
+    with suppress(Exception):
         return str(run_id)
-    except Exception:
-        return type(run_id).__name__
+    return type(run_id).__name__
 
 
 def assess(

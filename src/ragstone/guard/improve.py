@@ -11,7 +11,7 @@ from typing import Any
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, reason, worded
 
-from .assessment import Assessment
+from .assessment import Assessment, Contained
 from .claim_judges import InTime
 from .guard import Guard
 from .guard_input import ReadContexts
@@ -123,11 +123,9 @@ def improve(
     passes = _Passes(question, answer, contexts, timeout, max_passes, prompt, guard,
                      retrieval_scores=retrieval_scores, run_id=run_id)  # fmt: skip
     while (asking := passes.next()) is not None:
-        try:
+        with Contained() as generating:
             text: object = _generators.run(partial(generate, asking), timeout)
-        except Exception as error:
-            text = error
-        passes.tried(text)
+        passes.tried(text if generating.error is None else generating.error)
     return passes.best()
 
 
@@ -143,7 +141,7 @@ async def aimprove(
     """Improve as ``improve`` does, with an async model; one that is not runs in a thread."""
     passes = await asyncio.to_thread(_Passes, question, answer, contexts, timeout, **settings)
     while (asking := passes.next()) is not None:
-        try:
+        with Contained() as generating:
             async with asyncio.timeout(timeout):
                 if inspect.iscoroutinefunction(generate):
                     text: object = await generate(asking)
@@ -153,9 +151,8 @@ async def aimprove(
                     text = await asyncio.to_thread(_generators.run, work, timeout)
                     if inspect.isawaitable(text):
                         text = await text
-        except Exception as error:
-            text = error
-        await asyncio.to_thread(passes.tried, text)
+        tried = text if generating.error is None else generating.error
+        await asyncio.to_thread(passes.tried, tried)
     return passes.best()
 
 
@@ -215,11 +212,10 @@ class _Passes:
             return None
         self._left -= 1
         answer, assessment = self._best
-        try:
+        with Contained() as writing:
             return self._prompt(Revision(self._question, answer, self._contexts.texts, assessment))
-        except Exception as error:
-            self.tried(error)
-            return None
+        self.tried(writing.error)
+        return None
 
     def tried(self, text: object) -> None:
         fault = self._fault_of(text)

@@ -31,13 +31,13 @@ from .request_guard import (
     HELD,
     HOLD,
     Assessing,
+    ContainedInRequest,
     Exchange,
     IfNotJudged,
     RequestGuard,
     Ruling,
     Told,
     listening,
-    log_error,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -200,16 +200,15 @@ class _Guarded:
         self, args: Any, kwargs: Any, returned: Any, facts: Told
     ) -> tuple[str, Exchange, str | None]:
         by = facts.exchange
-        try:
+        with ContainedInRequest("extract failed", by.run_id) as extracting:
             bound = self.signature.bind(*args, **kwargs)
             bound.apply_defaults()
             by = self._exchange(GuardedCall(bound.arguments, returned), by)
             answer = returned
             if not isinstance(returned, str):
                 answer = _at(self.answer, GuardedCall({}, returned))
-        except Exception as error:
-            log_error("extract failed", error, by.run_id)
-            return "", by, reason("extract_failed", error=type(error).__name__)
+        if extracting.error is not None:
+            return "", by, extracting.reason("extract_failed")
         if isinstance(answer, str):
             return answer, by, None
         return "", by, reason("no_text")
@@ -225,11 +224,9 @@ class _Guarded:
             return returned
         if callable(self.on_fail):
             return self.on_fail(ruling)
-        try:
+        with ContainedInRequest("answer not replaced", ruling.assessment.run_id):
             return self._replaced(returned, self.on_fail)
-        except Exception as error:
-            log_error("answer not replaced", error, ruling.assessment.run_id)
-            return self.on_fail
+        return self.on_fail
 
     def _replaced(self, returned: Any, text: str) -> Any:
         if isinstance(returned, str):

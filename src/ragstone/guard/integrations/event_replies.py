@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ragstone.core.messages import reason
@@ -22,7 +21,7 @@ from .event_reader import (
     written_line,
 )
 from .guarded_replies import GuardedPieces, note_of
-from .request_guard import Exchange, RequestGuard, Told
+from .request_guard import ContainedInRequest, Exchange, RequestGuard, Told
 from .request_reading import BufferedRequest, Extraction, NotFound
 
 
@@ -162,15 +161,14 @@ class EventReply:
     async def _begun(self) -> GuardedPieces:
         by, why = self._known, None
         guard, extraction = self.settings.guard, self.settings.extraction
-        try:
-            by = await extraction.exchange(self._request, self._told.exchange, self._reply)
-        except NotFound as error:
-            why = error.why
-        except Exception as error:
-            why = guard.failure(error, by)
-        return await asyncio.to_thread(
-            partial(GuardedPieces, guard, self.settings.release, by, why)
-        )
+        with ContainedInRequest("guard failed", by.run_id) as reading:
+            try:
+                by = await extraction.exchange(self._request, self._told.exchange, self._reply)
+            except NotFound as error:
+                why = error.why
+        if reading.error is not None:
+            why = reading.reason("guard_failed")
+        return await asyncio.to_thread(GuardedPieces, guard, self.settings.release, by, why)
 
 
 @dataclass(slots=True)

@@ -13,15 +13,26 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.guard.assessment import Contained
 from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.release import Policy, parts_of
 
-from .request_guard import HELD, Exchange, OnFail, RequestGuard, Ruling, Told, listening
+from .request_guard import (
+    HELD,
+    ContainedInRequest,
+    Exchange,
+    OnFail,
+    RequestGuard,
+    Ruling,
+    Told,
+    listening,
+)
 from .request_reading import (
     AtPath,
     BufferedRequest,
@@ -147,19 +158,18 @@ class JsonReplies:
         self, body: bytes, encoding: str, request: BufferedRequest, facts: Exchange
     ) -> JudgedReply:
         """Return what is given in place of a whole body; ``facts`` went to ``tell_guard``."""
-        try:
-            value = json_value(decoded(body, encoding, self.most_bytes))
-            answers = self.places.answers(value)
-            if not answers:
+        with ContainedInRequest("guard failed", request.run_id) as judging:
+            try:
+                value = json_value(decoded(body, encoding, self.most_bytes))
+                if answers := self.places.answers(value):
+                    return self._given(value, await self._rulings(answers, value, request, facts))
                 why = reason("nothing_at", path=self.places, part="reply")
-                return self.unseen(why, request, facts)
-            return self._given(value, await self._rulings(answers, value, request, facts))
-        except Undecodable as error:
-            why = error.why
-        except (ValueError, RecursionError):
-            why = reason("broken_json", part="reply")
-        except Exception as error:
-            why = self.guard.failure(error, Exchange(run_id=request.run_id))
+            except Undecodable as error:
+                why = error.why
+            except (ValueError, RecursionError):
+                why = reason("broken_json", part="reply")
+        if judging.error is not None:
+            why = judging.reason("guard_failed")
         return self.unseen(why, request, facts)
 
     def unseen(self, why: str, request: BufferedRequest, facts: Exchange) -> JudgedReply:
@@ -259,15 +269,7 @@ class GuardedPieces:
         self._stream: PushedStream | None = None
         self._passes = release.gives_unjudged
         if why is None:
-            try:
-                stream = guard.stream(by, release)
-            except Exception as error:
-                self._broke(error)
-            else:
-                if isinstance(stream, str):
-                    self._why = stream
-                else:
-                    self._stream = stream
+            self._contained(self._begin)
 
     def feed(self, piece: Any) -> list[Any]:
         """Return what leaves with a piece: texts, and ``NotJudged`` for what is no answer."""
@@ -276,10 +278,7 @@ class GuardedPieces:
             self._written += piece
         stream = self._stream
         if stream is not None and _is_known(piece):
-            try:
-                return [*stream.feed(piece)]
-            except Exception as error:
-                return self._broke(error, stream)
+            return self._contained(partial(stream.feed, piece))
         return [piece] if self._passes else []
 
     def close(self, error: Exception | None = None) -> list[Any]:
@@ -289,10 +288,7 @@ class GuardedPieces:
         left: list[Any] = []
         stream, instead = self._stream, self._release.instead
         if stream is not None:
-            try:
-                left = [*stream.close(error)]
-            except Exception as broken:
-                left = self._broke(broken, stream)
+            left = self._contained(partial(stream.close, error))
         elif not self._passes and isinstance(instead, str) and self._fed:
             left = [instead]
         self._ruling = self._ruled()
@@ -318,11 +314,21 @@ class GuardedPieces:
         self.action = "replaced" if held else "marked" if marked else "passed"
         return guard.streamed(assessment, held=held, began=self._began)
 
-    def _broke(self, error: Exception, stream: PushedStream | None = None) -> list[Any]:
-        """Go on without the stream; what it still held is given where that is the policy."""
-        self._why = self._guard.failure(error, self._by)
+    def _begin(self) -> list[Any]:
+        stream = self._guard.stream(self._by, self._release)
+        if isinstance(stream, str):
+            self._why = stream
+        else:
+            self._stream = stream
+        return []
+
+    def _contained(self, judging: Callable[[], list[Any]]) -> list[Any]:
+        """Return what leaves; if it breaks, what the stream still held where that is the policy."""
+        with ContainedInRequest("guard failed", self._by.run_id) as broken:
+            return judging()
+        self._why = broken.reason("guard_failed")
+        released = "" if self._stream is None else self._stream.released
         self._stream = None
-        released = "" if stream is None else stream.released
         if self._passes and self._written.startswith(released):
             return [self._written[len(released) :]]
         return []
@@ -348,18 +354,16 @@ Last = Callable[[GuardedPieces], Iterable[Any]]
 def through(source: Iterator[Any], begin: Begin, last: Last, facts: Told) -> Generator[Any]:
     """Yield what may leave of a source; what it raises is raised after that."""
     pieces: GuardedPieces | None = None
-    error: Exception | None = None
     try:
-        while True:
-            with listening(facts):
-                piece = next(source, _END)
-            if pieces is None:
-                pieces = begin()
-            if piece is _END:
-                break
-            yield from pieces.feed(piece)
-    except Exception as raised:
-        error = raised
+        with Contained() as reading:
+            while True:
+                with listening(facts):
+                    piece = next(source, _END)
+                if pieces is None:
+                    pieces = begin()
+                if piece is _END:
+                    break
+                yield from pieces.feed(piece)
     except GeneratorExit:
         if isinstance(source, Generator):
             source.close()
@@ -368,9 +372,9 @@ def through(source: Iterator[Any], begin: Begin, last: Last, facts: Told) -> Gen
         raise
     if pieces is None:
         pieces = begin()
-    yield from pieces.close(error)
-    if error is not None:
-        raise error
+    yield from pieces.close(reading.error)
+    if reading.error is not None:
+        raise reading.error
     yield from last(pieces)
 
 
@@ -379,19 +383,17 @@ async def athrough(
 ) -> AsyncGenerator[Any]:
     """Yield as ``through`` does, over an asynchronous source; judges in a thread."""
     pieces: GuardedPieces | None = None
-    error: Exception | None = None
     try:
-        while True:
-            with listening(facts):
-                piece = await anext(source, _END)
-            if pieces is None:
-                pieces = await asyncio.to_thread(begin)
-            if piece is _END:
-                break
-            for part in await asyncio.to_thread(pieces.feed, piece):
-                yield part
-    except Exception as raised:
-        error = raised
+        with Contained() as reading:
+            while True:
+                with listening(facts):
+                    piece = await anext(source, _END)
+                if pieces is None:
+                    pieces = await asyncio.to_thread(begin)
+                if piece is _END:
+                    break
+                for part in await asyncio.to_thread(pieces.feed, piece):
+                    yield part
     except (GeneratorExit, asyncio.CancelledError):
         if isinstance(source, AsyncGenerator):
             await source.aclose()
@@ -400,9 +402,9 @@ async def athrough(
         raise
     if pieces is None:
         pieces = await asyncio.to_thread(begin)
-    for part in await asyncio.to_thread(pieces.close, error):
+    for part in await asyncio.to_thread(pieces.close, reading.error):
         yield part
-    if error is not None:
-        raise error
+    if reading.error is not None:
+        raise reading.error
     for part in last(pieces):
         yield part

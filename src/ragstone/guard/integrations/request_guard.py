@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason, reason
-from ragstone.guard.assessment import LOGGER, LONGEST_ID, Assessment, WayOut, event_of
+from ragstone.guard.assessment import LOGGER, LONGEST_ID, Assessment, Contained, WayOut, event_of
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
@@ -255,13 +255,13 @@ class RequestGuard:
         began = monotonic()
         if (why := self._in_the_way(by)) is not None:
             return self.not_judged(why, by, began=began)
-        try:
+        with ContainedInRequest("guard failed", by.run_id) as judging:
             assessment = self.guard.assess(
                 by.question, answer, by.contexts,
                 retrieval_scores=by.retrieval_scores, run_id=by.run_id,
             )  # fmt: skip
-        except Exception as error:
-            return self._failed(self.failure(error, by), by, began)
+        if judging.error is not None:
+            return self._failed(judging.reason("guard_failed"), by, began)
         return self._judged(assessment, began)
 
     async def aruling(self, answer: str, by: Exchange) -> Ruling:
@@ -273,13 +273,14 @@ class RequestGuard:
             by.question, answer, by.contexts,
             retrieval_scores=by.retrieval_scores, run_id=by.run_id,
         )  # fmt: skip
-        try:
-            assessment = await asyncio.wait_for(assessing, self.patience)
-        except TimeoutError:
-            why = reason("guard_timed_out", seconds=f"{self.patience:g}")
-            return self._failed(why, by, began, "timed_out")
-        except Exception as error:
-            return self._failed(self.failure(error, by), by, began)
+        with ContainedInRequest("guard failed", by.run_id) as judging:
+            try:
+                assessment = await asyncio.wait_for(assessing, self.patience)
+            except TimeoutError:
+                why = reason("guard_timed_out", seconds=f"{self.patience:g}")
+                return self._failed(why, by, began, "timed_out")
+        if judging.error is not None:
+            return self._failed(judging.reason("guard_failed"), by, began)
         return self._judged(assessment, began)
 
     def stream(self, by: Exchange, release: ReleasePolicy) -> PushedStream | str:
@@ -319,11 +320,6 @@ class RequestGuard:
         held = not passes and is_held(assessment, self.if_not_judged, self.hold)
         return self._told(Ruling(assessment, held, 0.0 if began is None else monotonic() - began))
 
-    def failure(self, error: Exception, by: Exchange) -> str:
-        """Log that the guard failed, and return that as a reason."""
-        log_error("guard failed", error, by.run_id)
-        return reason("guard_failed", error=type(error).__name__)
-
     @property
     def _breaker(self) -> Circuit:
         assert self.circuit is not None
@@ -348,11 +344,9 @@ class RequestGuard:
         if ruling.assessment.ok is None:
             self._count("not_judged")
         for tell in (self._to_span, self.on_ruling):
-            try:
+            with ContainedInRequest("listener failed", ruling.assessment.run_id):
                 if tell is not None:
                     tell(ruling)
-            except Exception as error:
-                log_error("listener failed", error, ruling.assessment.run_id)
         return ruling
 
     def _to_span(self, ruling: Ruling) -> None:
@@ -365,12 +359,18 @@ class RequestGuard:
             self._counts[what] += 1
 
 
-def log_error(what: str, error: Exception, run_id: str | None) -> None:
-    """Log an error by its type and place alone, for its message may quote texts or keys."""
-    at = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        at = f"{frame.f_code.co_filename}:{line}"
-    LOGGER.error("%s run_id=%s error=%s at=%s", what, shown(run_id), type(error).__name__, at)
+class ContainedInRequest(Contained):
+    """Keeps what a block raises from the request of this name, and logs its type and place."""
+
+    def __init__(self, what: str, run_id: str | None) -> None:
+        super().__init__("%s run_id=%s error=%s at=%s", what)
+        self._run_id = run_id
+
+    def _log(self, error: Exception) -> None:
+        at = ""
+        for frame, line in traceback.walk_tb(error.__traceback__):
+            at = f"{frame.f_code.co_filename}:{line}"
+        LOGGER.error(self._message, *self._arguments, shown(self._run_id), type(error).__name__, at)
 
 
 def shown(run_id: str | None) -> str | None:

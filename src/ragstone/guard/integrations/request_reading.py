@@ -17,7 +17,7 @@ from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
 from ragstone.guard.assessment import LOGGER
 
-from .request_guard import Exchange, log_error, shown
+from .request_guard import ContainedInRequest, Exchange, shown
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 
@@ -416,14 +416,13 @@ class Extraction:
         if why is not None:
             return known, why
         if self.extract is not None:
-            try:
+            with ContainedInRequest("extract failed", known.run_id) as extracting:
                 extracted = self.extract(request, body)
                 if inspect.isawaitable(extracted):
                     extracted = await extracted
                 question, contexts = extracted
-            except Exception as error:
-                log_error("extract failed", error, known.run_id)
-                return known, reason("extract_failed", error=type(error).__name__)
+            if extracting.error is not None:
+                return known, extracting.reason("extract_failed")
             known = known.over(Exchange(question, contexts))
         if known.question is None and self.question is not None:
             text = text_of((self.question.values(body) or [None])[-1])

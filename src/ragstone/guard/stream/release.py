@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data.thoughts import ThoughtFilter
-from ragstone.guard.assessment import LOGGER, Assessment, CheckStatus
+from ragstone.guard.assessment import Assessment, CheckStatus, Contained
 
 from .unit_judge import (
     ArrivingText,
@@ -197,22 +197,20 @@ class Release:
         Raises:
             Exception: What the source raised, after all else is done.
         """
-        error: Exception | None = None
         yield self._judge.read
-        try:
+        with Contained() as reading:
             yield from self._reading()
-        except Exception as raised:
-            error = raised
-            self.cut = reason("stream_failed", error=type(raised).__name__)
-        if error is not None or self._stopped:
+        if reading.error is not None:
+            self.cut = reading.reason("stream_failed")
+        if reading.error is not None or self._stopped:
             yield Signal.CLOSE
         if not self._stopped:
             yield from self._ending()
         self.assessment = yield self._conclude
         if self._policy.policy == "hold_all":
             yield from self._all()
-        if error is not None:
-            raise error
+        if reading.error is not None:
+            raise reading.error
 
     def leave(self) -> None:
         """Conclude where the reader left before the end."""
@@ -335,11 +333,9 @@ class Release:
 
     def _called(self, function: Callable[[UnitVerdict], Any], unit: UnitVerdict) -> Any:
         """Call a function of the user's; None if it raises, which is logged."""
-        try:
+        with Contained("a function of the stream failed: %s"):
             return function(unit)
-        except Exception as error:
-            LOGGER.error("a function of the stream failed: %s", type(error).__name__)
-            return None
+        return None
 
     def _out(self, text: str) -> str:
         self._released.append(text)

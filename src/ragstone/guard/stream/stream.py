@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ragstone.guard.assessment import Assessment
+from ragstone.guard.assessment import Assessment, Contained
 from ragstone.guard.guard import DecidesByConfidence, Guard, Listener, guard_of
 from ragstone.guard.guard_input import Checks, ReadContexts
 
@@ -114,11 +114,10 @@ class Stream(_Judged):
                     return
                 sent = raised = None
                 if step is Signal.NEXT:
-                    try:
+                    with Contained() as reading:
                         source = iter(self._chunks) if source is None else source
                         sent = next(source, Signal.END)
-                    except Exception as error:
-                        raised = error
+                    raised = reading.error
                 elif step is Signal.CLOSE:
                     _close(source, self._chunks)
                 elif isinstance(step, str | NotJudged):
@@ -178,11 +177,10 @@ class AsyncStream(_Judged):
                     return
                 sent = raised = None
                 if step is Signal.NEXT:
-                    try:
+                    with Contained() as reading:
                         source = aiter(self._chunks) if source is None else source
                         sent = await anext(source, Signal.END)
-                    except Exception as error:
-                        raised = error
+                    raised = reading.error
                 elif step is Signal.CLOSE:
                     await _aclose(source, self._chunks)
                 elif isinstance(step, str | NotJudged):

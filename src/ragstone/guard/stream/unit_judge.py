@@ -8,15 +8,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from ragstone.core.messages import reason
 from ragstone.guard import answer_checks
 from ragstone.guard.answer_checks import Grounded
 from ragstone.guard.assessment import (
-    LOGGER,
     AnswerSpan,
     Assessment,
     CheckResult,
     CheckStatus,
+    Contained,
     Issue,
     JudgedClaim,
     tell,
@@ -276,6 +275,9 @@ class UnitVerdict:
         return asdict(self)
 
 
+FAILED = "guard failed run_id=%r: %s"
+
+
 @dataclass
 class UnitJudge:
     """Judges the units of one answer by a guard, each within the guard's deadline."""
@@ -293,22 +295,21 @@ class UnitJudge:
     def read(self) -> None:
         """Read the contexts."""
         begun = time.monotonic()
-        try:
+        with Contained() as reading:
             self._grounds = self.guard.read(self.contexts)
-        except Exception as error:
-            fault = reason("guard_failed", error=type(error).__name__)
-            self._grounds = ReadContexts((), Passages(()), fault)
+        if reading.error is not None:
+            self._grounds = ReadContexts((), Passages(()), reading.reason("guard_failed"))
         self.seconds += time.monotonic() - begun
 
     def judge(self, group: UnitGroup) -> UnitVerdict:
         """Judge units that belong together. Nothing is raised."""
         begun = time.monotonic()
-        try:
-            return self._judged(group)
-        except Exception as error:
-            return self.left_open(group, self._failure(error))
-        finally:
-            self.seconds += time.monotonic() - begun
+        with Contained(FAILED, self.run_id) as judging:
+            verdict = self._judged(group)
+        if judging.error is not None:
+            verdict = self.left_open(group, judging.reason("guard_failed"))
+        self.seconds += time.monotonic() - begun
+        return verdict
 
     def left_open(self, group: UnitGroup, why: str) -> UnitVerdict:
         """Return the verdict on units that are not judged."""
@@ -318,23 +319,17 @@ class UnitJudge:
     def conclude(self, answer: str, *notes: str) -> Assessment:
         """Assess the answer as far as it was read, by the claims of its units; raises nothing."""
         begun = time.monotonic()
-        try:
+        with Contained(FAILED, self.run_id) as judging:
             grounds = self.contexts if self._grounds is None else self._grounds
             answered = self.guard.answered(self.question, answer, grounds, self.scores)
             together = self._together(answered)
             assessment = self.guard.conclude(answered, together, self.run_id)
-        except Exception as error:
-            assessment = unjudged(self._failure(error), self.run_id)
+        if judging.error is not None:
+            assessment = unjudged(judging.reason("guard_failed"), self.run_id)
         assessment = replace(assessment, notes=(*assessment.notes, *notes))
         self.seconds += time.monotonic() - begun
         tell(assessment, self.seconds, self.guard.listener)
         return assessment
-
-    def _failure(self, error: Exception) -> str:
-        # Inside a user's request nothing may break; what broke is told, without any text.
-        name = type(error).__name__
-        LOGGER.error("guard failed run_id=%r: %s", self.run_id, name)
-        return reason("guard_failed", error=name)
 
     def _judged(self, group: UnitGroup) -> UnitVerdict:
         start = group.start
