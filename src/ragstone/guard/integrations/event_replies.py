@@ -22,7 +22,7 @@ from .event_reader import (
 )
 from .guarded_replies import GuardedPieces, note_of
 from .request_guard import ContainedInRequest, Exchange, RequestGuard, Told
-from .request_reading import BufferedRequest, Extraction, NotFound
+from .request_reading import BufferedRequest, Extraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +162,7 @@ class EventReply:
         by, why = self._known, None
         guard, extraction = self.settings.guard, self.settings.extraction
         with ContainedInRequest("guard failed", by.run_id) as reading:
-            try:
-                by = await extraction.exchange(self._request, self._told.exchange, self._reply)
-            except NotFound as error:
-                why = error.why
+            by, why = await extraction.exchange(self._request, self._told.exchange, self._reply)
         if reading.error is not None:
             why = reading.reason("guard_failed")
         return await asyncio.to_thread(GuardedPieces, guard, self.settings.release, by, why)

@@ -38,7 +38,6 @@ from .request_reading import (
     BufferedRequest,
     ChatCompletions,
     Extraction,
-    NotFound,
     Undecodable,
     decoded,
     json_value,
@@ -183,11 +182,7 @@ class JsonReplies:
     async def _rulings(
         self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, facts: Exchange
     ) -> list[Ruling]:
-        known, why = facts.over(Exchange(run_id=request.run_id)), None
-        try:
-            known = await self.extraction.exchange(request, facts, reply)
-        except NotFound as error:
-            why = error.why
+        known, why = await self.extraction.exchange(request, facts, reply)
         rulings = []
         for answer in answers:
             if answer is None:

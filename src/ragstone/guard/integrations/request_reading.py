@@ -365,14 +365,6 @@ Extract = Callable[[BufferedRequest, Any], Extracted | Awaitable[Extracted]]
 """From the request and its JSON (None if it has none) to the question and the contexts."""
 
 
-class NotFound(Exception):
-    """The contexts of an answer cannot be found; ``why`` is the reason, as a code with facts."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(why)
-
-
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """Finds the question and the contexts of an answer.
@@ -386,12 +378,13 @@ class Extraction:
     contexts: JsonPath | None
     reply_contexts: JsonPath | None
 
-    async def exchange(self, request: BufferedRequest, facts: Exchange, reply: Any) -> Exchange:
+    async def exchange(
+        self, request: BufferedRequest, facts: Exchange, reply: Any
+    ) -> tuple[Exchange, str | None]:
         """Return the facts that an answer is judged by; ``facts`` went to ``tell_guard``.
 
-        Raises:
-            NotFound: The contexts are not where they should be. Without a question that can be
-                read the answer is judged by them alone.
+        The second is why it cannot be judged: the contexts are not where they should be. Without a
+        question that can be read it is judged by them alone.
         """
         known = facts.over(Exchange(run_id=request.run_id))
         if known.contexts is None and self.reply_contexts is not None:
@@ -403,11 +396,11 @@ class Extraction:
             known, why = await self._extracted(request, known)
         if known.contexts is None and (why is not None or self.reply_contexts is not None):
             missing = reason("nothing_at", path=self.reply_contexts, part="reply")
-            raise NotFound(missing if why is None else why)
+            return known, missing if why is None else why
         if why is not None:
             # Whoever asks could switch the guard off, if it needed a question that it can read.
             LOGGER.warning("no question run_id=%s reason=%s", shown(known.run_id), why)
-        return known
+        return known, None
 
     async def _extracted(
         self, request: BufferedRequest, known: Exchange
