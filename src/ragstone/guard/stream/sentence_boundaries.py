@@ -147,7 +147,7 @@ class SentenceBoundaries:
     def close(self) -> list[Boundary]:
         """Return the ends that are known when nothing more comes."""
         self._closed = True
-        if self._lower_case_only is None and _no_capital(self._joined()):
+        if self._lower_case_only is None and _no_capital("".join(self._waiting)):
             self._lower_case_only = True
         self._look()
         return self._told()
@@ -156,11 +156,8 @@ class SentenceBoundaries:
         boundaries, self._found = self._found, []
         return boundaries
 
-    def _joined(self) -> str:
-        return "".join(self._waiting)
-
     def _look(self) -> None:
-        new = self._joined()
+        new = "".join(self._waiting)
         if self._lower_case_only is None and not _no_capital(new):
             self._lower_case_only = False
         self._text += new
@@ -231,7 +228,7 @@ class SentenceBoundaries:
 
     def _code(self, block: _Block) -> bool:
         while over := _LINE_BREAK.search(self._text, block.scan):
-            if self._closes(block, over.start()):
+            if _closes(block, self._text, over.start()):
                 if self._split_is_doubted(over.start(), over.start()):
                     return False
                 self._tell(block.start, over.start(), "code")
@@ -255,12 +252,6 @@ class SentenceBoundaries:
         self._lower_case_only = True
         return False
 
-    def _closes(self, block: _Block, end: int) -> bool:
-        if end - block.line > _LONGEST_CLOSING:
-            return False
-        fence = _FENCE_END.match(self._text, block.line, end)
-        return fence is not None and len(fence.group(1)) >= block.fence
-
     def _prose(self, block: _Block) -> bool:
         end, over = self._extent(block)
         if not self._mark_is_known(block, end, over):
@@ -269,7 +260,7 @@ class SentenceBoundaries:
             return False
         if not over:
             return False
-        first = self._first(block, end)
+        first = _first(block, self._text, end)
         if block.worded or HOLDS_WORD.search(self._text, max(first, 0), end):
             self._tell(first, len(self._text[:end].rstrip()), "sentence")
         self._at = end
@@ -326,14 +317,9 @@ class SentenceBoundaries:
             return True
         return known
 
-    def _first(self, block: _Block, end: int) -> int:
-        if block.first is None:
-            return after_mark(self._text, block.start, end)
-        return block.first
-
     def _stops(self, block: _Block, end: int, over: bool) -> bool:
         """Tell the ends at stops, and return whether all stops are decided."""
-        text, first = self._text, self._first(block, end)
+        text, first = self._text, _first(block, self._text, end)
         scan = max(block.scan, first)
         unfinished = None if over else _UNFINISHED.search(text, scan, end)
         if unfinished and not self._doubts(unfinished.start()):
@@ -419,6 +405,17 @@ class SentenceBoundaries:
             self._doubt -= cut
         self._text = self._text[cut:]
         self._base += cut
+
+
+def _closes(block: _Block, text: str, end: int) -> bool:
+    if end - block.line > _LONGEST_CLOSING:
+        return False
+    fence = _FENCE_END.match(text, block.line, end)
+    return fence is not None and len(fence.group(1)) >= block.fence
+
+
+def _first(block: _Block, text: str, end: int) -> int:
+    return after_mark(text, block.start, end) if block.first is None else block.first
 
 
 def _no_capital(text: str) -> bool:

@@ -163,14 +163,44 @@ class Asking:
         """Register a model before anything is asked."""
         self._client(model)
 
-    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+    async def ask(
+        self, model: ChatModel, question: Question, turn: int = 0, tries: int | None = None
+    ) -> Outcome:
         """Ask a question; one that was answered before is answered from the journal.
 
         Items missing from a reply are asked for again by themselves, with the same number of
         attempts as for a question without a reply, and again when the run is resumed. If the reply
         exceeds the model's length limit, the question is split in two.
         """
-        return await self._ask(model, question, turn)
+        if self._fault is not None:
+            raise self._fault
+        request = question.request()
+        name = key(request, model.identity, question.vote)
+        known = self._outcomes.get(name)
+        if known is not None:
+            return known
+        same = self._under_way.get(name)
+        if same is not None:
+            # Another example is asking the same: wait for that call instead of paying twice. The
+            # shield keeps a cancelled waiter from cancelling the call for the others.
+            return await asyncio.shield(same)
+        shared = self._under_way[name] = asyncio.get_running_loop().create_future()
+        try:
+            queued = QueuedQuestion(name, question, request, question.items, turn, tries)
+            outcome = await self._outcome(self._client(model), queued)
+            shared.set_result(outcome)
+        except RagstoneError as error:
+            if self._fault is None:
+                self._fault = error
+                for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                    task.cancel()
+            raise
+        finally:
+            del self._under_way[name]
+            shared.cancel()
+        if not outcome.later:
+            self._outcomes.put(name, outcome)
+        return outcome
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "concurrent.futures.Future[Result]":
         """Start a coroutine that asks; thread-safe."""
@@ -228,36 +258,6 @@ class Asking:
     ) -> None:
         self.close()
 
-    async def _ask(
-        self, model: ChatModel, question: Question, turn: int, tries: int | None = None
-    ) -> Outcome:
-        if self._fault is not None:
-            raise self._fault
-        request = question.request()
-        name = key(request, model.identity, question.vote)
-        known = self._outcomes.get(name)
-        if known is not None:
-            return known
-        same = self._under_way.get(name)
-        if same is not None:
-            # Another example is asking the same: wait for that call instead of paying twice. The
-            # shield keeps a cancelled waiter from cancelling the call for the others.
-            return await asyncio.shield(same)
-        shared = self._under_way[name] = asyncio.get_running_loop().create_future()
-        try:
-            queued = QueuedQuestion(name, question, request, question.items, turn, tries)
-            outcome = await self._outcome(self._client(model), queued)
-            shared.set_result(outcome)
-        except RagstoneError as error:
-            self._stop(error)
-            raise
-        finally:
-            del self._under_way[name]
-            shared.cancel()
-        if not outcome.later:
-            self._outcomes.put(name, outcome)
-        return outcome
-
     async def _outcome(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:
         outcome, failures = await self._read_before(client, queued), 0
         if outcome is None:
@@ -276,7 +276,7 @@ class Asking:
         if left <= 0:
             return in_vain(outcome)
         question = queued.question.only(outcome.lacking)
-        rest = await self._ask(client.model, question, queued.turn, left)
+        rest = await self.ask(client.model, question, queued.turn, left)
         if rest.later:
             return rest
         sent = rest.reason is None or rest.reason != client.health.closed
@@ -285,7 +285,7 @@ class Asking:
     async def _in_halves(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:
         parts = [tuple(half) for half in halves(list(queued.items))]
         outcomes = await asyncio.gather(
-            *(self._ask(client.model, queued.question.only(part), queued.turn) for part in parts)
+            *(self.ask(client.model, queued.question.only(part), queued.turn) for part in parts)
         )
         waiting = next((outcome for outcome in outcomes if outcome.later), None)
         if waiting is not None:
@@ -336,12 +336,6 @@ class Asking:
             )
             self._clients[model.identity] = client
         return client
-
-    def _stop(self, fault: RagstoneError) -> None:
-        if self._fault is None:
-            self._fault = fault
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
-                task.cancel()
 
     async def _watched(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Await the work; after a fatal fault every waiter gets that fault, not a cancellation."""

@@ -19,15 +19,7 @@ from ragstone.data import Example
 from ragstone.judgements import KINDS
 from ragstone.run.settings import Several
 
-from .checksums import (
-    File,
-    check_file,
-    check_table,
-    collect,
-    fault_of,
-    read_json,
-    read_signed,
-)
+from .checksums import File, check_file, check_table, collect, fault_of, read_json, read_signed
 from .schemas import Estimate, Manifest, columns_of, place, tables
 from .shards import Shards
 
@@ -57,6 +49,21 @@ def looked_up(
 
 
 T = TypeVar("T")
+
+
+def _check_columns(name: str, file: Path, noted: File) -> None:
+    try:
+        check_table(file, noted.rows, columns_of(name))
+    except DamagedRun as error:
+        if name not in KINDS or KINDS[name].built_in:
+            raise
+        # Its checksum is right, so the table is what was written.
+        lines = [
+            f"{name}, a kind of your own, was another when the run judged it:",
+            *(f"  {fault.text}" for fault in error.faults),
+            "Load it as it was then, or evaluate again into another folder.",
+        ]
+        raise InputError("\n".join(lines)) from error
 
 
 class RunFiles:
@@ -147,21 +154,7 @@ class RunFiles:
     def _check_table(self, name: str) -> None:
         for file, noted in self._files_of(name):
             check_file(file, noted)
-            self._check_columns(name, file, noted)
-
-    def _check_columns(self, name: str, file: Path, noted: File) -> None:
-        try:
-            check_table(file, noted.rows, columns_of(name))
-        except DamagedRun as error:
-            if name not in KINDS or KINDS[name].built_in:
-                raise
-            # Its checksum is right, so the table is what was written.
-            lines = [
-                f"{name}, a kind of your own, was another when the run judged it:",
-                *(f"  {fault.text}" for fault in error.faults),
-                "Load it as it was then, or evaluate again into another folder.",
-            ]
-            raise InputError("\n".join(lines)) from error
+            _check_columns(name, file, noted)
 
     def read(
         self, name: str, *only: pl.Expr, columns: Sequence[str | pl.Expr] | None = None,
@@ -205,7 +198,7 @@ class RunFiles:
         damaged = [fault for _, file, noted in files if (fault := fault_of(file, noted))]
         for name, file, noted in () if damaged else files:
             try:
-                self._check_columns(name, file, noted)
+                _check_columns(name, file, noted)
             except DamagedRun as error:
                 damaged += error.faults
         return damaged
