@@ -1,12 +1,15 @@
 """Python runtime: how often it collects garbage, and calls in threads of their own."""
 
+import asyncio
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import wraps
 from threading import Thread
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 OBJECTS = 20_000
@@ -31,6 +34,17 @@ def kept_out() -> Iterator[None]:
 def relax_garbage_collector() -> None:
     """Collect garbage less often, in a process that is Ragstone's own."""
     gc.set_threshold(OBJECTS, 20, 50)
+
+
+def in_thread(call: Callable[Given, Result]) -> Callable[Given, Coroutine[Any, Any, Result]]:
+    """Return the asynchronous form of a function: the same arguments, in a thread of its own."""
+
+    @wraps(call)
+    async def run(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        return await asyncio.to_thread(call, *args, **kwargs)
+
+    run.__name__, run.__qualname__ = f"a{call.__name__}", f"a{call.__qualname__}"
+    return run
 
 
 def in_daemon(call: Callable[[], Result], name: str) -> Future[Result]:

@@ -1,6 +1,5 @@
 """Guard: assesses answers before users get them, singly, asynchronously or over a data set."""
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.core.python_runtime import in_thread
 from ragstone.data import Example, read
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.local_judge import LocalJudge
@@ -143,9 +143,8 @@ class Guard:
             tell(assessment, time.monotonic() - begun, self.listener)
         return assessment
 
-    async def aassess(self, *args: Any, **known: Any) -> Assessment:
-        """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
-        return await asyncio.to_thread(self.assess, *args, **known)
+    aassess = in_thread(assess)
+    """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
 
     def answered(
         self, question: object, answer: object, contexts: object, scores: object = None
@@ -276,9 +275,8 @@ def assess(
     )
 
 
-async def aassess(*args: Any, **settings: Any) -> Assessment:
-    """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
-    return await asyncio.to_thread(assess, *args, **settings)
+aassess = in_thread(assess)
+"""Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
 
 
 def guard_of(checks: Checks, **settings: Any) -> Guard:
