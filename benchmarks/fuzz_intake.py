@@ -1,24 +1,16 @@
-"""Random and mutated traces, logs and examples: each is read or refused, and never answered 5xx.
-
-    python benchmarks/fuzz_intake.py [--bodies 100000] [--seed 1]
+"""No script: random and mutated traces, logs and examples, which tests send to an intake.
 
 Whole bodies in every convention that is understood, as protobuf and JSON, are mutated, or they are
 random bytes from the start. Each is read with redaction, and what was read of each trace is folded
 and written down: it ends as read, partly read (something was put aside) or refused; any exception
-but the refusal is a bug, and its number makes it again: ``--again NUMBER``.
-
-Then each goes through the app of an intake, redacted and into a store: one in four packed besides,
-of these some broken again, and one in ten to another address, or it says of itself what it is not.
-Exit status 1 for a bug, a status from 500 on, an answer that is neither protobuf nor JSON, or more
-than 32 MB that memory grew after the first fifth.
+but the refusal is a bug. Through the app of an intake one in four goes packed besides, of these
+some broken again, and one in ten to another address, or it says of itself what it is not.
 """
 
-import argparse
 import asyncio
 import gzip
 import json
 import random
-import sys
 import tempfile
 import zlib
 from base64 import b64decode
@@ -380,35 +372,3 @@ def memory() -> float:
     """What the process holds now, in MB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--bodies", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", type=int, help="read the body with this number alone")
-    asked = parser.parse_args()
-    if asked.again is not None:
-        print(outcome(*body_of(asked.seed, asked.again)))
-        return
-    counts: Counter[tuple[str, str]] = Counter()
-    for number in range(asked.bodies):
-        sort, body = body_of(asked.seed, number)
-        try:
-            ended = outcome(sort, body)
-        except Exception as error:  # what may not happen, counted with its number
-            ended = "bug"
-            print(f"{sort.name} {number}: {type(error).__name__}: {error}"[:300], flush=True)
-        counts[sort.name, ended] += 1
-    for (name, ended), n in sorted(counts.items()):
-        print(f"{name:16} {ended:12} {n:8,}")
-    answers = fuzzed(asked.bodies, asked.seed)
-    print(f"statuses {dict(answers.statuses)}, memory after each tenth in MB {answers.memory}")
-    for fault in answers.faults[:20]:
-        print(fault)
-    is_bad = answers.faults or answers.grown > GROWN or any(end == "bug" for _, end in counts)
-    sys.exit(bool(is_bad))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,39 +1,25 @@
-"""Mutated files through every reader: none may end as a bug, hang, or take the machine's memory.
+"""No script: mutated files through every reader, which tests take: none may end as a bug.
 
-    python benchmarks/fuzz_readers.py [--files 20000] [--seed 1] [--only FORMAT]
-
-Small whole files of every format that Ragstone reads are mutated and read in other processes. Each
-file ends as read, as bad input, or as one of these failures. A tenth of what could be read is also
-evaluated.
+Small whole files of every format that Ragstone reads are mutated and read. Each ends as read, as
+refused, or as a failure. A tenth of what could be read is also evaluated.
 
 - bug: any exception but those that the command line answers with exit status 2
-- died: the process was killed or aborted, or took more than 20 s of processor time
 - memory: reading it took more than 256 MB and four times the unpacked file, on top of what the
   process held before
-
-Prints the counts by format, and for each failure the number that makes it again:
-``--again FORMAT:NUMBER`` reads that one file here and shows the traceback.
 """
 
-import argparse
 import gzip
 import io
 import json
-import multiprocessing
 import os
 import random
 import re
-import resource
-import sys
 import tempfile
-import time
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing.queues import SimpleQueue as Queue
 from pathlib import Path
 
 import polars as pl
@@ -56,11 +42,6 @@ EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
 MB = 1 << 20
 ALLOWED_MEMORY = 256 * MB
 TIMES_UNPACKED = 4
-SECONDS = 20
-"""Of the processor. One file takes milliseconds."""
-CEILING = 8 << 30
-"""Of a worker's address space, so that a failure does not take the machine with it."""
-FILES_A_WORKER = 400
 EVALUATED = 10
 MOST_UNPACKED = 1 << 30
 
@@ -267,7 +248,7 @@ def _unpacked_size(content: bytes) -> int:
     return size
 
 
-def tried(name: str, number: int, seed: int, *, raising: bool = False) -> Outcome:
+def tried(name: str, number: int, seed: int) -> Outcome:
     """Read one mutated file here, and measure it."""
     with tempfile.TemporaryDirectory(dir=_memory_folder()) as place:
         path, unpacked = laid_out(name, number, seed, Path(place))
@@ -282,8 +263,6 @@ def tried(name: str, number: int, seed: int, *, raising: bool = False) -> Outcom
         except (RagstoneError, OSError) as error:
             sort, words = ("refused", "") if is_storable(str(error)) else ("bug", "unprintable")
         except BaseException as error:
-            if raising:
-                raise
             sort, words = "bug", f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
         peak = _memory("VmHWM") - before
         if sort != "bug" and peak > ALLOWED_MEMORY + TIMES_UNPACKED * unpacked:
@@ -310,71 +289,3 @@ def _memory(field: str) -> int:
     status = Path("/proc/self/status")
     found = re.search(rf"{field}:\s+(\d+) kB", status.read_text() if status.exists() else "")
     return int(found[1]) * 1024 if found else 0
-
-
-# Many files.
-
-
-def try_many(jobs: list[tuple[str, int]], seed: int, results: "Queue[Outcome]") -> None:
-    """Read files one after the other, in a process that ends when a file hangs."""
-    os.environ["RUST_BACKTRACE"] = "0"  # writing them takes longer than all else
-    resource.setrlimit(resource.RLIMIT_AS, (CEILING, CEILING))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    for name, number in jobs:
-        until = int(time.process_time() + SECONDS) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
-        results.put(tried(name, number, seed))
-
-
-def outcomes(jobs: list[tuple[str, int]], seed: int) -> Iterator[tuple[tuple[str, int], Outcome]]:
-    """What becomes of each file; a process that died is replaced."""
-    context = multiprocessing.get_context("spawn")
-    while jobs:
-        results = context.SimpleQueue()
-        process = context.Process(target=try_many, args=(jobs[:FILES_A_WORKER], seed, results))
-        process.start()
-        done = 0
-        while done < min(FILES_A_WORKER, len(jobs)):
-            if not results.empty():
-                yield jobs[done], results.get()
-                done += 1
-            elif not process.is_alive() and results.empty():
-                yield jobs[done], Outcome("died", f"exit code {process.exitcode}")
-                done += 1
-                break
-            else:
-                time.sleep(0.002)
-        process.join()
-        jobs = jobs[done:]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--files", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", action="append", default=[], choices=list(formats()))
-    parser.add_argument("--again", metavar="FORMAT:NUMBER")
-    arguments = parser.parse_args()
-    if arguments.again:
-        name, _, number = arguments.again.rpartition(":")
-        print(tried(name, int(number), arguments.seed, raising=True))
-        return
-    names = arguments.only or list(formats())
-    jobs = [(names[n % len(names)], n // len(names)) for n in range(arguments.files)]
-    counts: dict[str, Counter[str]] = {}
-    failures = 0
-    for (name, number), outcome in outcomes(jobs, arguments.seed):
-        counts.setdefault(name, Counter())[outcome.sort] += 1
-        if outcome.sort not in ("read", "refused"):
-            failures += 1
-            print(f"{outcome.sort}  {name}:{number}  {outcome.words}", flush=True)
-    sorts = ("read", "refused", "bug", "died", "memory")
-    print(f"{'format':<16}" + "".join(f"{sort:>9}" for sort in sorts))
-    for name, count in counts.items():
-        print(f"{name:<16}" + "".join(f"{count[sort]:>9,}" for sort in sorts))
-    print(f"{len(jobs):,} files, seed {arguments.seed}: {failures:,} failures")
-    sys.exit(failures > 0)
-
-
-if __name__ == "__main__":
-    main()

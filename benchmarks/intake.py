@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 from intake_server import IntakeProcess
-from postgres import PostgresServer, postgres_server
-from traffic import BATCH, batch, packed, trace_id
+from traffic import BATCH, HEADERS, batch, packed, trace_id
 
 from ragstone.monitor.store.store import open_store
 
-HEADERS = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.programs.postgres import server_of_its_own
 
 
 @dataclass
@@ -53,7 +53,7 @@ def main() -> None:
     given = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, set(cores[1:]) or set(cores))
-    with store(given.postgres) as (place, _):
+    with store(given.postgres) as place:
         server = IntakeProcess(place, cores[0])
         server.start()
         before, memory = server.cpu_seconds, server.memory
@@ -78,14 +78,14 @@ def main() -> None:
 
 
 @contextmanager
-def store(in_postgres: bool) -> Iterator[tuple[str, PostgresServer | None]]:
-    """The place of an empty store, and the server that has it."""
+def store(in_postgres: bool) -> Iterator[str]:
+    """The place of an empty store."""
     if in_postgres:
-        with postgres_server() as server:
-            yield server.database(), server
+        with server_of_its_own() as server:
+            yield server.database()
     else:
         with tempfile.TemporaryDirectory() as folder:
-            yield str(Path(folder) / "store"), None
+            yield str(Path(folder) / "store")
 
 
 def send(port: int, seconds: float, senders: int) -> Burst:

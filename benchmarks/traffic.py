@@ -16,6 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 import ragstone
 from ragstone.data import Example, cornwall
 
+HEADERS = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
 SPANS = 4
 BATCH = 100
 FIRST = 1_790_000_000 * 10**9

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import typer.testing
@@ -17,12 +16,9 @@ from ragstone.core.python_runtime import relax_garbage_collector
 from ragstone.models.download import PLACE, fetch_builtin, to_stderr
 from ragstone.models.model_store import checked
 from tests.availability import import_or_skip, unavailable
+from tests.programs.postgres import NoPostgres, PostgresServer, server_of_its_own
 from tests.project import ROOT
 from tests.registries import registered, registries_restored
-from tests.scripts import script
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
 
 settings.register_profile(
     "any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
@@ -101,26 +97,25 @@ def registries() -> Iterator[None]:
 
 
 @contextmanager
-def postgres_server(*, synced: bool) -> Iterator["PostgresServer"]:
+def postgres_server(*, synced: bool) -> Iterator[PostgresServer]:
     """A PostgreSQL server of one's own."""
     import_or_skip("psycopg")
-    scripts = script("postgres")
     try:
-        with scripts.postgres_server(synced=synced) as server:
+        with server_of_its_own(synced=synced) as server:
             yield server
-    except scripts.NoPostgres as error:
+    except NoPostgres as error:
         unavailable(str(error))
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator["PostgresServer"]:
+def postgres() -> Iterator[PostgresServer]:
     """A server that tests share, each with a database of its own; it does not wait for the disk."""
     with postgres_server(synced=False) as server:
         yield server
 
 
 @pytest.fixture
-def own_postgres() -> Iterator["PostgresServer"]:
+def own_postgres() -> Iterator[PostgresServer]:
     """A server that other tests do not need, for it is killed."""
     with postgres_server(synced=True) as server:
         yield server

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -33,12 +32,10 @@ from ragstone.run.calls.reply_cache import LAYOUT as REPLIES
 from ragstone.run.corrections import correction
 from ragstone.run.corrections.correction import LAYOUT as OVERRULES
 from ragstone.run.corrections.correction import Store, Undone
+from tests.programs.postgres import PostgresServer
 
 from . import later_layouts
 from .later_layouts import LATER, LATER_LABELS, NEXT, PAIRS, broken
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
 
 KEPT = Path(__file__).parent / "layouts"
 FILES: dict[str, SqliteLayout] = {

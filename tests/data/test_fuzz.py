@@ -1,4 +1,4 @@
-"""A short, seeded part of ``benchmarks/fuzz_readers.py``: mutated files of every format."""
+"""Mutated files of every format."""
 
 from pathlib import Path
 
@@ -8,8 +8,6 @@ from tests.scripts import script
 
 SEED = 7
 FILES = 8
-
-
 FUZZ = script("fuzz_readers")
 
 

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.clock import Clock
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
+from tests.programs.postgres import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

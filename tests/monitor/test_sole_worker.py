@@ -3,13 +3,10 @@
 from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 from ragstone.monitor.store.store import LAYOUT, MonitorStore, open_store
 from ragstone.monitor.worker import TURN, MonitorWorker, sole_worker
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
+from tests.programs.postgres import PostgresServer
 
 PATIENCE = 30.0
 
@@ -37,7 +34,7 @@ def test_a_second_worker_stands_by_until_the_first_is_gone(store: MonitorStore) 
 
 
 def test_a_worker_that_lost_its_turn_stops_when_another_has_it(
-    tmp_path: Path, postgres: "PostgresServer"
+    tmp_path: Path, postgres: PostgresServer
 ) -> None:
     at_work, over = Event(), Event()
     with (

@@ -6,7 +6,6 @@ import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +16,8 @@ from ragstone.monitor.worker import MonitorWorker, worker_command
 from tests.clock import Clock
 from tests.forked import end_of
 from tests.monitor.duties.arriving import FALSE, receive_answers, rows
+from tests.programs.postgres import PostgresServer
 from tests.waiting import until
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
 
 KILLED = Path(__file__).parent / "duties" / "killed.py"
 ALL = (

@@ -6,8 +6,6 @@ import sys
 from tests.project import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "mutated_folders.py"
-
-
 FEW = (0, 1, 5, 6, 9, 12, 13, 14, 17, 37, 43, 48)
 """Of these each run is damaged, and in each way; they are read in a moment."""
 

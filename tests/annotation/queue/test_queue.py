@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +17,7 @@ from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.work_progress import queue_work
 from ragstone.core.errors import InputError, StoreAway, UnknownName
 from tests.clock import Clock
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
-
+from tests.programs.postgres import PostgresServer
 
 FORM = QueueForm("grounding", (AskedLabel("helpful", "answer"),), per_item=2)
 
@@ -308,7 +304,7 @@ def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:
 
 @pytest.mark.kill
 def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
-    postgres: "PostgresServer",
+    postgres: PostgresServer,
 ) -> None:
     database = open_labels(postgres.database())
     queue = Queue.make(database, FORM, [(item(0), 0.0, 1), (item(1), 1.0, 1)])
@@ -329,6 +325,8 @@ import sys
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.annotation.queue.queue import Queue
+from tests.programs.postgres import PostgresServer
+
 
 queue = Queue(open_labels(sys.argv[1]), "grounding")
 one = queue.next("ann")

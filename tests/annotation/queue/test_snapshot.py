@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +12,7 @@ from ragstone.annotation.queue.labels_store import FILE, StoreAddress, open_labe
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import labels_as_they_are, queue_records
 from ragstone.core.errors import DataError, InputError
-
-if TYPE_CHECKING:
-    from postgres import PostgresServer
+from tests.programs.postgres import PostgresServer
 
 FORM = QueueForm("first", (AskedLabel("helpful", "answer", ("yes", "no")),))
 YES = ItemAnswers({("answer", ""): {"helpful": "yes"}})
@@ -95,7 +92,7 @@ def test_a_store_without_queues_says_that_it_has_no_labels(place: str) -> None:
         read_label_table(place)
 
 
-def test_who_may_only_read_a_database_reads_it(postgres: "PostgresServer") -> None:
+def test_who_may_only_read_a_database_reads_it(postgres: PostgresServer) -> None:
     import psycopg
 
     address = postgres.database()
@@ -109,7 +106,7 @@ def test_who_may_only_read_a_database_reads_it(postgres: "PostgresServer") -> No
     assert "s3cret" not in f"{found!r} {found.to_dict()} {found.labels!r}"
 
 
-def test_labels_of_a_later_version_are_not_read(postgres: "PostgresServer") -> None:
+def test_labels_of_a_later_version_are_not_read(postgres: PostgresServer) -> None:
     import psycopg
 
     address = postgres.database()

@@ -1,4 +1,4 @@
-"""A short, seeded part of ``benchmarks/fuzz_intake.py``: random and mutated bodies."""
+"""Random and mutated bodies."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""No script: simulated people who label a queue in the local app over HTTP, as browsers do."""
+"""Simulated people who label a queue in the local app over HTTP, as browsers do."""
 
 import re
 import time
@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from secrets import token_hex
-from urllib.parse import quote, urlencode, urlsplit
-
-from forks import COMMAND, Forked
+from urllib.parse import urlencode, urlsplit
 
 from ragstone.annotation.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
 from ragstone.web.auth import PERSON
+from tests.forked import COMMAND, Forked
 
 LABEL = "helpful"
 FORM = QueueForm("first", (AskedLabel(LABEL, "answer", ("yes", "no")),))
+FIELDS = "application/x-www-form-urlencoded"
+PATH = f"/annotate/{FORM.name}"
 SECRET = re.compile(r'<meta name="secret" content="([^"]*)"')
 ITEM = re.compile(r'<div id="item"[^>]* data-item="(\d+)"')
-NONE = re.compile(r'<div id="item"(?![^>]* data-item)([^>]*)>')
-AGAIN = "data-again"
-"""That others have items which may come back."""
 AWAY = (502, 503, 504)
 """At which a browser tries again."""
 PAUSE, PATIENCE = 0.05, 60.0
@@ -33,11 +31,7 @@ def items(count: int) -> list[QueueItem]:
         QueueItem(
             n,
             f"e{n}",
-            {
-                "question": f"What was built in the year {n}?",
-                "answer": "It was a pier of oak. " * 36,
-                "contexts": contexts,
-            },
+            {"question": f"What was built in {n}?", "answer": "Oak. " * 160, "contexts": contexts},
             (ItemPart("answer"),),
         )
         for n in range(1, count + 1)
@@ -74,31 +68,22 @@ class Server:
 
 @dataclass
 class Labeller:
-    """A person with a browser: what they said of each item, as far as the server confirmed it, how
-    often each save was sent, and with ``keeps`` all pages they saw. ``is_done``: nothing was left
-    for them when they looked last, and nothing can come."""
+    """A person with a browser: what they said of each item, as far as the server confirmed it, and
+    all pages they saw."""
 
     port: int
     name: str
     token: str
     said: dict[int, dict[str, str]] = field(default_factory=dict)
-    sent: list[int] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
-    keeps: bool = False
-    is_done: bool = False
     _secret: str = field(default="", repr=False)
     _connection: HTTPConnection | None = None
 
-    @property
-    def path(self) -> str:
-        return f"/annotate/{quote(FORM.name)}"
-
     def come(self) -> int | None:
         """Open the queue; the item that is shown, None if none is left."""
-        status, page = self._until_answered("GET", self.path)
-        while status in AWAY:
+        while (answer := self._until_answered("GET", PATH))[0] in AWAY:
             time.sleep(PAUSE)
-            status, page = self._until_answered("GET", self.path)
+        status, page = answer
         assert status == 200, f"{status} {page}"
         found = SECRET.search(page)
         assert found is not None
@@ -108,9 +93,8 @@ class Labeller:
     def save(self, item: int, said: dict[str, str]) -> int | None:
         """Save what is said of an item, as often as it takes; the next item."""
         fields = {"action": "save", "once": token_hex(12), "person": self.name, "seen": "0", **said}
-        self.sent.append(0)
         while True:
-            status, page = self._until_answered("POST", f"{self.path}/{item}", fields)
+            status, page = self._until_answered("POST", f"{PATH}/{item}", fields)
             if status == 200:
                 self.said[item] = said
                 return self._shown(page)
@@ -121,13 +105,6 @@ class Labeller:
                 assert status in AWAY, f"{status} {page}"
                 time.sleep(PAUSE)
 
-    def skip(self, item: int) -> int | None:
-        """Let others have an item; the next one."""
-        fields = {"action": "skip", "person": self.name}
-        status, page = self._until_answered("POST", f"{self.path}/{item}", fields)
-        assert status == 200, f"{status} {page}"
-        return self._shown(page)
-
     def leave(self) -> None:
         """Close the browser."""
         if self._connection is not None:
@@ -136,13 +113,8 @@ class Labeller:
 
     def _shown(self, page: str) -> int | None:
         """The number of the item that a page shows; None if none is left."""
-        found = ITEM.search(page)
-        if found is not None:
-            return int(found[1])
-        nothing = NONE.search(page)
-        assert nothing is not None, page
-        self.is_done = AGAIN not in nothing[1]
-        return None
+        assert '<div id="item"' in page, page
+        return int(found[1]) if (found := ITEM.search(page)) else None
 
     def _until_answered(
         self, method: str, path: str, fields: dict[str, str] | None = None
@@ -166,16 +138,12 @@ class Labeller:
         headers = {"Cookie": f"{PERSON}-{self.port}={self.token}"}
         body = None
         if fields is not None:
-            headers |= {"HX-Target": "item", "X-Secret": self._secret}
-            headers |= {"Content-Type": "application/x-www-form-urlencoded"}
+            headers |= {"HX-Target": "item", "X-Secret": self._secret, "Content-Type": FIELDS}
             body = urlencode(fields)
-            if self.sent:
-                self.sent[-1] += 1
         self._connection.request(method, path, body, headers)
         with self._connection.getresponse() as answer:
             page = answer.read().decode()
-            if self.keeps:
-                self.seen.append(page)
+            self.seen.append(page)
             return answer.status, page
 
 

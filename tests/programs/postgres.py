@@ -1,4 +1,4 @@
-"""No script: a real PostgreSQL server of Debian's package, in a folder of its own.
+"""A real PostgreSQL server of Debian's package, in a folder of its own.
 
 It listens on a socket there and on nothing else.
 """
@@ -79,7 +79,7 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(*, synced: bool = True) -> Iterator[PostgresServer]:
+def server_of_its_own(*, synced: bool = True) -> Iterator[PostgresServer]:
     """A server for a while, which has what it confirmed on the disk if it is ``synced``.
 
     Raises:
