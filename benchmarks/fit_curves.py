@@ -6,7 +6,6 @@ Only on sets whose licence allows it: MTRAG, EVOUNA and CLAPNQ (Apache-2.0), WiC
 ODC-BY), BEGIN without its Topical-Chat part (CC BY 4.0). Prints how each curve does in five folds
 by question or document, and carried over to a set it has not seen. ``--write`` puts the
 coefficients into src/ragstone/judges/local/curves.json and the figures into docs/local-judge.md.
-The picture beside them, docs/reliability.svg, shows the bins of the fit of November 2026.
 """
 
 import argparse
