@@ -10,13 +10,16 @@ server of this machine.
 
 import argparse
 import json
+import os
 import random
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from against_mock import mock
-from commands import measure
 
 CONTEXTS = 10
 
@@ -111,7 +114,17 @@ def evaluation(folder: Path, rows: int, *more: str) -> tuple[float, float, float
     data = folder / f"rows{rows}.jsonl"
     if not data.is_file():
         write_rows(data, rows)
-    return measure(["evaluate", str(data), "--out", "{out}", "--json", *more], 1)
+    command = [sys.executable, "-m", "ragstone", "evaluate", str(data), "--json", *more]
+    with tempfile.TemporaryDirectory() as out:
+        started = time.perf_counter()
+        child = subprocess.Popen(
+            [*command, "--out", f"{out}/run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - started
+    if status:
+        raise SystemExit(f"{' '.join(command)} ended with status {status}")
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def main() -> None:
