@@ -2,17 +2,16 @@
 
     python benchmarks/guard.py [--only defaults,speed,stream,ranking,long,memory]
         [--data ../shared/data]
-        [--without-peer] [--rounds 5] [--assessments 1000000]
 
 On one core, warm, in the processor's own time, so that other work on the machine counts little;
 the load is told.
 
 defaults  What `Checks()` blocks of the answers by MTRAG's models and of BEGIN's, by what people say
-          of them: fully faithful, which is a median of 4 of 4 in MTRAG, or not, below 3. The least
-          support varies, by the rule, which looks at the mean of the sentences, and as the least of
-          each of them. Then the same of streams, sentence by sentence. Last a number or a name of
-          an answer that people find faithful and the guard passes is replaced by one that its
-          contexts do not have: how many are caught.
+          of them: fully faithful, which is a median of 4 of 4 in MTRAG, or not, below 3; by the
+          rule, which looks at the mean of the sentences, and if each had to reach the least. Then
+          the same of streams, sentence by sentence. Last a number or a name of an answer that
+          people find faithful and the guard passes is replaced by one that its contexts do not
+          have: how many are caught.
 speed     MTRAG's 249 answers, each by its own contexts and another one at each call: the whole
           `assess` by strings and, with the contexts' vectors cached, by the encoder. RAGGround's
           `verify` on the same texts in turn with ours, round by round. It runs without its neural
@@ -55,6 +54,7 @@ from ragstone.judges.local.text_terms import tokens
 from ragstone.stats import auroc
 
 Milliseconds = list[float]
+ROUNDS, ASSESSMENTS = 3, 1_000_000
 
 MTRAG = "rag_quality_mtrag/answers.jsonl.gz"
 BEGIN = "faithfulness_begin/pairs.jsonl.gz"
@@ -80,9 +80,6 @@ class GuardBench:
     """What the parts share."""
 
     data: Path
-    rounds: int
-    assessments: int
-    peer: str | None
 
     def rows(self, name: str) -> list[Record]:
         """Records of a labelled set that have an answer."""
@@ -93,13 +90,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
-    parser.add_argument("--without-peer", action="store_true")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--assessments", type=int, default=1_000_000)
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    peer = None if given.without_peer else peer_python("ragground")
-    bench = GuardBench(given.data, given.rounds, given.assessments, peer)
+    bench = GuardBench(given.data)
     for name in given.only.split(","):
         print(f"\n## {name}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         PARTS[name](bench)
@@ -121,16 +114,13 @@ def defaults(bench: GuardBench) -> None:
     for name, rows in (("MTRAG", of_models), ("BEGIN", begin)):
         faithful = np.array([is_good for _, is_good in rows])
         print(f"{name}: {faithful.sum():,} faithful answers, {(~faithful).sum():,} others")
-        for least in (0.3, 0.4, 0.5, 0.6, 0.7):
-            guard = Guard(Checks(least_support=least), deadline=60)
-            assessed = [guard.assess(*texts_of(row)) for row, _ in rows]
-            blocked = np.array([one.ok is not True for one in assessed])
-            lowest = [1 if one.confidence is None else one.confidence for one in assessed]
-            each = blocked | (np.array(lowest) < least)
-            for rule, wrong in (("mean", blocked), ("each sentence", each)):
-                print(f"  least support {least:.1f}, {rule:14}"
-                      f" faithful blocked {wrong[faithful].mean():.3f}"
-                      f"  others caught {wrong[~faithful].mean():.3f}")  # fmt: skip
+        assessed = [Guard(deadline=60).assess(*texts_of(row)) for row, _ in rows]
+        blocked = np.array([one.ok is not True for one in assessed])
+        lowest = [1 if one.confidence is None else one.confidence for one in assessed]
+        each = blocked | (np.array(lowest) < Checks().least_support)
+        for rule, wrong in (("mean", blocked), ("each sentence", each)):
+            print(f"  {rule:14} faithful blocked {wrong[faithful].mean():.3f}"
+                  f"  others caught {wrong[~faithful].mean():.3f}")  # fmt: skip
         held = np.array([held_in_stream(row) for row, _ in rows])
         print(f"  a stream holds a sentence of  faithful {(held[faithful] > 0).mean():.3f}"
               f"  others {(held[~faithful] > 0).mean():.3f};"
@@ -193,17 +183,15 @@ def speed(bench: GuardBench) -> None:
     rows = bench.rows(MTRAG)
     guard = Guard()
     timed(guard, rows)
-    with peer(bench, rows) as ask:
+    with peer(rows) as ask:
         ours, theirs = [], []
-        for number in range(bench.rounds):
+        for _ in range(ROUNDS):
             ours.append(timed(guard, rows))
-            if ask is not None and number < 3:
-                theirs.append([taken for _, taken in ask()])
+            theirs.append([taken for _, taken in ask()])
     told("strings", [one for turn in ours for one in turn])
-    if theirs:
-        told("RAGGround 0.2.2", [one for turn in theirs for one in turn])
-        ratios = [np.median(b) / np.median(a) for a, b in zip(ours, theirs, strict=False)]
-        print("RAGGround / strings, medians, by round: " + ", ".join(f"{x:.0f}" for x in ratios))
+    told("RAGGround 0.2.2", [one for turn in theirs for one in turn])
+    ratios = [np.median(b) / np.median(a) for a, b in zip(ours, theirs, strict=True)]
+    print("RAGGround / strings, medians, by round: " + ", ".join(f"{x:.0f}" for x in ratios))
     told("encoder, contexts' vectors cached", by_encoder(rows))
 
 
@@ -260,9 +248,8 @@ def ranking(bench: GuardBench) -> None:
             ]
             scores[f"{judge}, mean of the claims"] = [sum(p) / len(p) if p else 0 for p in said]
             scores[f"{judge}, lowest claim (confidence)"] = [min(p, default=0) for p in said]
-        with peer(bench, rows) as ask:
-            if ask is not None:
-                scores["RAGGround 0.2.2, grounding_score"] = [score for score, _ in ask()]
+        with peer(rows) as ask:
+            scores["RAGGround 0.2.2, grounding_score"] = [score for score, _ in ask()]
         labels = np.array([is_faithful(row) for row in rows])
         print(f"{name}: {len(rows):,} answers, {labels.mean():.3f} faithful")
         for judge, values in scores.items():
@@ -307,12 +294,12 @@ def long(_: GuardBench) -> None:
               f"{'  not judged: ' + left if left else ''}")  # fmt: skip
 
 
-def memory(bench: GuardBench) -> None:
+def memory(_: GuardBench) -> None:
     draw = random.Random(0)
     text = made_up(draw, new=0.1)
     guard = Guard()
-    for number in range(bench.assessments + 1):
-        if number % (bench.assessments // 10) == 0:
+    for number in range(ASSESSMENTS + 1):
+        if number % (ASSESSMENTS // 10) == 0:
             print(f"{number:9,} assessments {resident():6.1f} MB", flush=True)
         guard.assess(text(6), text(12) + " [1]", [text(40)])
 
@@ -347,18 +334,13 @@ def told(what: str, found: Milliseconds) -> None:
 
 
 @contextmanager
-def peer(
-    bench: GuardBench, rows: Sequence[Record]
-) -> Iterator[Callable[[], list[tuple[float, float]]] | None]:
+def peer(rows: Sequence[Record]) -> Iterator[Callable[[], list[tuple[float, float]]]]:
     """RAGGround in a process of its own: each call gives a score and milliseconds for each row."""
-    if bench.peer is None:
-        yield None
-        return
     with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
         file.write("\n".join(map(json.dumps, rows)))
         file.flush()
         with subprocess.Popen(
-            [bench.peer, "-c", PEER, file.name],
+            [peer_python("ragground"), "-c", PEER, file.name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         ) as child:  # fmt: skip
             asked, said = child.stdin, child.stdout
