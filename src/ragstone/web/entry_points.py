@@ -75,12 +75,12 @@ def view(
         Timer(0.3, webbrowser.open, [listening.served.browser]).start()
     lean()
     # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
-    from .runs_folder import RunsFolder
+    from .runs_folder import RunsFolder, prepare_soon
     from .server import serve
     from .web_app import make_app
 
     runs_folder = RunsFolder(folder, labels)
-    Timer(1, runs_folder.prepare).start()
+    prepare_soon(runs_folder)
     serve(make_app(runs_folder, listening.access()), listening.taken, listening.tls())
 
 

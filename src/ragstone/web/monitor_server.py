@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import TemporaryFile
-from threading import Event, Lock, Thread, Timer, current_thread, main_thread
+from threading import Event, Lock, Thread, current_thread, main_thread
 from time import monotonic
 from typing import IO
 
@@ -279,7 +279,7 @@ def serve_monitor(
     from ragstone.monitor.intake.group_commit import IntakeSettings
     from ragstone.monitor.intake.intake_app import make_intake
 
-    from .runs_folder import MonitorScreens, RunsFolder
+    from .runs_folder import MonitorScreens, RunsFolder, prepare_soon
     from .server import serve
     from .web_app import make_app
 
@@ -311,7 +311,7 @@ def serve_monitor(
     alive = AliveWatch(opened, settings)
     with logged_to(intake.writer.say):
         _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
-        Timer(1, folder.prepare).start()
+        prepare_soon(folder)
         worker.start()
         alive.start()
         if current_thread() is main_thread():

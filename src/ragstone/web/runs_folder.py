@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, Timer
 from typing import TypeVar
 
 from ragstone.analysis import compare
@@ -43,7 +43,7 @@ from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
 from .auth import SeatedPerson
 from .background_cache import PATIENCE, BackgroundCache, KeptResults, RequestGate
-from .example_rows import Marks, change_marks, example_rows, marks_in
+from .example_rows import example_rows
 from .page_request import NotThere
 
 
@@ -171,6 +171,7 @@ class RunsFolder:
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / RunEntry.MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
+        self.name = self.folder.name or str(self.folder)
         self.calm = RequestGate()
         self.later = BackgroundCache(self.calm)
         self._opened = OpenRuns(self.calm)
@@ -183,11 +184,6 @@ class RunsFolder:
         self._store: LabelDatabase | None = None
         self._opening = Lock()
         self._watching = watching
-
-    @property
-    def name(self) -> str:
-        """The name of the folder."""
-        return self.folder.name or str(self.folder)
 
     def runs(self) -> list[FoundRun]:
         """Return the runs, the newest first; only those that changed are read again."""
@@ -238,14 +234,6 @@ class RunsFolder:
     def stamp(self, *names: str) -> tuple[object, ...]:
         """Return what changes when one of these runs does, for what is computed once of them."""
         return tuple(_run_version(self.path(name) / RunEntry.MANIFEST) for name in names)
-
-    def marks(self) -> Marks:
-        """Return what people noted beside the runs."""
-        return marks_in(self.folder)
-
-    def mark(self, change: Callable[[Marks], Marks]) -> None:
-        """Change what is noted beside the runs."""
-        change_marks(self.folder, change)
 
     def comparing(
         self,
@@ -320,20 +308,12 @@ class RunsFolder:
         versions = {}
         with suppress(RagstoneError), self.labels_to_read() as database:
             for form in queues(database) if database else ():
-                if database and self.run_of_queue(form) == name:
+                if database and run_of_queue(self, form) == name:
                     with database.transaction() as run:
                         version = queue_version(run, form.name)
                     if any(version[:2]):
                         versions[f"{self._address.place}#{form.name}"] = version
         return versions
-
-    def run_of_queue(self, form: QueueForm) -> str:
-        """Return the name of the run that a queue is of; empty if it is of none in the folder."""
-        source = Path(form.source)
-        with suppress(RagstoneError, OSError):
-            if form.source and self.path(source.name).resolve() == source.resolve():
-                return source.name
-        return ""
 
     def queue(self, name: str) -> Queue:
         """Return a queue of the store."""
@@ -368,19 +348,6 @@ class RunsFolder:
         seat = person_of(self.labels(), token) if self.has_labels else None
         return SeatedPerson(seat[0], seat[1].name, seat[1].role) if seat else None
 
-    def prepare(self) -> None:
-        """Compute, in the background, what the pages of the newest runs show first."""
-        Thread(target=self._prepare, daemon=True).start()
-
-    def _prepare(self) -> None:
-        finished = [run for run in self.runs() if run.form and run.form.finished]
-        for run in finished[:PREPARED]:
-            name = run.path.name
-            with suppress(RagstoneError):
-                self.calm.wait()
-                self.summary(name)
-                self.failures(name)
-
     def _slow(
         self, key: Hashable, form: type[T], make: Callable[[], T], patience: float | None
     ) -> T | None:
@@ -394,6 +361,31 @@ class RunsFolder:
             return result
 
         return self.later.get(key, once, patience)
+
+
+def run_of_queue(folder: RunsFolder, form: QueueForm) -> str:
+    """Return the name of the run that a queue is of; empty if it is of none in the folder."""
+    source = Path(form.source)
+    with suppress(RagstoneError, OSError):
+        if form.source and folder.path(source.name).resolve() == source.resolve():
+            return source.name
+    return ""
+
+
+def prepare_soon(folder: RunsFolder) -> None:
+    """Compute, a second later and in the background, what pages of the newest runs show first."""
+    timer = Timer(1, _prepare, [folder])
+    timer.daemon = True
+    timer.start()
+
+
+def _prepare(folder: RunsFolder) -> None:
+    finished = [run for run in folder.runs() if run.form and run.form.finished]
+    for run in finished[:PREPARED]:
+        with suppress(RagstoneError):
+            folder.calm.wait()
+            folder.summary(run.path.name)
+            folder.failures(run.path.name)
 
 
 def _estimates(run: FoundRun) -> Sequence[Estimate]:

@@ -23,6 +23,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
 from ragstone.run import Run
 from ragstone.web.background_cache import SOON
+from ragstone.web.example_rows import marks_in
 from ragstone.web.page_request import Asked, WebPage, query, run_path, waits_page
 from ragstone.web.parts.drawn_charts import forest_of, lead_of, verdict_counts
 from ragstone.web.parts.highlight import LONGEST, word_diff
@@ -109,7 +110,8 @@ def _runs(folder: RunsFolder, request: Asked) -> list[str]:
     for name in runs:
         folder.path(name)
     boxes = len(request.all("runs")) == len(runs) == 2
-    return runs[::-1] if boxes and runs[0] == folder.marks().pinned.partition("/")[0] else runs
+    pinned = marks_in(folder.folder).pinned.partition("/")[0]
+    return runs[::-1] if boxes and runs[0] == pinned else runs
 
 
 def _margin(request: Asked) -> float | None:
@@ -126,7 +128,7 @@ def _compared(
     """Return the comparison; None while it, or what it is made of, is being computed."""
     baseline, metrics = None, None
     if len(runs) == 1 and not (baseline := request.one("b")):
-        key = ("baseline", folder.stamp(*runs), folder.marks().pinned)
+        key = ("baseline", folder.stamp(*runs), marks_in(folder.folder).pinned)
         baseline = folder.later.get(key, lambda: _baseline(folder, runs[0]), SOON)
         if baseline is None:
             return None
@@ -137,7 +139,7 @@ def _compared(
 
 def _baseline(folder: RunsFolder, run: str) -> str:
     """Return the pinned system, otherwise the first whose answers are not the references."""
-    pinned, _, system = folder.marks().pinned.partition("/")
+    pinned, _, system = marks_in(folder.folder).pinned.partition("/")
     systems = _systems(folder, [run])
     if pinned == run and system in systems:
         return system

@@ -21,7 +21,9 @@ from ragstone.web.example_rows import (
     ExampleRows,
     Marks,
     SavedFilter,
+    change_marks,
     example_rows,
+    marks_in,
     name_of,
 )
 from ragstone.web.filters import (
@@ -80,7 +82,7 @@ def examples_table(
     rows = example_rows(run)
     if folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE) is None:
         return {"prepared": False}, {}
-    marks = folder.marks()
+    marks = marks_in(folder.folder)
     trouble, chosen = "", rows.rows.clear()
     try:
         matching_rows = chosen_rows(folder, name, rows, matching)
@@ -114,7 +116,7 @@ def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsew
         rest = [filter for filter in marks.filters if filter.name != called]
         return marks.model_copy(update={"filters": [*rest, *saved]})
 
-    folder.mark(noted)
+    change_marks(folder.folder, noted)
     return Elsewhere(f"{run_path(name)}{query(matching.query)}{PLACE}")
 
 
@@ -151,7 +153,7 @@ def chosen_rows(
     waits = "labels" in fields and folder.later.get(disputed, lambda: rows.disputed) is None
 
     def baseline() -> tuple[str, ExampleRows] | None:
-        pinned = folder.marks().pinned
+        pinned = marks_in(folder.folder).pinned
         run = pinned.partition("/")[0]
         if not run or run == name:
             return None

@@ -35,7 +35,7 @@ from ragstone.web.page_request import (
 from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.parts.judgement_view import author_of
 from ragstone.web.parts.queue_tables import HALF_WIDTH, queue_numbers
-from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.runs_folder import RunsFolder, run_of_queue
 from ragstone.web.security import is_alone
 from ragstone.web.templating import SHARE, View
 
@@ -196,7 +196,7 @@ def tags_page(folder: RunsFolder, request: Asked, trouble: str = "", status: int
     chosen = _chosen(notes, request)
     page = request.list_page(len(chosen), ITEMS)
     scale = Scale(0, _end(counts))
-    run = folder.run_of_queue(queue.form)
+    run = run_of_queue(folder, queue.form)
     return WebPage(
         "failure_tags.html",
         f"Failure tags of {queue.name}",

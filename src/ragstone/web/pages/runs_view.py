@@ -20,7 +20,7 @@ from ragstone.report.run_contents import lasted
 from ragstone.report.sentences.analysis_words import badge
 from ragstone.run import Estimate
 from ragstone.run.folder.run_list import FoundRun, goes_on, last_beat
-from ragstone.web.example_rows import PREFERRED, Marks, name_of
+from ragstone.web.example_rows import PREFERRED, Marks, change_marks, marks_in, name_of
 from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, drawn
@@ -40,7 +40,7 @@ def runs_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     """Show the runs of the folder; of one run alone, its page."""
     if folder.alone:
         return Elsewhere(run_path(folder.alone.name))
-    marks = folder.marks()
+    marks = marks_in(folder.folder)
     runs = folder.runs()
     pinned = request.one("pin", marks.pinned)
     estimates = {run.path: folder.estimates(run) for run in runs}
@@ -79,7 +79,7 @@ def change(folder: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
         pinned = form["pin"]
         if pinned:
             folder.path(pinned.partition("/")[0])
-        folder.mark(lambda marks: marks.model_copy(update={"pinned": pinned}))
+        change_marks(folder.folder, lambda marks: marks.model_copy(update={"pinned": pinned}))
     elif "tag" in form or "untag" in form:
         folder.path(run)
         name = name_of(form.get("tag") or form.get("untag", ""))
@@ -89,7 +89,7 @@ def change(folder: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
             tags += [name] if "tag" in form else []
             return marks.model_copy(update={"tags": {**marks.tags, run: tags}})
 
-        folder.mark(tagged)
+        change_marks(folder.folder, tagged)
     else:
         raise InputError("Choose what is to be noted.")
     return Elsewhere(back)

@@ -1,8 +1,8 @@
 """Queue tables: labels side by side, agreement, corrected means, and labels still needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from ragstone.analysis.label_sampling.asked_labels import labels_asked
 from ragstone.analysis.sample_sizes.label_sizes import known_of_run, label_size
@@ -16,14 +16,13 @@ from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
 from ragstone.core.errors import InputError
-from ragstone.core.files import RunEntry
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.series.overview import MetricNow
 from ragstone.report.number_format import short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
-from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.runs_folder import RunsFolder, run_of_queue
 from ragstone.web.templating import View, said_metric
 
 from .annotation_form import field_of, label_title, marked_words, part_title
@@ -178,13 +177,9 @@ def _computed(folder: RunsFolder, name: str) -> QueueNumbers:
 
 def source_run(runs_folder: RunsFolder, form: QueueForm) -> Run | None:
     """Return the run that a queue is made of, if it is one of this folder and finished."""
-    name = Path(form.source).name
-    folder = runs_folder.folder / name
-    try:
-        if name and (folder / RunEntry.MANIFEST).is_file() and folder.samefile(form.source):
-            return runs_folder.run(name)
-    except (OSError, InputError):
-        return None
+    name = run_of_queue(runs_folder, form)
+    with suppress(OSError, InputError):
+        return runs_folder.run(name) if name else None
     return None
 
 
