@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.core.errors import CannotGoOn
 from ragstone.data.line_ranges import LinePlace, Lines
-from ragstone.run.ray_engine.engine import DEATHS, ROUNDS, CrashCandidates, PoisonedData
+from ragstone.run.ray_engine.engine import DEATHS, ROUNDS, CrashCandidates
 from ragstone.run.ray_engine.shard_worker import ShardTask
 
 
@@ -62,24 +63,24 @@ def test_it_takes_few_deaths() -> None:
 
 def test_one_more_than_may_be_set_aside_ends_the_run() -> None:
     assert searched(CrashCandidates(2), shard(9), {1, 7}, 0, random.Random(0))[0].keys() == {1, 7}
-    with pytest.raises(PoisonedData, match=r"3 examples .* max_poison=2"):
+    with pytest.raises(CannotGoOn, match=r"3 examples .* max_poison=2"):
         searched(CrashCandidates(2), shard(9), {1, 4, 7}, 0, random.Random(0))
 
 
 def test_the_examples_that_ended_a_run_are_named_by_their_ids_or_lines() -> None:
-    with pytest.raises(PoisonedData, match=r"1 example ends the workers that judge it \(4\)"):
+    with pytest.raises(CannotGoOn, match=r"1 example ends the workers that judge it \(4\)"):
         searched(CrashCandidates(0), shard(9), {4}, 0, random.Random(0))
     lines = Lines("rows.jsonl", b"{}\n" * 9, LinePlace(20, 20, 60), LinePlace(29, 29, 87))
-    with pytest.raises(PoisonedData, match=r"\(rows\.jsonl:24\)"):
+    with pytest.raises(CannotGoOn, match=r"\(rows\.jsonl:24\)"):
         searched(CrashCandidates(0), ShardTask(1, lines), {24}, 0, random.Random(0))
-    with pytest.raises(PoisonedData, match=r"4 examples .* \([0-8], [0-8], [0-8], …\)"):
+    with pytest.raises(CannotGoOn, match=r"4 examples .* \([0-8], [0-8], [0-8], …\)"):
         searched(CrashCandidates(3), shard(9), {1, 4, 6, 7}, 0, random.Random(0))
 
 
 def test_examples_of_all_shards_count() -> None:
     suspects = CrashCandidates(1)
     searched(suspects, shard(9, 0), {1}, 0, random.Random(0))
-    with pytest.raises(PoisonedData):
+    with pytest.raises(CannotGoOn):
         searched(suspects, shard(9, 1), {1}, 0, random.Random(0))
 
 
@@ -96,7 +97,7 @@ def test_a_shard_that_only_dies_as_a_whole_is_told_and_not_tried_for_ever() -> N
             else:
                 todo.extend(suspects.tried(one))
 
-    with pytest.raises(PoisonedData, match="Shard 0 ended its worker"):
+    with pytest.raises(CannotGoOn, match="Shard 0 ended its worker"):
         try_all()
     assert deaths <= 8
 
@@ -105,5 +106,5 @@ def test_a_shard_without_examples_is_not_forgotten() -> None:
     suspects, empty = CrashCandidates(10), shard(0)
     for _ in range(ROUNDS * DEATHS + 1):
         assert suspects.died(empty, "worker_ended") == [empty]
-    with pytest.raises(PoisonedData, match="Shard 0 ended its worker"):
+    with pytest.raises(CannotGoOn, match="Shard 0 ended its worker"):
         suspects.died(empty, "worker_ended")

@@ -9,7 +9,7 @@ import pytest
 from ragstone.core.errors import CannotGoOn
 from ragstone.data.line_ranges import START, LinePlace, Lines
 from ragstone.run.ray_engine import pool as pool_file
-from ragstone.run.ray_engine.pool import TRIES, HeadAway, Made, Pool
+from ragstone.run.ray_engine.pool import TRIES, Made, Pool
 from ragstone.run.ray_engine.shard_worker import Brief, Node, ShardTask, this_node
 
 
@@ -127,7 +127,7 @@ def test_a_head_that_does_not_answer_any_more_ends_the_run(
     begin(pool, 2)
     assert len(pool) == 2, "it may come back"
     monkeypatch.setattr(pool_file, "AWAY", 0)
-    with pytest.raises(HeadAway, match="does not answer any more"):
+    with pytest.raises(CannotGoOn, match="does not answer any more"):
         begin(pool, 1)
 
 

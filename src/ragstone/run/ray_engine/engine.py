@@ -43,10 +43,6 @@ ROUNDS = 3
 """Searches of a shard for examples that end a worker."""
 
 
-class PoisonedData(CannotGoOn):
-    """Examples end the workers that judge them, more than the run may set aside."""
-
-
 @dataclass(slots=True)
 class CrashCandidate:
     """A shard in which examples that end a worker are looked for."""
@@ -97,7 +93,7 @@ class CrashCandidates:
         suspect = self._shards.setdefault(task.shard, CrashCandidate(task))
         suspect.task, suspect.rounds = task, suspect.rounds + 1
         if suspect.rounds > ROUNDS:
-            raise PoisonedData(
+            raise CannotGoOn(
                 f"Shard {task.shard} ended its worker {ROUNDS * DEATHS} times, though none of its "
                 "examples does so alone: the workers may have too little memory."
             )
@@ -124,7 +120,7 @@ class CrashCandidates:
             so_many = "1 example ends the workers that judge it"
             if len(names) > 1:
                 so_many = f"{len(names)} examples end the workers that judge them"
-            raise PoisonedData(
+            raise CannotGoOn(
                 f"{so_many} ({listed}), more than "
                 f"{argument('max_poison', self.most)} allows. What is judged is kept. Look at a "
                 "judge or metric of your own, or at the memory of the workers, and run the same "

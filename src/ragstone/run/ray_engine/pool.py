@@ -31,10 +31,6 @@ IN_HAND = 2
 """Shards of a worker: one that it judges, and one so that it need not wait for the next."""
 
 
-class HeadAway(CannotGoOn):
-    """The head of the cluster does not answer; Ray cannot even be shut down in order."""
-
-
 @dataclass(frozen=True, slots=True)
 class Made:
     """A shard was made; its tables are fetched when they are wanted."""
@@ -102,7 +98,7 @@ class Pool:
             return True
         self._away_since = now if self._away_since is None else self._away_since
         if now - self._away_since >= AWAY:
-            raise HeadAway(
+            raise CannotGoOn(
                 "The head of the Ray cluster does not answer any more. What is judged is kept: "
                 "start the cluster again; then run the same command again."
             )
