@@ -13,7 +13,7 @@ sort is begun: ``production-2``.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ragstone.analysis.label_sampling.asked_labels import (
@@ -39,15 +39,6 @@ DRAWN, PICKED = "production", "production-chosen"
 
 OF_PEOPLE = "people"
 """Makes the lots of this draw others than those by which it is drawn what is judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentToPeople:
-    """A count of the answers that were sent."""
-
-    queue: str
-    added: int
-    of: int
 
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
@@ -97,8 +88,8 @@ def send_to_people(
     probabilities: Mapping[str, float] | None = None,
     chosen: str = "",
     by: str = "",
-) -> SentToPeople:
-    """Put answers of production into a queue; it is made where it is missing.
+) -> str:
+    """Put answers of production into a queue, made where it is missing, and return its name.
 
     Args:
         probabilities: With which each was drawn from all traffic, also of those that are in the
@@ -124,11 +115,11 @@ def send_to_people(
     items = _items(texts, form.asked, judgements, probabilities)
     if is_new:
         make_queue(labels, form, items)
-        return SentToPeople(form.name, len(items), len(examples))
+        return form.name
     queue = Queue(labels, form.name)
-    added = queue.extend(placed(queue.form, items), by)
+    queue.extend(placed(queue.form, items), by)
     queue.drawn_again(probabilities or {})
-    return SentToPeople(form.name, added, len(examples))
+    return form.name
 
 
 def by_lot(ids: Iterable[str]) -> list[str]:

@@ -69,7 +69,7 @@ def send(
         metrics=metrics,
         judgements={},
         probabilities=probabilities,
-    ).queue
+    )
 
 
 def say(store: MonitorStore, number: int, unsupported: str) -> str:

@@ -71,25 +71,20 @@ def likeness(question: str | None, statement: str, answer: str, answer_tokens: T
     second = _weigh(question, answer, answer_tokens, question_terms)
     if first is None or second is None:
         return None
-    cosines = first.vectors @ second.vectors.T
+    (vectors, weights), (answer_vectors, answer_weights) = first, second
+    cosines = vectors @ answer_vectors.T
     best = cosines.max(axis=1)
     return Likeness(
-        aligned=rounded_cosine(first.weights @ best / first.weights.sum()),
-        weakest=rounded_cosine(best[first.weights == first.weights.max()].min()),
-        returned=rounded_cosine(second.weights @ cosines.max(axis=0) / second.weights.sum()),
+        aligned=rounded_cosine(weights @ best / weights.sum()),
+        weakest=rounded_cosine(best[weights == weights.max()].min()),
+        returned=rounded_cosine(answer_weights @ cosines.max(axis=0) / answer_weights.sum()),
         whole=rounded_cosine(float(_mean(statement_tokens) @ _mean(answer_tokens))),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    vectors: Vectors
-    weights: NDArray[np.float32]
-
-
 def _weigh(
     question: str | None, text: str, seen: TokenVectors, question_terms: frozenset[str]
-) -> _Weighed | None:
+) -> tuple[Vectors, NDArray[np.float32]] | None:
     whole = behind(question, text)
     begin = len(whole) - len(text.strip())
     starts: list[int] = []
@@ -107,13 +102,13 @@ def _weigh(
     vectors = seen.vectors[proper]
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     if not starts:
-        return _Weighed(vectors, np.ones(len(vectors), np.float32))
+        return vectors, np.ones(len(vectors), np.float32)
     word_of = np.searchsorted(starts, seen.spans[proper, 0], side="right") - 1
     token_weights = np.where(word_of >= 0, np.asarray(weights, np.float32)[word_of], 0)
     token_weights = token_weights.astype(np.float32)
     if not token_weights.any():
         token_weights = np.ones(len(vectors), np.float32)
-    return _Weighed(vectors, token_weights)
+    return vectors, token_weights
 
 
 def _mean(seen: TokenVectors) -> Vectors:

@@ -105,16 +105,12 @@ class MetricNow:
 
 
 @dataclass(frozen=True, slots=True)
-class SliceValues:
-    """A name that traffic can be sliced by, with its most frequent values."""
-
-    name: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class MonitorPageFacts:
-    """The first screen."""
+    """The first screen.
+
+    Attributes:
+        slices: The names that traffic can be sliced by, with their most frequent values.
+    """
 
     now: float
     since: float
@@ -123,7 +119,7 @@ class MonitorPageFacts:
     metrics: tuple[MetricNow, ...]
     deploys: tuple[DeployMarker, ...]
     alarms: tuple[RaisedAlarm, ...]
-    slices: tuple[SliceValues, ...]
+    slices: Mapping[str, Sequence[str]]
 
 
 def monitored(
@@ -152,8 +148,7 @@ def monitored(
         )
         baseline = None if settings.baseline.run is None else settings.baseline.run.name
         deploys = tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now))
-        facets = facet_values(run, grid.since, MOST_VALUES).items()
-        slices = tuple(SliceValues(name, tuple(values)) for name, values in facets)
+        slices = facet_values(run, grid.since, MOST_VALUES)
         return MonitorPageFacts(
             now, grid.since, slice, baseline, tuple(figures), deploys, alarms, slices
         )

@@ -277,22 +277,15 @@ def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
     return {id: float(probability) for id, probability in rows_of(run, judged, examples)}
 
 
-class AnswersInWindow(NamedTuple):
-    """The numbers of answers that were given, and that were judged."""
-
-    given: int
-    judged: int
-
-
-def count_window(run: Sql, since: float, facet: Facet | None) -> AnswersInWindow:
-    """Count the answers from then on, of all traffic or of one facet and value."""
+def count_window(run: Sql, since: float, facet: Facet | None) -> tuple[int, int]:
+    """Count the answers given and judged from then on, of all traffic or one facet and value."""
     joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
     ((answers, judged),) = run(
         "SELECT count(*), sum(CASE WHEN d.state = 'judged' THEN 1 ELSE 0 END) FROM examples e "
         f"LEFT JOIN draws d ON d.example = e.example{joined if facet else ''} WHERE e.at >= ?",
         *(facet or ()), since,
     )  # fmt: skip
-    return AnswersInWindow(int(answers), int(judged or 0))
+    return int(answers), int(judged or 0)
 
 
 def _example(row: tuple[Any, ...]) -> ListedExample:

@@ -240,7 +240,7 @@ def _sent(
 ) -> Elsewhere:
     with watching.reading() as run:
         judgements = judgements_of(run, [example.id for example in examples])
-    sent = send_to_people(
+    queue = send_to_people(
         folder.labels(),
         examples,
         source=watching.store.database.name,
@@ -249,7 +249,7 @@ def _sent(
         probabilities=probabilities,
         chosen=chosen,
     )
-    return Elsewhere(queue_path(sent.queue, "progress"))
+    return Elsewhere(queue_path(queue, "progress"))
 
 
 def metrics_judged(watching: MonitorScreens) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
     span = LASTS[last][1]
     with watching.reading() as run:
         status = monitor_status(run, now)
-        answers = count_window(run, now - span, slice)
+        given, judged = count_window(run, now - span, slice)
         day = counted(run, now - DAY)
         raised = raised_alarms(run, MOST_ALARMS)
         deliveries = deliveries_of(run, [alarm.number for alarm in raised])
@@ -73,8 +73,9 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
         "Monitor",
         {
             "status": status,
-            "answers": answers,
-            "share": percent(answers.judged / answers.given, 0) if answers.given else "0 %",
+            "given": given,
+            "judged": judged,
+            "share": percent(judged / given, 0) if given else "0 %",
             "baseline": facts.baseline,
             "drawn": _drawn(settings),
             "HALF": HALF,
@@ -84,9 +85,9 @@ def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:
             "last": last,
             "lasts": LASTS,
             "slices": [
-                (slice.name, value, f"{slice.name}:{value}")
-                for slice in facts.slices
-                for value in slice.values
+                (name, value, f"{name}:{value}")
+                for name, values in facts.slices.items()
+                for value in values
             ][:MOST_SLICES],
             "slice": request.one("slice"),
             "metrics": [each.metric for each in facts.metrics],
