@@ -360,7 +360,7 @@ class Failures(FailureGroups, Displayable):
             stage: The code of a stage, ``partial`` or ``no_fault``; None: all that look bad.
         """
         if stage is not None and stage not in PLACES:
-            raise UnknownName("stage", stage, PLACES)
+            raise UnknownName("stage", stage, PLACES, hint=f"There are {', '.join(PLACES)}.")
         systems = self.answers["system"].unique(maintain_order=True).to_list()
         if system is not None and system not in systems:
             raise UnknownName("system of this run", system, systems)

@@ -199,7 +199,7 @@ def _drawn(drawn: tuple[float, str] | None) -> str:
         "out": f"It was not drawn to be judged, which had a chance of {chance}.",
         "due": f"It was drawn to be judged, with a chance of {chance}, and waits for its turn.",
         "judged": f"It was drawn with a chance of {chance}: in every mean it stands for "
-        f"{1 / probability:.3g} answers.",
+        f"{1 / probability:.3g} {'answer' if probability == 1 else 'answers'}.",
         "failed": f"It was drawn with a chance of {chance}, and judging it failed.",
         "shed": f"It was drawn with a chance of {chance}, and waited too long for its turn.",
     }.get(state, f"It was drawn with a chance of {chance}.")
