@@ -40,6 +40,10 @@ class RayNodes:
         """Kill the youngest node and all its processes."""
         self._say("remove")
 
+    def silence(self) -> None:
+        """Stop the raylet of the youngest node, without ending it."""
+        self._say("silence")
+
     def _say(self, command: str) -> str:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{command}\n")
@@ -116,7 +120,13 @@ def main() -> None:
             nodes.append(cluster.add_node(num_cpus=1))
         elif command == "remove":
             cluster.remove_node(nodes.pop(), allow_graceful=False)
+        elif command == "silence":
+            raylet = nodes[-1].all_processes["raylet"][0].process
+            os.kill(raylet.pid, signal.SIGSTOP)
         print("told", command, flush=True)
+    for node in nodes:
+        for raylet in node.all_processes.get("raylet", ()):
+            os.kill(raylet.process.pid, signal.SIGCONT)
     cluster.shutdown()  # type: ignore[no-untyped-call]
 
 

@@ -40,6 +40,9 @@ DRAWN, PICKED = "production", "production-chosen"
 OF_PEOPLE = "people"
 """Makes the lots of this draw others than those by which it is drawn what is judged."""
 
+NUMBER = re.compile(r"-\d+$")
+"""What the second and later queues of a sort have behind its name."""
+
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
     """Return what people are asked, so that their labels settle these metrics as far as labels can.
@@ -206,8 +209,7 @@ def _questions(asks: Sequence[AskedLabel]) -> set[tuple[str, str]]:
 
 
 def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
-    name = re.compile(rf"{sort}(-\d+)?")
-    return [queue for queue in queues(database) if name.fullmatch(queue.name)]
+    return [queue for queue in queues(database) if NUMBER.sub("", queue.name) == sort]
 
 
 def _listed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -325,8 +325,6 @@ import sys
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.annotation.queue.queue import Queue
-from tests.programs.postgres import PostgresServer
-
 
 queue = Queue(open_labels(sys.argv[1]), "grounding")
 one = queue.next("ann")

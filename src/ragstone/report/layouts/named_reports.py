@@ -213,7 +213,8 @@ RAGAS = Layout(
 
 
 RATED = tuple(
-    ReportColumn(name.replace("relevance", "relevancy"), f'rating(criterion="{name}")')
+    ReportColumn("answer_relevancy" if name == "answer_relevance" else name,
+                 f'rating(criterion="{name}")')
     for name in (
         "faithfulness", "answer_relevance", "context_precision", "context_recall",
         "answer_correctness", "response_completeness", "source_attribution",
