@@ -589,7 +589,7 @@ def test_an_answer_of_1_mb_costs_not_much_more_than_the_deadline(name: str) -> N
     guard.assess(QUESTION, SUPPORTED, [PIER])
     begun = time.process_time()
     found = guard.assess(QUESTION, HOSTILE[name], [PIER])
-    assert time.process_time() - begun < 1  # without a deadline 1.9 to 8.6 s, on an idle machine
+    assert time.process_time() - begun < 0.4
     assert found.ok is not True
 
 
