@@ -97,7 +97,8 @@ def assess_file(
             cite; or do not even tell whether there are any.
         abstain_ok: An answer that says it does not know is fine.
         least_support (P): The least probability that the contexts support an answer of one
-            sentence; of n sentences the mean must be .7 + .3/n of it. Default: 0.5.
+            sentence. For n sentences, their mean must reach this value times (.7 + .3/n).
+            Default: 0.5.
         least_retrieval_score (X): The least mean of the retrieval scores. Default: 0.25.
         deadline (S): Seconds for one answer.
         gate (GATE.json): Pass, ask or block by this confidence gate, which `ragstone guard
@@ -178,11 +179,11 @@ def calibrate_file(
     Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
 
     Args:
-        max_false_pass (SHARE): The promise: of questions with an unfaithful answer, the largest
-            share that has one that passes.
+        max_false_pass (SHARE): The promise: the largest share of questions with an unfaithful
+            answer for which such an answer may pass.
         confidence (C): Confidence of the promises, from .5 to 1.
-        max_false_block (SHARE): Also block: of questions with a faithful answer, the largest share
-            that has one that is blocked.
+        max_false_block (SHARE): Also block: the largest share of questions with a faithful
+            answer for which such an answer may be blocked.
         out (FILE.json): Write the gate to this file.
     """
     from ragstone.core.errors import PromiseRefused

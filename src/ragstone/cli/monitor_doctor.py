@@ -237,10 +237,10 @@ def environment(variables: Mapping[str, str], address: str | None) -> Iterator[F
         )
         yield _look("endpoint", f"{ENDPOINT} is not set in this environment", then)
     elif address is None:
-        then = "whether a monitor is there is seen once --url names its server"
+        then = "name its server with --url to see whether a monitor is there"
         yield _look("endpoint", f"{ENDPOINT} is {endpoint}", then)
     elif endpoint.rstrip("/") != address:
-        then = "meant so if a collector stands between; else set it"
+        then = "right if a collector stands in between; otherwise set it"
         yield _look("endpoint", f"{ENDPOINT} is {endpoint}, and not {address}", then)
     else:
         yield _right("endpoint", f"{ENDPOINT} leads to the server")

@@ -220,7 +220,7 @@ def _decision(
     grounded: Grounded,
     gate: DecidesByConfidence | None,
 ) -> WayOut:
-    """Ask the gate; but nothing passes of which another check failed."""
+    """Ask the gate; but no answer passes that failed another check."""
     if gate is None:
         return "pass" if ok else "ask"
     # Another judge spoke in the place of a late one: nothing was promised of its confidence.

@@ -138,7 +138,7 @@ async def aimprove(
     timeout: float = 30.0,
     **settings: Any,
 ) -> Improvement:
-    """Improve as ``improve`` does, with an async model; one that is not runs in a thread."""
+    """Improve as ``improve`` does, with an async model; a model that is not runs in a thread."""
     passes = await asyncio.to_thread(_Passes, question, answer, contexts, timeout, **settings)
     while (asking := passes.next()) is not None:
         with Contained() as generating:

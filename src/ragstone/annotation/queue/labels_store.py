@@ -119,7 +119,7 @@ routing, ``earlier`` whether it was given out in one.
 """
 
 LAYOUT = DatabaseLayout(
-    holds="labels", irreplaceable="what people labelled, which nothing else does",
+    holds="labels", irreplaceable="what people labelled, which is stored nowhere else",
     argument="labels", owner=0x52616C62, version=1, tables=TABLES,
 )  # fmt: skip
 

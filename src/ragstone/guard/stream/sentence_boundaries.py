@@ -242,7 +242,7 @@ class SentenceBoundaries:
         return False
 
     def _split_is_doubted(self, start: int, end: int) -> bool:
-        """Tell whether it hangs on a capital that may come into which sentences a unit falls."""
+        """Tell whether a capital that may still come decides how a unit is split."""
         if self._lower_case_only is not None:
             return False
         if start < end and STOP.search(self._text, start, end) is None:

@@ -133,7 +133,7 @@ class GroupCommit:
     def note(
         self, counts: Mapping[str, int], aside: Sequence[Malformed] = (), line: str = ""
     ) -> None:
-        """Write some time what nobody waits for."""
+        """Write, at some later time, what nobody waits for."""
         with self._turn:
             self._noted.update(counts)
             self._aside = [*self._aside, *aside][-MOST_NOTED:]

@@ -164,7 +164,7 @@ come; ``watched_sessions`` those that are over, with one score, each once: value
 """
 
 LAYOUT = DatabaseLayout(
-    holds="monitoring", irreplaceable="what was seen in production, which nothing else does",
+    holds="monitoring", irreplaceable="what was seen in production, which is stored nowhere else",
     argument="store", owner=0x52616D6F, version=1, tables=TABLES, reactions=SUMS_TO_MAKE,
 )  # fmt: skip
 

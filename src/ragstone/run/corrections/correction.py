@@ -397,8 +397,8 @@ class Store:
             return explained(error, self.file)
         return InputError(
             f"{self.file}: it is damaged, or no file of Ragstone's ({error}). It holds what people "
-            "corrected, which nothing else does: bring back a copy, or move it away, and the run "
-            "is as its judges left it."
+            "corrected, which is stored nowhere else: bring back a copy, or move it away, and the "
+            "run is as its judges left it."
         )
 
 
