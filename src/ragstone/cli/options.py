@@ -9,7 +9,6 @@ here, and what ``evaluate`` takes in Python ``Request``.
 Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
 """
 
-import ast
 import functools
 import pkgutil
 import re
@@ -86,19 +85,13 @@ def _entries(docstring: str) -> dict[str, tuple[str, str]]:
 def _of_request() -> dict[str, tuple[str, str]]:
     # Read, not imported: the help of a command loads nothing that judges.
     entries = {}
-    for file, name in (
-        ("settings", "Limits"),
-        ("settings", "Instructions"),
-        ("request", "Request"),
-    ):
+    for file, names in (("settings", ("Limits", "Instructions")), ("request", ("Request",))):
         code = (pkgutil.get_data("ragstone", f"run/{file}.py") or b"").decode()
-        nodes = (node for node in ast.parse(code).body if isinstance(node, ast.ClassDef))
-        docstring = next(
-            ast.get_docstring(node, clean=False) for node in nodes if node.name == name
-        )
-        for field, (_, words) in _entries(docstring or "").items():
-            text = IN_PYTHON.sub("", words.replace("``", ""))
-            entries[field] = (METAVARS.get(field, ""), text)
+        for name in names:
+            docstring = code.partition(f'\nclass {name}:\n    """')[2].partition('"""')[0]
+            for field, (_, words) in _entries(docstring).items():
+                text = IN_PYTHON.sub("", words.replace("``", ""))
+                entries[field] = (METAVARS.get(field, ""), text)
     return entries
 
 
