@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -588,8 +589,12 @@ def test_an_answer_of_1_mb_costs_not_much_more_than_the_deadline(name: str) -> N
     guard = Guard(deadline=0.2)
     guard.assess(QUESTION, SUPPORTED, [PIER])
     begun = time.process_time()
+    for _ in re.finditer(r"[^\W_]+", HOSTILE[name]):
+        pass
+    read_once = time.process_time() - begun  # .05 to .08 s on a machine with nothing else to do
+    begun = time.process_time()
     found = guard.assess(QUESTION, HOSTILE[name], [PIER])
-    assert time.process_time() - begun < 0.4
+    assert time.process_time() - begun < guard.deadline + 3 * read_once
     assert found.ok is not True
 
 

@@ -76,6 +76,7 @@ METAVARS = {
 STANDS = {str: "NAME", int: "N", float: "X", Path: "FILE"}
 
 
+@functools.cache
 def _entries(docstring: str) -> dict[str, tuple[str, str]]:
     listed = cleandoc(docstring).partition("Args:\n")[2]
     return {name: (typed, " ".join(words.split())) for name, typed, words in ENTRY.findall(listed)}

@@ -1,15 +1,14 @@
 """Python runtime: how often it collects garbage, and calls in threads of their own."""
 
-import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from threading import Thread
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-Given = ParamSpec("Given")
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 Result = TypeVar("Result")
 
 OBJECTS = 20_000
@@ -36,22 +35,13 @@ def relax_garbage_collector() -> None:
     gc.set_threshold(OBJECTS, 20, 50)
 
 
-def in_thread(call: Callable[Given, Result]) -> Callable[Given, Coroutine[Any, Any, Result]]:
-    """Return the asynchronous form of a function: the same arguments, in a thread of its own."""
-
-    @wraps(call)
-    async def run(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        return await asyncio.to_thread(call, *args, **kwargs)
-
-    run.__name__, run.__qualname__ = f"a{call.__name__}", f"a{call.__qualname__}"
-    return run
-
-
-def in_daemon(call: Callable[[], Result], name: str) -> Future[Result]:
+def in_daemon(call: Callable[[], Result], name: str) -> "Future[Result]":
     """Run a call in a daemon thread, which does not delay the program's exit.
 
     Whoever waits for the future gets what the call returns or raises.
     """
+    from concurrent.futures import Future  # Commands that need no thread start sooner without.
+
     future: Future[Result] = Future()
 
     def work() -> None:

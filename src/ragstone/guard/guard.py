@@ -1,17 +1,17 @@
 """Guard: assesses answers before users get them, singly, asynchronously or over a data set."""
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from heapq import heappush, heapreplace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.core.python_runtime import in_thread
 from ragstone.data import Example, read
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.local_judge import LocalJudge
@@ -39,6 +39,21 @@ class DecidesByConfidence(Protocol):
 
     def decide(self, confidence: float | None) -> WayOut:
         """The way out for this confidence."""
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def in_thread(call: Callable[Given, Result]) -> Callable[Given, Coroutine[Any, Any, Result]]:
+    """Return the asynchronous form of a function: the same arguments, in a thread of its own."""
+
+    @wraps(call)
+    async def run(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        return await asyncio.to_thread(call, *args, **kwargs)
+
+    run.__name__, run.__qualname__ = f"a{call.__name__}", f"a{call.__qualname__}"
+    return run
 
 
 @dataclass(frozen=True)
