@@ -19,7 +19,6 @@ from ragstone.report.run_contents import (
     ExampleScore,
     JudgedPart,
     JudgementRow,
-    PartText,
     asks_about,
 )
 from ragstone.run.folder.schemas import NO_DATA, Estimate, JudgeForm, Manifest
@@ -53,15 +52,16 @@ def dossier_of(**known: Any) -> Dossier:
     def row(kind: str, values: dict[str, Any]) -> JudgementRow:
         return JudgementRow(KINDS[kind], {"reason": None, "judge": "m", **values})
 
-    def rows(kind: str, said: Any) -> PartText:
+    def rows(kind: str, said: Any) -> tuple[JudgementRow, ...]:
         found = said if isinstance(said, list) else [said] if said else []
-        return PartText(tuple(row(kind, one) for one in found), isinstance(said, list))
+        return tuple(row(kind, one) for one in found)
 
     def part(unit: Unit, one: dict[str, Any]) -> JudgedPart:
         said = {ask.kind: rows(ask.kind, one.get(ask.kind)) for ask in asks_about(unit)}
+        several = [kind for kind in said if isinstance(one.get(kind), list)]
         own = {name: value for name, value in one.items() if name not in said}
         at = one.get("rank", one.get("index", 0))
-        return JudgedPart(at, one.get("text"), own, said, one.get("reference", 0))
+        return JudgedPart(at, one.get("text"), own, said, several, one.get("reference", 0))
 
     contexts = known.get("contexts", [])
     return Dossier(

@@ -189,21 +189,6 @@ class JudgementRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PartText:
-    """The rows of a kind about one part of an example.
-
-    ``several`` if the part is compared with every reference; otherwise there is at most one row."""
-
-    rows: tuple[JudgementRow, ...]
-    several: bool
-
-    def to_record(self) -> Any:
-        """The JSON form: a list if there may be several rows, otherwise the row or null."""
-        rows = [numbered_row(row.values) if numbered(row.kind) else row.values for row in self.rows]
-        return rows if self.several else next(iter(rows), None)
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedPart:
     """A context, claim, statement or piece of gold evidence, with the judgements about it.
 
@@ -212,18 +197,24 @@ class JudgedPart:
         text: None for a context that is known only by its id.
         own: Its own fields, in their JSON form.
         said: The judgements about it, by kind.
+        several: Kinds that compare it with every reference; others have one row at most.
         reference: For a statement, the index of its reference, from 0.
     """
 
     place: int
     text: str | None
     own: Mapping[str, Any]
-    said: Mapping[str, PartText]
+    said: Mapping[str, tuple[JudgementRow, ...]]
+    several: Collection[str] = ()
     reference: int = 0
 
-    def rows(self, kind: str) -> tuple[JudgementRow, ...]:
-        """The rows of a kind about this part."""
-        return self.said[kind].rows
+    def to_record(self) -> dict[str, Any]:
+        """The JSON form, with a list of rows where there may be several, else a row or null."""
+        record = numbered_row(self.own)
+        for kind, said in self.said.items():
+            rows = [numbered_row(row.values) if numbered(row.kind) else row.values for row in said]
+            record[kind] = rows if kind in self.several else next(iter(rows), None)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,14 +249,7 @@ class Dossier:
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ragstone show RUN EXAMPLE --json`` prints."""
         of, grades = self.example, self.example.reference_contexts
-        parts = {
-            unit: [
-                numbered_row(item.own)
-                | {kind: rows.to_record() for kind, rows in item.said.items()}
-                for item in part
-            ]
-            for unit, part in self.parts.items()
-        }
+        parts = {unit: [part.to_record() for part in parts] for unit, parts in self.parts.items()}
         return {
             "id": of.id,
             "question_id": of.question_id,
@@ -373,7 +357,8 @@ def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ..
 
 
 def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPart:
-    by_kind: dict[str, PartText] = {}
+    by_kind: dict[str, tuple[JudgementRow, ...]] = {}
+    several = []
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
         known = [key for key in keys if key in fields]
@@ -383,11 +368,13 @@ def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPa
             if row.values.get("origin", unit) == unit
             and all(row.values[key] == fields[key] for key in known)
         )
-        several = len(known) < len(keys)
-        by_kind[ask.kind] = PartText(rows if several else rows[:1], several)
+        several += [ask.kind] if len(known) < len(keys) else []
+        by_kind[ask.kind] = rows if ask.kind in several else rows[:1]
     position = fields["rank" if unit == "context" else "index"]
     shown_fields = {"text": fields["text"]} if unit == "evidence" else fields
-    return JudgedPart(position, fields["text"], shown_fields, by_kind, fields.get("reference", 0))
+    return JudgedPart(
+        position, fields["text"], shown_fields, by_kind, several, fields.get("reference", 0)
+    )
 
 
 FileFormat = Literal["csv", "jsonl", "parquet"]
@@ -436,11 +423,7 @@ def _estimates(run: Run) -> pl.DataFrame:
 
 
 def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
-    """The table as the bytes of a file; in CSV, nested values become JSON text.
-
-    Raises:
-        InputError: No such format.
-    """
+    """The table as the bytes of a file; in CSV, nested values become JSON text."""
     if format == "csv":
         for name, dtype in table.schema.items():
             if dtype.is_nested():
@@ -463,11 +446,7 @@ def write_table(table: pl.DataFrame, file: Path) -> None:
 
 
 def format_of(file: Path) -> FileFormat:
-    """The format of a table with this extension: .csv, .jsonl or .parquet.
-
-    Raises:
-        InputError: The file has another extension.
-    """
+    """The format of a table with this extension: .csv, .jsonl or .parquet."""
     if file.suffix not in ENDINGS:
         raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
     return ENDINGS[file.suffix]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -62,7 +62,7 @@ def _of_units(dossier: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str
             what = unit if unit == "statement" else f"{unit} {number}"
             text = "" if unit == "context" else part.text or ""
             for ask in (item for item in asks_about(unit) if item.name in asks):
-                yield from ((what, text, row) for row in part.rows(ask.kind))
+                yield from ((what, text, row) for row in part.said[ask.kind])
 
 
 def _others(dossier: Dossier, asks: frozenset[str]) -> Iterator[str]:
@@ -93,41 +93,27 @@ RULE = (
 
 
 @dataclass(frozen=True, slots=True)
-class LowScore:
-    """A score that is further from the best one than the average of all examples."""
-
-    metric: str
-    value: float
-    label: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RankedExample:
     """An example among the worst.
 
     ``shortfall`` is how far its scores lie below the best possible, from 0 to 1; ``low`` has the
-    metrics on which it falls short most, ``reasons`` the claims or contexts that made it bad.
+    metric, value and label of the scores on which it falls short most, ``reasons`` the claims or
+    contexts that made it bad.
     """
 
     example_id: str
     system: str
     shortfall: float
-    low: tuple[LowScore, ...]
+    low: tuple[Mapping[str, Any], ...]
     question: str | None
     answer: str | None
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedExamples:
-    """The worst examples, the very worst first, and the metrics that rank them."""
-
-    metrics: tuple[str, ...]
-    examples: tuple[RankedExample, ...]
-
-
-def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
-    """The worst examples of a run over all its metrics, each listed once.
+def ranked(
+    run: Run, *, limit: int = MOST_RANKED
+) -> tuple[tuple[str, ...], tuple[RankedExample, ...]]:
+    """The metrics that rank, and the worst examples by all of them, the very worst first.
 
     For each metric, a score's distance from the best possible is 0 at the best end of the metric's
     range and 1 at the worst; where the range has no such end, at the best or worst score of the
@@ -155,9 +141,9 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
         rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
         reasons = why(dossier, *metrics) or why(dossier, *aside)
         texts = dossier.example.question, dossier.example.answer
-        most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
+        most = tuple(rows.head(MOST_LOW).to_dicts())
         examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
-    return RankedExamples(metrics, tuple(examples))
+    return metrics, tuple(examples)
 
 
 def shortfalls(run: Run, *, limit: int) -> pl.DataFrame:
@@ -232,21 +218,23 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FailingExample:
-    """An example on the wrong side of a threshold.
+class WorstExample:
+    """An example that could be better under a metric, or fails a requirement.
 
     ``value`` is its score, or for ``no worse than`` the difference from the baseline, positive if
     better. ``reasons`` are the judgements that lowered its score.
     """
 
     example_id: str
+    system: str
     value: float
+    label: str | None
     question: str | None
     answer: str | None
-    reasons: tuple[str, ...]
+    reasons: Sequence[str] = ()
 
 
-Failing = Mapping[int, Sequence[FailingExample]]
+Failing = Mapping[int, Sequence[WorstExample]]
 """The worst examples of a requirement, by its index in the result."""
 
 
@@ -258,29 +246,17 @@ def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Faili
         if rule.decision != "pass"
     }
     known = dossiers(run, dict.fromkeys(name for of in to_explain.values() for name, _ in of))
-    examples: dict[int, list[FailingExample]] = {}
+    examples: dict[int, list[WorstExample]] = {}
     for index, worst_of in to_explain.items():
         metric, examples[index] = result.requirements[index].metric, []
         for name, value in worst_of:
-            reasons, of = tuple(why(known[name], metric)), known[name].example
-            row = FailingExample(of.id, value, of.question, of.answer, reasons)
+            reasons, of = why(known[name], metric), known[name].example
+            row = WorstExample(of.id, "", value, None, of.question, of.answer, reasons)
             examples[index].append(row)
     return examples
 
 
 QUESTION, ANSWER = 160, 240
-
-
-@dataclass(frozen=True, slots=True)
-class WorstExample:
-    """An example that could be better, with its score under a metric."""
-
-    example_id: str
-    system: str
-    value: float
-    label: str | None
-    question: str | None
-    answer: str | None
 
 
 def worst(
@@ -303,30 +279,22 @@ def worst(
             rows = rows.filter(value < scale.high if up else value > scale.low)
         rows = rows.sort("value", descending=not up, maintain_order=True).head(limit)
         rows = rows.join(texts, on="example_id", how="left", maintain_order="left")
-        columns = WorstExample.__dataclass_fields__
-        by_metric[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
+        columns = list(WorstExample.__dataclass_fields__)[:-1]
+        by_metric[name] = [WorstExample(*row) for row in rows.select(columns).iter_rows()]
     return by_metric
 
 
-def example_item(
-    example: FailingExample | WorstExample,
-    *,
-    label: str | None = None,
-    system: str = "",
-    reasons: Sequence[str] = (),
-) -> OutlineItem:
+def example_item(example: WorstExample) -> OutlineItem:
     """An example with its score, question, answer and the reasons for a low score."""
-    name = Phrase(example.example_id, "name")
-    after = (quiet(f"  {system}"),) if system else ()
-    head = (strong(number(example.value)), f" {label}" if label else "", "  ", name, *after)
-    return OutlineItem(head, texts_of(example, reasons))
+    label = f" {example.label}" if example.label else ""
+    after = (quiet(f"  {example.system}"),) if example.system else ()
+    head = (strong(number(example.value)), label, "  ", Phrase(example.example_id, "name"), *after)
+    return OutlineItem(head, texts_of(example))
 
 
-def texts_of(
-    example: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
-) -> tuple[OutlineItem, ...]:
+def texts_of(example: WorstExample | RankedExample) -> tuple[OutlineItem, ...]:
     """Return its question, its answer and the reasons, cut to a few lines."""
-    text = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
+    text = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in example.reasons)
     return (*question_and_answer(example.question, example.answer), *text)
 
 

@@ -19,7 +19,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.pages.release_gate_page import advice, gate_page, headline
 from ragstone.report.render.documents import as_html, as_junit, as_markdown
-from ragstone.report.worst_examples import FailingExample
+from ragstone.report.worst_examples import WorstExample
 
 Print = Callable[..., str]
 
@@ -351,7 +351,7 @@ def test_what_holds_by_the_same_inputs_is_one_line_and_a_case_each_for_a_build_s
 
 
 def test_the_worst_examples_lie_behind_their_row(page: Callable[..., Page], text: Print) -> None:
-    bad = FailingExample("q7", 0.25, "How long?", None, ("claim absent: 90 m",))
+    bad = WorstExample("q7", "", 0.25, None, "How long?", None, ["claim absent: 90 m"])
     shown = page(decided(decision="fail"), decided(), examples={0: [bad]})
     (item,) = rows(shown)[0].detail
     assert rows(shown)[1].detail == ()

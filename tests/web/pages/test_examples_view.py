@@ -108,7 +108,7 @@ def test_an_undefined_score_is_a_dash_with_its_reason(client: TestClient) -> Non
 
 
 def test_the_worst_come_first(client: TestClient, runs: Path) -> None:
-    worst = [one.example_id for one in ranked(ragstone.Run.open(runs / "cornwall")).examples]
+    worst = [one.example_id for one in ranked(ragstone.Run.open(runs / "cornwall"))[1]]
     assert rows(client, "sort=worst")[: len(worst)] == worst
 
 

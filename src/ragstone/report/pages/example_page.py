@@ -5,7 +5,7 @@ They are printed by ``ragstone show`` and ``ragstone correct``.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import starmap
 from operator import attrgetter
 from pathlib import Path
@@ -204,7 +204,7 @@ def example_page(dossier: Dossier, *, prompts: bool = False) -> ui.Page:
         scores = ui.table(("", "", ""), map(_score, dossier.scores))
         sections.append(ui.section(scores, title=ui.strong("Scores")))
     rows = [row for judged_parts in parts.values() for part in judged_parts
-            for text in part.said.values() for row in text.rows]  # fmt: skip
+            for rows_of_kind in part.said.values() for row in rows_of_kind]  # fmt: skip
     rows += [row for rows_of_kind in dossier.judgements.values() for row in rows_of_kind]
     if panels := legend(row.judge for row in rows):
         sections.append(ui.small_print(panels))
@@ -244,10 +244,9 @@ def _said(
     head: list[ui.Phrase] = []
     below: list[ui.OutlineItem] = []
     for ask in asks_about(unit):
-        judgements = part.said[ask.kind]
-        for row in judgements.rows:
+        for row in part.said[ask.kind]:
             lead = says(row.kind, ask)
-            if judgements.several and references > 1:
+            if ask.kind in part.several and references > 1:
                 lead = f"reference {row.values['reference'] + 1} {lead}"
             if lead:
                 below.append(ui.OutlineItem(judged(row, lead)))
@@ -344,16 +343,16 @@ Worst = tuple[list[ui.Section], dict[str, Any]]
 
 
 def _of_run(run: Run, some: Mapping[str, int]) -> Worst:
-    worst_ones = ranked(run, **some)
-    none = "no example could be better" if worst_ones.metrics else "no metric says which are worse"
-    items = tuple(starmap(_ranked_item, enumerate(worst_ones.examples, 1)))
-    ranking = (ui.Note("ranked", RULE), ui.Note("metrics", ", ".join(worst_ones.metrics) or "–"))
+    metrics, examples = ranked(run, **some)
+    none = "no example could be better" if metrics else "no metric says which are worse"
+    items = tuple(starmap(_ranked_item, enumerate(examples, 1)))
+    ranking = (ui.Note("ranked", RULE), ui.Note("metrics", ", ".join(metrics) or "–"))
     listed = ui.section(
         ui.Outline(items or (ui.OutlineItem(ui.quiet(none)),)), title=ui.strong("Worst examples")
     )
     return [listed, ui.small_print(ranking)], {
-        "ranked_by": {"rule": RULE, "metrics": list(worst_ones.metrics)},
-        "worst": [asdict(example) for example in worst_ones.examples],
+        "ranked_by": {"rule": RULE, "metrics": list(metrics)},
+        "worst": list(map(asdict, examples)),
     }
 
 
@@ -363,14 +362,9 @@ def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Wor
     dossiers_of = dossiers(run, {row.example_id for rows in by_name.values() for row in rows})
     sections, listed = [], {}
     for name, rows in by_name.items():
-        reasons = [why(dossiers_of[row.example_id], name) for row in rows]
-        listed[name] = [
-            asdict(row) | {"reasons": text} for row, text in zip(rows, reasons, strict=True)
-        ]
-        items = tuple(
-            example_item(row, label=row.label, system=row.system, reasons=why_low)
-            for row, why_low in zip(rows, reasons, strict=True)
-        )
+        explained = [replace(row, reasons=why(dossiers_of[row.example_id], name)) for row in rows]
+        listed[name] = list(map(asdict, explained))
+        items = tuple(map(example_item, explained))
         items = items or (ui.OutlineItem(ui.quiet(_none_listed(estimates[name]))),)
         arrow = ui.quiet(f" {ARROWS[estimates[name][0].better]}")
         sections.append(ui.section(ui.Outline(items), title=(ui.strong(name), arrow)))
@@ -391,13 +385,13 @@ def _corrected(
 
 
 def _ranked_item(index: int, example: RankedExample) -> ui.OutlineItem:
-    scores = [(score.metric, number(score.value), score.label) for score in example.low]
+    scores = [(low["metric"], number(low["value"]), low["label"]) for low in example.low]
     low = ", ".join(" ".join(filter(None, score)) for score in scores)
     head = (
         ui.Phrase(example.example_id, "name", strong=True), ui.quiet(f"  {example.system}"),
         f"  {number(example.shortfall)} below the best", ui.quiet(f": {low}" if low else ""),
     )  # fmt: skip
-    return ui.OutlineItem(head, texts_of(example, example.reasons), lead=f"{index:>2}")
+    return ui.OutlineItem(head, texts_of(example), lead=f"{index:>2}")
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:

@@ -19,7 +19,7 @@ from ragstone.analysis.release_gate.release_gate import (
 from ragstone.core.messages import Reason, argument, call
 from ragstone.report import page as ui
 from ragstone.report.console import command
-from ragstone.report.number_format import counted, percent, short_name
+from ragstone.report.number_format import capital, counted, percent, short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import corrected, judges_named, numbers_of
 from ragstone.report.worst_examples import Failing, example_item
@@ -133,8 +133,7 @@ def advice(result: GateResult) -> str:
     codes = {rule.reason: Reason.read(rule.reason).code for rule in result.requirements}
     refused = [reason for reason, code in codes.items() if code == NO_RANDOM_SAMPLE]
     if refused and result.decision == "cannot_tell":
-        why = words(refused[0])
-        return f"{why[0].upper()}{why[1:]}. {TO_DRAW}"
+        return f"{capital(words(refused[0]))}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
@@ -182,11 +181,11 @@ def _table(result: GateResult, examples: Failing) -> ui.Table:
     rows: dict[bool, list[ui.Row]] = {False: [], True: []}
     alike = _without_number(result)
     for index, rule in enumerate(rules):
-        worst = (example_item(item, reasons=item.reasons) for item in examples.get(index, ()))
         mean = corrected(_corrected(result, rule))
         alone = len(alike.get((rule.counted, rule.n_needed_reason), ())) < 2
         below = (*filter(None, [mean]), *_below(rule, alone=alone))
-        row = ui.Row(tuple(_cells(rule, heads)), below, words(rule.reason), tuple(worst))
+        worst = tuple(map(example_item, examples.get(index, ())))
+        row = ui.Row(tuple(_cells(rule, heads)), below, words(rule.reason), worst)
         rows[rule.same].append(row)
     groups = (ui.Group(tuple(rows[False])),) if rows[False] else ()
     return ui.Table(columns, groups, "Worst examples", tuple(rows[True]))
@@ -303,6 +302,10 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
         yield ui.Note(name, text, needs="p broken" if name == "p broken" else "")
 
 
+EXAMPLE = ("example_id", "value", "question", "answer", "reasons")
+"""What the record has of a failing example."""
+
+
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
     record = result.to_dict()
     for index, rule in enumerate(result.requirements):
@@ -310,7 +313,7 @@ def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
         if mean := _corrected(result, rule):
             item["corrected"] = asdict(mean)
         item["worst"] = [
-            {**asdict(example), "reasons": list(example.reasons)}
+            {name: getattr(example, name) for name in EXAMPLE}
             for example in examples.get(index, ())
         ]
     return record

@@ -45,8 +45,8 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
         "anchor": anchor_of(example.example_id),
         "ranked": example,
         "low": ", ".join(
-            f"{short_name(s.metric)} {spoken(s.label or '') or number(s.value)}"
-            for s in example.low
+            f"{short_name(low['metric'])} {spoken(low['label'] or '') or number(low['value'])}"
+            for low in example.low
         ),
         "answer": shown_text,
         "cut": any(len(each or "") > answer for each in (text, *references)),
@@ -61,11 +61,11 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
 def _against(facts: Dossier, unit: Unit) -> list[View]:
     units = []
     for part in facts.parts[unit]:
-        rows = [row for ask in asks_about(unit) for row in part.rows(ask.kind)]
+        rows = [row for ask in asks_about(unit) for row in part.said[ask.kind]]
         held = [(tone, said(row, "")) for row in rows for tone in [against(row)[0]] if tone]
         if held:
             reasons = [
-                reason for reason in dict.fromkeys(text.reason for _, text in held) if reason
+                reason for reason in dict.fromkeys(text["reason"] for _, text in held) if reason
             ]
             view = {
                 "key": f"{LATE if unit == 'statement' else ''}{part.place + 1}",
@@ -79,14 +79,14 @@ def _against(facts: Dossier, unit: Unit) -> list[View]:
 
 def _context(facts: Dossier, part: JudgedPart, most: int) -> View:
     spans, uses = quotes(facts, part)
-    relevance = part.rows(Relevance.name)
+    relevance = part.said[Relevance.name]
     relevant = set((relevance[0].values["relevant_sentences"] or ()) if relevance else ())
     text, pieces = part.text, None
     if text is not None:
         room = len(inert(text[:most]).encode())
         loud = [span for span in spans if not span.quiet]
         pieces = tuple(context_pieces(text, loud, relevant, most_bytes=room))
-    rows = [row for ask in asks_about("context") for row in part.rows(ask.kind)]
+    rows = [row for ask in asks_about("context") for row in part.said[ask.kind]]
     return {
         "rank": part.place,
         "id": str(part.own["id"]),
@@ -95,12 +95,6 @@ def _context(facts: Dossier, part: JudgedPart, most: int) -> View:
         "pieces": pieces,
         "left": sum(piece.end - piece.start for piece in pieces or ()),
     }
-
-
-def any_cut(worst: Sequence[View]) -> tuple[bool, bool]:
-    """Return whether answers are cut, and whether contexts are."""
-    contexts = (context for answer in worst for context in answer["contexts"])
-    return any(answer["cut"] for answer in worst), any(context["left"] for context in contexts)
 
 
 COLUMNS, QUESTION = 5, 120

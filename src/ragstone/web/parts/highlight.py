@@ -314,7 +314,7 @@ def quotes(facts: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
                 uses.append(number)
             elif unit == "statement" and several:
                 number = f"{part.reference + 1}.{number}"
-            quote = part.rows(Support.name)[0].values["quote"]
+            quote = part.said[Support.name][0].values["quote"]
             if not quote:
                 continue
             if quote not in known:
@@ -328,11 +328,11 @@ def quotes(facts: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
 
 def rests_on(part: JudgedPart) -> list[str]:
     """Return the ids of the contexts that the verdict on a claim or statement rests on."""
-    rows = part.rows(Support.name)
+    rows = part.said[Support.name]
     return list(rows[0].values["evidence"] or ()) if rows else []
 
 
 def support_of(part: JudgedPart) -> str:
     """Return what the contexts say of a claim or statement; empty if nobody said."""
-    rows = part.rows(Support.name)
+    rows = part.said[Support.name]
     return str(rows[0].values["verdict"] or "") if rows else ""
