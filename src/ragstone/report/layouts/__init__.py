@@ -11,7 +11,7 @@ EXCHANGE        what other tools open, each with what writes it
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -26,15 +26,13 @@ from ragstone.run.evaluate_one import ScoresOfOne
 
 from .every_eval_ever import as_every_eval_ever
 from .inspectorraget import as_inspectorraget
-from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile, row_files
+from .layout import Layout, Report, ReportColumn, ReportData, ReportFile, row_files
 from .named_reports import EMBEDDING, GRAPHRAG, RAGAS, RUBRIC, TAXONOMY, TRIAD
 
 __all__ = [
     "EXCHANGE",
     "LAYOUTS",
     "Layout",
-    "LimitReached",
-    "OtherFile",
     "Report",
     "ReportColumn",
     "ReportFile",
@@ -68,27 +66,20 @@ def reports_of(run: Run) -> list[str]:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class LimitReached:
-    """The number of answers of a system on the wrong side of a limit, of the ``n`` with a value."""
+def limits_reached(run: Run, suite: str) -> list[tuple[Limit, str, int, int]]:
+    """For each limit of a report's suite and each system, how many answers are beyond it.
 
-    limit: Limit
-    system: str
-    beyond: int
-    n: int
-
-
-def limits_reached(run: Run, suite: str) -> list[LimitReached]:
-    """For each limit of a report's suite and each system, how many answers are beyond it."""
+    Of how many with a value comes last.
+    """
     layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
     reached = []
     for limit in layout.limits:
         if data.has(limit.metric):
             scores = data.table.select("method").with_columns(data.scores(limit.metric)["value"])
-            for system in data.methods:
+            for system in data.scored.systems:
                 values = scores.filter(pl.col("method") == system)["value"].drop_nulls()
                 beyond = sum(map(limit.exceeded, values))
-                reached.append(LimitReached(limit, system, beyond, len(values)))
+                reached.append((limit, system, beyond, len(values)))
     return reached
 
 
@@ -162,11 +153,7 @@ def write_report(report: Report, out: Path) -> list[Path]:
 
 
 def check_target(out: Path, ending: str = ".csv") -> None:
-    """Check where a report is to be written.
-
-    Raises:
-        InputError: It is neither a folder nor a file with this ending.
-    """
+    """See that a report is to be written into a folder, or as a file with this ending."""
     if out.is_dir() or out.suffix == ending:
         return
     if out.suffix or out.exists():

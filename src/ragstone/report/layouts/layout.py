@@ -32,8 +32,7 @@ class ReportData:
     """The examples of a run, with their scores and estimates."""
 
     def __init__(self, run: Run) -> None:
-        self.run = run
-        self._scored = Scored(run)
+        self.run, self.scored = run, Scored(run)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -57,30 +56,20 @@ class ReportData:
             pl.Series("question_type", types, pl.String),
         )
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The systems, in the order of the data."""
-        return self._scored.systems
-
-    @property
-    def cluster(self) -> pl.Series:
-        """The cluster of each row."""
-        return self._scored.facets["cluster"]
-
     def forms(self, metric: str) -> list[str]:
         """The metrics of the run that are this one, whatever their ``k`` is."""
         name = read_metric(metric).name
         return [
             text
-            for text in self._scored.metrics
-            if (item := self._scored.metric(text)) is not None
+            for text in self.scored.metrics
+            if (item := self.scored.metric(text)) is not None
             and item.name == name
             and item.parameters.keys() <= {"k"}
         ]
 
     def has(self, metric: str) -> bool:
         """Tell whether the run has scores of the metric."""
-        return metric in self._scored.metrics
+        return metric in self.scored.metrics
 
     def valued(self, metric: str) -> bool:
         """Tell whether any estimate of the metric has a value."""
@@ -91,7 +80,7 @@ class ReportData:
         """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
         if not self.has(metric):
             return NOTHING.to_frame().clear(self.table.height)
-        scores = self._scored.of(metric)
+        scores = self.scored.of(metric)
         return scores.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
 
     def estimate(self, metric: str, method: str) -> Estimate | None:
@@ -158,30 +147,23 @@ class ReportColumn:
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A file of a report: its name, and its tables, one below the other."""
+    """A file of a report: its name, and its tables, one below the other, or bytes that are none."""
 
     name: str
-    tables: tuple[pl.DataFrame, ...]
+    tables: tuple[pl.DataFrame, ...] = ()
+    other: bytes = b""
 
     @property
     def content(self) -> bytes:
         """The tables as CSV, with an empty line between two."""
-        return b"\n".join(as_bytes(table, "csv") for table in self.tables)
-
-
-@dataclass(frozen=True, slots=True)
-class OtherFile:
-    """A file of a report that is no table."""
-
-    name: str
-    content: bytes
+        return self.other or b"\n".join(as_bytes(table, "csv") for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """A run as the report of another tool."""
 
-    files: tuple[ReportFile | OtherFile, ...]
+    files: tuple[ReportFile, ...]
     notes: tuple[str, ...]
 
 
@@ -282,11 +264,7 @@ def shares(
 ) -> Iterator[tuple[int, str | None, dict[str, str | int | None]]]:
     """Yield for each class its count, its percentage with one decimal, and the columns behind.
 
-    Args:
-        words: The word of each row; null for a row without a value.
-        status: ``value``, ``undefined`` or ``missing``.
-        cluster: What the rows are clustered by, for the interval of the share.
-        classes: All classes; those that were not given stay, with 0.
+    ``words`` is null for a row without a value; classes that were not given stay, with 0.
     """
     frame = pl.DataFrame({"word": words, "cluster": cluster})
     valued = frame.filter(pl.col("word").is_not_null())
@@ -336,7 +314,7 @@ def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
 def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
     listed = [*layout.columns, *layout.behind]
     rows = []
-    for system in data.methods:
+    for system in data.scored.systems:
         means = {item.name: data.estimate(item.metric, system) for item in listed}
         row: dict[str, Any] = {"system": system}
         row |= {name: value_of(mean, percent=False) for name, mean in means.items()}

@@ -64,9 +64,10 @@ def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
     outcomes = data.scores(OUTCOME).select(
         "status", outcome="label", word=pl.col("label").replace_strict(THREE, default=None)
     )
-    rows = data.table.with_columns(outcomes, cluster=data.cluster)
+    clusters = data.scored.facets["cluster"]
+    rows = data.table.with_columns(outcomes, cluster=clusters)
     grades = data.scores(ACCURACY).select("status", word="label")
-    graded = data.table.select("method").with_columns(grades, cluster=data.cluster)
+    graded = data.table.select("method").with_columns(grades, cluster=clusters)
     by_method = _parts(rows, "method")
     grades_by_method = [
         {"method": method} | row
@@ -276,7 +277,7 @@ def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:
     for family, columns in FAMILIES.items():
         for column in columns:
             for metric in data.forms(column.metric) or [column.metric]:
-                for system in data.methods:
+                for system in data.scored.systems:
                     item = data.estimate(metric, system)
                     counts = behind("", item, percent=False)
                     yield {

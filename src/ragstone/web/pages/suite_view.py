@@ -11,7 +11,6 @@ from ragstone.metrics import read_metric, suite_named
 from ragstone.report.layouts import (
     LAYOUTS,
     Layout,
-    ReportFile,
     as_asked,
     limits_reached,
     report_as,
@@ -50,8 +49,8 @@ def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
     report, limits = results
     layout = as_asked(LAYOUTS[suite], run)
     parameters = suite_named(_asked_as(run, suite))
-    frames = {file.name: file.tables for file in report.files if isinstance(file, ReportFile)}
-    rows = report.files[0].tables[0] if isinstance(report.files[0], ReportFile) else pl.DataFrame()
+    frames = {file.name: file.tables for file in report.files}
+    rows = report.files[0].tables[0]
     return WebPage(
         "suite.html",
         title,
@@ -66,7 +65,7 @@ def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
             "tables": list(_tables(frames)),
             "bars": list(_bars(frames)),
             "text": _text,
-            "limits": dict.fromkeys(reach.limit for reach in limits),
+            "limits": dict.fromkeys(limit for limit, *_ in limits),
             "reached": limits,
             **_questions(rows, layout, request),
             **_answers(frames, layout, request),
