@@ -3,34 +3,39 @@
 import base64
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from urllib.parse import urlencode
 
 from ragstone.analysis import compare, failures
-from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES, check_margin
+from ragstone.analysis.comparison.compare import check_margin
 from ragstone.analysis.comparison.comparison_result import Comparisons
 from ragstone.analysis.summaries.failure_stages import Failures
 from ragstone.analysis.summaries.run_summary import Summary, histograms, summarise, weight_shares
 from ragstone.core.errors import InputError
-from ragstone.core.messages import Reason
 from ragstone.report.number_format import Groups, counted, short_name
-from ragstone.report.page import Note, parts, plain
+from ragstone.report.page import parts, plain
 from ragstone.report.pages.full_run_page import distributions, method
 from ragstone.report.reason_words import words
 from ragstone.report.render.documents import without_comments
-from ragstone.report.run_contents import Dossier, dossiers
+from ragstone.report.run_contents import dossiers
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
 from ragstone.report.sentences.run_words import NAMES, summary_sentences
-from ragstone.report.worst_examples import RULE, RankedExample, ranked
+from ragstone.report.worst_examples import RULE, ranked
 from ragstone.run import Run
 from ragstone.web.templating import View
 
-from .parts.answers import answer_rows, any_cut, columns_of, worst_answer
+from .parts.answers import answer_rows, columns_of, worst_answer
 from .parts.conversation_tables import shown_conversations
-from .parts.drawn_charts import forest_of, lead_of, shown_faults, systems_of, verdict_counts
+from .parts.drawn_charts import (
+    forest_of,
+    lead_of,
+    metrics_itself,
+    shown_faults,
+    systems_of,
+    verdict_counts,
+)
 from .parts.estimate_tables import shown_estimates, slice_tables
 from .templating import asset, drawn, render, style
 
@@ -41,87 +46,78 @@ MOST_ANSWERS, WORST, ANSWER = 1_000, 50, 2_000
 PAIRS, LADDERS, VERDICTS_FIRST = 5, 6, 3
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """The room that a report has: how much of a run is shown.
-
-    Attributes:
-        context: Characters of each context of the worst answers.
-        answers: Rows of the table of all answers.
-        slices: Whether slices are shown.
-        worst: How many of the worst answers are shown in full.
-    """
-
-    context: int
-    answers: int = MOST_ANSWERS
-    slices: bool = True
-    worst: int = WORST
-
-
 ROOMS = (
-    Room(2_000),
-    Room(800),
-    Room(300),
-    Room(0),
-    Room(0, slices=False),
-    Room(0, 300, slices=False, worst=20),
+    (2_000, MOST_ANSWERS, WORST, True),
+    (800, MOST_ANSWERS, WORST, True),
+    (300, MOST_ANSWERS, WORST, True),
+    (0, MOST_ANSWERS, WORST, True),
+    (0, MOST_ANSWERS, WORST, False),
+    (0, 300, 20, False),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HtmlReport:
-    """A report: its file, the policy in it, and a sentence for what it leaves out."""
-
-    html: str
-    policy: str
-    left_out: tuple[str, ...]
+"""How much of a run is shown, tried one after the other until the file is small enough: characters
+of each context of the worst answers, rows of the table of all answers, how many of the worst are
+shown in full, and whether slices are shown."""
 
 
 def report_file(
     run: Run, other: Run | None = None, *, baseline: str | None = None, margin: float | None = None
-) -> HtmlReport:
+) -> tuple[str, str, tuple[str, ...]]:
     """Return the report on a run, or on its comparison with another, for ``write_report``.
+
+    With the policy that is in it, and a sentence for each thing that it leaves out.
 
     Raises:
         InputError: There is no such system, or the two runs cannot be compared.
     """
-    content = _shown(run, other, baseline, margin)
-    for room in ROOMS:
-        report = _made(content, room)
-        if len(report.html.encode()) <= LARGEST:
+    metrics, faults = columns_of(run), failures(run)
+    ranking, examples = ranked(run, limit=WORST)
+    known = dossiers(run, [example.example_id for example in examples])
+    every_answer = list(answer_rows(run, faults.answers, metrics, known, most=MOST_ANSWERS))
+    shows = _shown(run, other, baseline, margin, faults, metrics)
+    shows["method"].append(("ranked", f"worst answers: {RULE}: {', '.join(ranking) or '–'}"))
+    shows["stages"] = {
+        code: NAMES[code] for code in NAMES if any(each["stage"] == code for each in every_answer)
+    }
+    shows["any_missing"] = any(answer["missing"] for answer in every_answer)
+    css, script = _css(), asset("report.js").decode()
+    policy = _policy(css, script)
+    shows |= {"css": drawn(css), "script": drawn(script), "policy": policy}
+    has_contexts = any(dossier.example.contexts for dossier in known.values())
+    for context, rows, most_worst, slices in ROOMS:
+        no_room = {"contexts": has_contexts and not context,
+                   "slices": bool(shows["tables"]) and not slices}  # fmt: skip
+        worst = [worst_answer(each, known[each.example_id], answer=ANSWER, context=context)
+                 for each in examples[:most_worst]]  # fmt: skip
+        shown = shows | {
+            "worst": worst,
+            "answers": [answer for answer in every_answer if answer["rank"] < rows],
+            "tables": shows["tables"] if slices else (),
+        }
+        shown["left_out"] = tuple(_left_out(run, shown, context, no_room))
+        html = render("report.html", shown)
+        if len(html.encode()) <= LARGEST:
             break
-    return report
+    return html, policy, shown["left_out"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    always: Mapping[str, object]
-    worst: Sequence[tuple[RankedExample, Dossier]]
-    answers: Sequence[View]
-    run: Run
-    two: bool
-    pairs: int
-
-
-def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | None) -> _Shown:
-    groups = Groups(run.estimate_list)
-    summary, faults = summarise(run), failures(run)
-    ranking = ranked(run, limit=WORST)
-    known = dossiers(run, [example.example_id for example in ranking.examples])
-    metrics = columns_of(run)
-    worst = [(example, known[example.example_id]) for example in ranking.examples]
-    worst_ids = {example.example_id for example in ranking.examples}
-    answers = list(answer_rows(run, faults.answers, metrics, worst_ids, most=MOST_ANSWERS))
+def _shown(
+    run: Run,
+    other: Run | None,
+    baseline: str | None,
+    margin: float | None,
+    faults: Failures,
+    metrics: Sequence[str],
+) -> View:
+    """Return what is shown whatever room there is."""
+    groups, summary = Groups(run.estimate_list), summarise(run)
     compared, why = _compared(run, other, baseline, margin)
     pairs = _pairs(compared, metrics) if compared else []
     several = other is not None
-    small = [*method(run, groups)]
-    small.append(Note("ranked", f"worst answers: {RULE}: {', '.join(ranking.metrics) or '–'}"))
     runs = [_of_run(run, metrics, summary, faults, with_name=several)]
     if other is not None:
         runs.append(_of_run(other, metrics, summarise(other), failures(other), with_name=True))
     first_pairs = pairs[:VERDICTS_FIRST] if several or baseline or len(pairs) == 1 else []
-    always = {
+    return {
         "title": run.path.name if other is None else f"{run.path.name} against {other.path.name}",
         "form": run.form,
         "systems": groups.systems,
@@ -132,16 +128,14 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "caution": parts(first_caution(run, summary)),
         "runs": runs,
         "pairs": pairs[:PAIRS],
+        "all_pairs": len(pairs),
         "not_compared": why,
         "tables": list(slice_tables(groups, summary.same, summary.themselves, run.form.suites)),
         "conversations": shown_conversations(summary.conversations, run.form.suites),
         "columns": [(metric, short_name(metric)) for metric in metrics],
-        "stages": {code: NAMES[code] for code in NAMES if any(a["stage"] == code for a in answers)},
-        "any_missing": any(answer["missing"] for answer in answers),
         "notes": list(dict.fromkeys(words(note) for note in run_notes(run))),
-        "method": [(note.name, plain(note.words)) for note in small],
+        "method": [(note.name, plain(note.words)) for note in method(run, groups)],
     }
-    return _Shown(always, worst, answers, run, several, len(pairs))
 
 
 def _compared(
@@ -162,10 +156,8 @@ def _compared(
 
 def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
     """Return each two systems, those last of which one is the reference."""
-    between = comparisons.between()
-    notes = [Reason.read(note) for note in comparisons.notes]
-    references = {note.facts["system"] for note in notes if note.code == ANSWERS_ARE_REFERENCES}
-    rivals = sorted(between, key=lambda pair: not references.isdisjoint(pair))
+    between, references = comparisons.between(), metrics_itself(comparisons)
+    rivals = sorted(between, key=lambda pair: not references.keys().isdisjoint(pair))
     views = []
     for pair in rivals:
         ones = [comparison for comparison in between[pair] if comparison.slice is None]
@@ -211,42 +203,25 @@ def _stage_path(system: str) -> Callable[[str], str]:
     return path
 
 
-def _made(content: _Shown, room: Room) -> HtmlReport:
-    answers = [answer for answer in content.answers if answer["rank"] < room.answers]
-    worst = [worst_answer(answer, dossier, answer=ANSWER, context=room.context)
-             for answer, dossier in content.worst[: room.worst]]  # fmt: skip
-    left_out = tuple(_left_out(content, room, worst))
-    css, script = _css(), asset("report.js").decode()
-    policy = _policy(css, script)
-    html = render("report.html", {
-        **content.always, "worst": worst, "answers": answers, "left_out": left_out,
-        "tables": content.always["tables"] if room.slices else (),
-        "css": drawn(css), "script": drawn(script), "policy": policy,
-    })  # fmt: skip
-    return HtmlReport(html, policy, left_out)
-
-
-def _left_out(content: _Shown, room: Room, worst: Sequence[View]) -> Iterator[str]:
-    examples = content.run.form.data.examples
-    most = min(room.answers, len(content.answers))
-    if most < examples:
-        yield f"The table has the {most:,} worst of {counted(examples, 'answer')}."
+def _left_out(run: Run, shown: View, context: int, no_room: Mapping[str, bool]) -> Iterator[str]:
+    examples, worst = run.form.data.examples, shown["worst"]
+    if (rows := len(shown["answers"])) < examples:
+        yield f"The table has the {rows:,} worst of {counted(examples, 'answer')}."
     if len(worst) < examples:
-        texts = "whole answers and contexts" if room.context else "whole answers"
+        texts = "whole answers and contexts" if context else "whole answers"
         yield f"Of the {counted(len(worst), 'worst answer')} alone there are {texts}."
-    if not room.context and any(dossier.example.contexts for _, dossier in content.worst):
+    if no_room["contexts"]:
         yield "There was no room for contexts."
-    answers_cut, contexts_cut = any_cut(worst)
-    if contexts_cut:
-        yield f"Contexts are cut at {room.context:,} characters; words that a claim rests on stay."
-    if answers_cut:
+    if any(each["left"] for answer in worst for each in answer["contexts"]):
+        yield f"Contexts are cut at {context:,} characters; words that a claim rests on stay."
+    if any(answer["cut"] for answer in worst):
         yield f"Answers and references are cut at {ANSWER:,} characters."
-    if content.always["tables"] and not room.slices:
+    if no_room["slices"]:
         yield "There was no room for slices."
-    if content.pairs > PAIRS:
-        yield f"{PAIRS} of {counted(content.pairs, 'pair')} of systems are compared."
-    if content.two:
-        yield f"The answers are those of {content.run.path.name}."
+    if shown["all_pairs"] > PAIRS:
+        yield f"{PAIRS} of {counted(shown['all_pairs'], 'pair')} of systems are compared."
+    if shown["of"]:
+        yield f"The answers are those of {shown['of']}."
 
 
 @cache

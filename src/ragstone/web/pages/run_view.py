@@ -59,10 +59,11 @@ def report_page(folder: RunsFolder, request: Asked) -> WebFile:
         raise InputError(
             f"The report takes longer than {REPORT_PATIENCE:,} s: ragstone report writes it."
         )
-    headers = {"content-security-policy": f"{report.policy}; frame-ancestors 'none'"}
+    html, policy, _ = report
+    headers = {"content-security-policy": f"{policy}; frame-ancestors 'none'"}
     if request.one("download"):
         headers["content-disposition"] = 'attachment; filename="report.html"'
-    return WebFile(report.html, "text/html", headers)
+    return WebFile(html, "text/html", headers)
 
 
 T = TypeVar("T")
@@ -182,7 +183,7 @@ def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequenc
     tag = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
     if tag is None:
         return ()
-    sets = {"tagged": tag.tagged, "not tagged": tag.others}
+    sets = dict(zip(("tagged", "not tagged"), tag, strict=True))
     key = ("split", folder.stamp(name), by, tag)
     return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
 
