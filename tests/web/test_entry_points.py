@@ -145,18 +145,17 @@ def test_others_open_the_address_of_the_proxy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["::1", "::"])
 def test_an_address_of_ipv6_is_opened_as_one(host: str) -> None:
     try:
-        listening = listen(ServerAddress(0, host))
+        port, served, _ = listen(ServerAddress(0, host))
     except InputError:
         pytest.skip("no IPv6 here")
-    listening.taken.close()
-    assert listening.served.owner.startswith("http://[::1]:")
+    port.close()
+    assert served.owner.startswith("http://[::1]:")
 
 
 def test_a_server_answers_to_the_name_that_its_proxy_has() -> None:
     at = ServerAddress(0, url="https://Rag.example:443")
-    listening = listen(at)
-    access = listening.access()
-    listening.taken.close()
+    port, _, access = listen(at)
+    port.close()
     assert {"rag.example", "rag.example:443"} <= access.hosts
     assert "evil.example" not in access.hosts
     assert access.address(URL("http://rag.example/x")) == at.url
@@ -187,12 +186,12 @@ def test_an_address_whose_parts_do_not_go_together_is_refused(
 
 def test_what_a_browser_is_started_with_opens_the_app_once(runs: Path) -> None:
     """For every user of the machine sees it in the list of processes."""
-    listening = listen(ServerAddress())
-    path = listening.served.browser.partition("/?")[2]
-    assert listening.token not in path
-    host = urlsplit(listening.served.owner).netloc
-    app = make_app(RunsFolder(runs), listening.access())
-    listening.taken.close()
+    port, served, access = listen(ServerAddress())
+    path = served.browser.partition("/?")[2]
+    assert access.token not in path
+    host = urlsplit(served.owner).netloc
+    app = make_app(RunsFolder(runs), access)
+    port.close()
     mine, other = (
         TestClient(app, base_url=f"http://{host}", follow_redirects=False) for _ in range(2)
     )

@@ -21,7 +21,7 @@ from ragstone.monitor.settings import read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import open_store
-from ragstone.web.monitor_server import Death, WorkerProcess, serve_monitor
+from ragstone.web.monitor_server import WorkerProcess, serve_monitor
 from ragstone.web.security import ServerAddress
 from tests.forked import COMMAND, Forked
 from tests.waiting import until
@@ -314,35 +314,33 @@ SLEEPS = [sys.executable, "-c", "import time\nwhile True: time.sleep(1)"]
 
 
 def test_a_worker_that_dies_is_started_again_each_time_later() -> None:
-    deaths: Queue[Death] = Queue()
+    deaths: Queue[tuple[str, float, str]] = Queue()
     dies = [sys.executable, "-c", "import sys; sys.exit('what it wrote last')"]
-    worker = WorkerProcess(dies, deaths.put, first=0.01)
+    worker = WorkerProcess(dies, lambda *death: deaths.put(death), first=0.01)
     worker.start()
     first, second = deaths.get(timeout=60), deaths.get(timeout=60)
     worker.stop()
-    assert (first.deaths, second.deaths) == (1, 2)
-    assert (first.wait, second.wait) == (0.01, 0.02)
-    assert first.how == "it ended with status 1"
-    assert first.last_words == "what it wrote last"
+    assert first == ("it ended with status 1", 0.01, "what it wrote last")
+    assert second[1] == 0.02
 
 
 @pytest.mark.kill
 def test_a_worker_that_is_killed_is_replaced() -> None:
-    deaths: Queue[Death] = Queue()
-    worker = WorkerProcess(SLEEPS, deaths.put, first=0.01)
+    deaths: Queue[tuple[str, float, str]] = Queue()
+    worker = WorkerProcess(SLEEPS, lambda *death: deaths.put(death), first=0.01)
     worker.start()
     until(lambda: worker.pid is not None)
     first = worker.pid
     assert first is not None
     os.kill(first, signal.SIGKILL)
-    assert deaths.get(timeout=60).how == "it was ended by SIGKILL"
+    assert deaths.get(timeout=60)[0] == "it was ended by SIGKILL"
     until(lambda: worker.pid not in (None, first))
     worker.stop()
 
 
 def test_stopping_ends_the_worker_and_tells_of_no_death() -> None:
-    deaths: Queue[Death] = Queue()
-    worker = WorkerProcess(SLEEPS, deaths.put)
+    deaths: Queue[tuple[str, float, str]] = Queue()
+    worker = WorkerProcess(SLEEPS, lambda *death: deaths.put(death))
     worker.start()
     until(lambda: worker.pid is not None)
     worker.stop()
@@ -353,7 +351,7 @@ def test_stopping_ends_the_worker_and_tells_of_no_death() -> None:
 def test_a_worker_that_does_not_end_is_ended() -> None:
     deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     deaf += "print('deaf', flush=True)\nwhile True: time.sleep(1)"
-    worker = WorkerProcess([sys.executable, "-c", deaf], lambda _: None)
+    worker = WorkerProcess([sys.executable, "-c", deaf], lambda *_: None)
     worker.start()
     until(lambda: worker.pid is not None)
     worker.stop(patience=0.2)

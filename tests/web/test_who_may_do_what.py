@@ -20,7 +20,7 @@ from ragstone.monitor.intake.intake_app import (
 from ragstone.monitor.intake.send_tokens import SendTokens, new_send_token, revoke_send_token
 from ragstone.monitor.store.store import open_store
 from ragstone.web.auth import LEAVE, WrongTries
-from ragstone.web.monitor_server import MonitorApp
+from ragstone.web.monitor_server import monitor_app
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
@@ -106,7 +106,7 @@ class Server:
                 owner=OWNER if on_network else "",
             ),
         )
-        self._app = MonitorApp(self._intake, make_app(place, access), access)
+        self._app = monitor_app(self._intake, make_app(place, access), access)
         self._shows = {
             "a guess as a cookie": "ragstone-token guess",
             "a guess in the address": "? guess",

@@ -20,11 +20,7 @@ NEEDED = ("jinja2", "starlette", "uvicorn")
 
 
 def require_ui(what: str) -> None:
-    """See that the extra is installed.
-
-    Raises:
-        MissingDependency: It is not; ``what`` needs it.
-    """
+    """See that the extra is installed, which ``what`` needs."""
     if any(find_spec(name) is None for name in NEEDED):
         raise MissingDependency(what, "ui")
 
@@ -36,7 +32,7 @@ HERE = ServerAddress(PORT)
 def check_address(at: ServerAddress) -> None:
     """See that the app can be served here."""
     require_ui("The local app")
-    listen(at).taken.close()
+    listen(at)[0].close()
 
 
 def view(
@@ -69,10 +65,10 @@ def view(
         raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
     if labels and "://" not in labels and not Path(labels).exists():
         raise InputError(f"There is no store of labels {argument('labels', labels)}.")
-    listening = listen(at, start)
-    told(listening.served)
+    port, served, access = listen(at, start)
+    told(served)
     if browser:
-        Timer(0.3, webbrowser.open, [listening.served.browser]).start()
+        Timer(0.3, webbrowser.open, [served.browser]).start()
     lean()
     # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
     from .runs_folder import RunsFolder, prepare_soon
@@ -81,7 +77,7 @@ def view(
 
     runs_folder = RunsFolder(folder, labels)
     prepare_soon(runs_folder)
-    serve(make_app(runs_folder, listening.access()), listening.taken, listening.tls())
+    serve(make_app(runs_folder, access), port, at.tls)
 
 
 def lean() -> None:
@@ -135,6 +131,6 @@ def write_report(
 
     file = Path(out)
     second = None if other is None else Run.of(other)
-    report = report_file(Run.of(run), second, baseline=baseline, margin=margin)
-    write_result(file, report.html)
-    return WrittenReport(file, len(report.html.encode()), report.left_out)
+    html, _, left_out = report_file(Run.of(run), second, baseline=baseline, margin=margin)
+    write_result(file, html)
+    return WrittenReport(file, len(html.encode()), left_out)

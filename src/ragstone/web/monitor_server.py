@@ -15,10 +15,10 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
+from socket import socket
 from tempfile import TemporaryFile
 from threading import Event, Lock, Thread, current_thread, main_thread
 from time import monotonic
@@ -42,31 +42,25 @@ from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
 from .entry_points import lean, require_ui
-from .security import Access, Listening, Served, ServerAddress, listen
+from .security import Access, Served, ServerAddress, listen
 
 
-class MonitorApp:
-    """Gives each request to whom it is for."""
+def monitor_app(intake: ASGIApp, screens: ASGIApp, access: Access) -> ASGIApp:
+    """Return the app that gives each request to whom it is for."""
+    refused = PlainTextResponse(
+        "This server is not called by that name. Send to the address that it printed.\n", 421
+    )
 
-    def __init__(self, intake: ASGIApp, screens: ASGIApp, access: Access) -> None:
-        self._intake, self._screens, self._access = intake, screens, access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        if scope["type"] != "http" or not (path in PATHS or path.startswith("/v1/")):
-            await self._screens(scope, receive, send)
-            return
-        host = Headers(scope=scope).get("host", "").lower()
-        # Who asks whether it is alive, such as Kubernetes, calls it by an address of its own.
-        if host not in self._access.hosts and path not in (HEALTH, READY):
-            refused = PlainTextResponse(
-                "This server is not called by that name. Send to the address that it printed.\n",
-                421,
-            )
-            await refused(scope, receive, send)
-            return
-        await self._intake(scope, receive, send)
+        app = screens
+        if scope["type"] == "http" and (path in PATHS or path.startswith("/v1/")):
+            host = Headers(scope=scope).get("host", "").lower()
+            # Who asks whether it is alive, such as Kubernetes, calls it by an address of its own.
+            app = intake if host in access.hosts or path in (HEALTH, READY) else refused
+        await app(scope, receive, send)
+
+    return answer
 
 
 Say = Callable[[Level, str], None]
@@ -126,21 +120,19 @@ LAST_WORDS = 1_500
 """Characters of what it wrote last that are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Death:
-    """An end of the worker that nobody asked for, one of so many in a row; it waits in seconds."""
-
-    how: str
-    deaths: int
-    wait: float
-    last_words: str
-
-
 class WorkerProcess:
-    """A child process that is kept running."""
+    """A child process that is kept running.
+
+    ``died`` is told how it ended if nobody asked for that, the seconds until it is started again,
+    and what it wrote last.
+    """
 
     def __init__(
-        self, command: Sequence[str], died: Callable[[Death], None], *, first: float = FIRST
+        self,
+        command: Sequence[str],
+        died: Callable[[str, float, str], object],
+        *,
+        first: float = FIRST,
     ) -> None:
         self._command, self._died, self._first = command, died, first
         self._ending = Event()
@@ -172,7 +164,7 @@ class WorkerProcess:
         self._thread.join(1)
 
     def _keep(self) -> None:
-        wait, deaths = self._first, 0
+        wait = self._first
         while not self._ending.is_set():
             began = monotonic()
             with TemporaryFile() as words:
@@ -186,9 +178,8 @@ class WorkerProcess:
             if self._ending.is_set():
                 return
             if monotonic() - began > STEADY:
-                wait, deaths = self._first, 0
-            deaths += 1
-            self._died(Death(_how(code), deaths, wait, last_words))
+                wait = self._first
+            self._died(_how(code), wait, last_words)
             self._ending.wait(wait)
             wait = min(2 * wait, LONGEST)
 
@@ -264,16 +255,16 @@ def serve_monitor(
     require_ui("The monitor")
     if not (at.is_alone or send_token or send_tokens):
         send_token = token_urlsafe(18)
-    settings, listening = _checked(
+    settings, (port, served, access) = _checked(
         store, rules, judge, sample, tail, send_tokens, lambda: listen(at, START, send_token)
     )
     senders = SendTokens(send_token, send_tokens)
     try:
         opened = open_store(store, writes=True)
     except RagstoneError:
-        listening.taken.close()
+        port.close()
         raise
-    told(listening.served)
+    told(served)
     lean()
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
     from ragstone.monitor.intake.group_commit import IntakeSettings
@@ -283,7 +274,6 @@ def serve_monitor(
     from .server import serve
     from .web_app import make_app
 
-    access = listening.access()
     intake = make_intake(
         opened,
         IntakeSettings(
@@ -307,24 +297,27 @@ def serve_monitor(
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
-    worker = WorkerProcess(command, lambda death: _died(opened, death))
+    worker = WorkerProcess(command, partial(_died, opened))
     alive = AliveWatch(opened, settings)
     with logged_to(intake.writer.say):
-        _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
+        _say(opened, "info", f"ragstone monitor serve began at {served.others}.")
         prepare_soon(folder)
         worker.start()
         alive.start()
         if current_thread() is main_thread():
             # The server raises the signal again when it has ended, for whoever waits for it here.
             signal.signal(signal.SIGTERM, lambda *_: None)
-        app = MonitorApp(intake, make_app(folder, access), access)
-        serve(app, listening.taken, listening.tls())
+        app = monitor_app(intake, make_app(folder, access), access)
+        serve(app, port, at.tls)
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
         alive.stop()
         worker.stop()
         _say(opened, "info", "ragstone monitor serve ended.")
     opened.close()
+
+
+Port = tuple[socket, Served, Access]
 
 
 def _checked(
@@ -334,10 +327,10 @@ def _checked(
     sample: float | None,
     tail: Sequence[Path],
     send_tokens: Path | None,
-    listens: Callable[[], Listening],
-) -> tuple[MonitorSettings, Listening]:
+    listens: Callable[[], Port],
+) -> tuple[MonitorSettings, Port]:
     """Return the settings, and the port; nothing is made before all of it is right."""
-    read, ports = list[MonitorSettings](), list[Listening]()
+    read, ports = list[MonitorSettings](), list[Port]()
     checks: list[Callable[[], object]] = [
         lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),
         lambda: check_start(_given((read or [DEFAULTS])[0], judge, sample)),
@@ -350,8 +343,8 @@ def _checked(
     try:
         each(checks)
     except InputError:
-        for port in ports:
-            port.taken.close()
+        for port, *_ in ports:
+            port.close()
         raise
     return _given(read[0], judge, sample), ports[0]
 
@@ -369,10 +362,9 @@ def _check_tail(file: Path) -> None:
         )
 
 
-def _died(store: MonitorStore, death: Death) -> None:
-    again = f"It is started again in {death.wait:g} s."
-    words = f" It wrote: {death.last_words}" if death.last_words else ""
-    _say(store, "error", f"The worker died: {death.how}. {again}{words}")
+def _died(store: MonitorStore, how: str, wait: float, last_words: str) -> None:
+    words = f" It wrote: {last_words}" if last_words else ""
+    _say(store, "error", f"The worker died: {how}. It is started again in {wait:g} s.{words}")
 
 
 def _say(store: MonitorStore, level: Level, text: str) -> None:

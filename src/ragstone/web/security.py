@@ -66,6 +66,11 @@ class ServerAddress:
         """True if only this machine can come."""
         return self.host in LOOPBACK and not self.url
 
+    @property
+    def tls(self) -> dict[str, Path | None]:
+        """What uvicorn's settings need to encrypt."""
+        return {"ssl_certfile": self.certfile, "ssl_keyfile": self.keyfile} if self.certfile else {}
+
     def check(self) -> None:
         """See that the parts go together, and that the certificate is one."""
         if self.no_token and self.token:
@@ -129,43 +134,13 @@ class Served:
         return self.owner
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A port that is taken, and the owner's token; empty if none is asked for."""
+def listen(
+    at: ServerAddress, start: str = "/", send_token: str = ""
+) -> tuple[socket.socket, Served, "Access"]:
+    """Take a port; return it with its addresses and with who may use what answers on it.
 
-    taken: socket.socket
-    served: Served
-    token: str
-    _at: ServerAddress
-    _once: str
-
-    def access(self) -> "Access":
-        """Return who may use what answers on it."""
-        at, others = self._at, self.served.others
-        once = {self._once} - {""}
-        if at.host in EVERY:
-            return Access(_Any(), self.token, others=others, url=at.url, once=once)
-        port = self.taken.getsockname()[1]
-        machine = () if at.host in LOOPBACK else (socket.gethostname().lower(),)
-        hosts = {f"{name}:{port}" for name in (*NAMES, _called(at.host), *machine)}
-        if at.url:
-            scheme, _, name = at.url.lower().partition("://")
-            hosts |= {name, name.removesuffix(":443" if scheme == "https" else ":80")}
-        return Access(frozenset(hosts), self.token, others=others, url=at.url, once=once)
-
-    def tls(self) -> dict[str, Path | None]:
-        """Return what uvicorn's settings need to encrypt."""
-        at = self._at
-        return {"ssl_certfile": at.certfile, "ssl_keyfile": at.keyfile} if at.certfile else {}
-
-
-def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listening:
-    """Take a port.
-
-    Args:
-        at: The address.
-        start: The path of the page that is opened first.
-        send_token: What apps have to show that send traces.
+    ``start`` is the path of the page that is opened first, ``send_token`` what apps have to show
+    that send traces.
 
     Raises:
         InputError: The port is taken, there is no such address, or its parts do not go together.
@@ -187,7 +162,17 @@ def listen(at: ServerAddress, start: str = "/", send_token: str = "") -> Listeni
 
     encrypted = bool(at.certfile) or here
     served = Served(opens(secret), opens(once), others, at.is_alone, encrypted, send_token)
-    return Listening(port_socket, served, secret, at, once)
+    hosts = _Any() if every else _hosts(at, port)
+    return port_socket, served, Access(hosts, secret, others=others, url=at.url, once={once} - {""})
+
+
+def _hosts(at: ServerAddress, port: int) -> frozenset[str]:
+    machine = () if at.host in LOOPBACK else (socket.gethostname().lower(),)
+    hosts = {f"{name}:{port}" for name in (*NAMES, _called(at.host), *machine)}
+    if at.url:
+        scheme, _, name = at.url.lower().partition("://")
+        hosts |= {name, name.removesuffix(":443" if scheme == "https" else ":80")}
+    return frozenset(hosts)
 
 
 def _called(host: str) -> str:
@@ -281,9 +266,7 @@ class Access:
         return hmac.compare_digest(self.secret.encode(), secret.encode())
 
     def address(self, opened: URL) -> str:
-        """Return what the addresses begin with that other people open, where the owner opened
-        ``asked``.
-        """
+        """Return what the addresses that others open begin with; ``opened`` is the owner's."""
         opened_url = f"{opened.scheme}://{opened.netloc}"
         return self.url or (self.others if self.others and is_alone(opened_url) else opened_url)
 
@@ -409,11 +392,7 @@ def _is_form(form: Request) -> bool:
 
 
 async def _form_body(form: Request) -> bytes | None:
-    """The body of a write; None if it is too large.
-
-    Raises:
-        ClientDisconnect: The connection ended before the body did.
-    """
+    """The body of a write; None if it is too large."""
     body = bytearray()
     if form.scope["path"] != LEAVE:
         async for piece in form.stream():

@@ -187,13 +187,7 @@ class BoundedConnection(H11Protocol):
 def serve(
     app: ASGIApp, taken: socket, tls: Mapping[str, Path | None] = MappingProxyType({})
 ) -> None:
-    """Serve an app on a port until the process is asked to end.
-
-    Args:
-        app: The app.
-        taken: The port.
-        tls: What uvicorn's settings need to encrypt; empty: nothing is encrypted.
-    """
+    """Serve an app on a port until the process is asked to end; with ``tls``, encrypted."""
     if tls:
         # A connection is counted when its encryption stands; until then asyncio limits its time.
         constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE
