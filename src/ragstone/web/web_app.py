@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from mimetypes import guess_type
 
 from starlette.applications import Starlette
@@ -125,36 +126,17 @@ ONE_DAY = 86_400
 def make_app(folder: RunsFolder, access: Access) -> ASGIApp:
     """Return the app over the runs of a folder."""
 
-    def reading(page: Reading) -> Callable[[Request], Response]:
-        def answer(request: Request) -> Response:
-            return _answer(folder, access, request, lambda page_request: page(folder, page_request))
-
-        return answer
-
-    def writing(action: Writing) -> Callable[[Request], object]:
-        async def answer(request: Request) -> Response:
-            async with request.form() as form:
-                fields = {key: value for key, value in form.items() if isinstance(value, str)}
-            return await run_in_threadpool(
-                _answer,
-                folder,
-                access,
-                request,
-                lambda page_request: action(folder, page_request, fields),
-            )
-
-        return answer
+    def nothing(request: Request, _: Exception) -> Response:
+        return _answer(folder, access, _no_page, request)
 
     routes = [Route("/static/{name:path}", _static)]
-    routes += [Route(path, writing(action), methods=["POST"]) for path, action in WRITE.items()]
-    routes += [Route(path, reading(page)) for path, page in READ.items()]
+    routes += [Route(path, partial(_written, folder, access, action), methods=["POST"])
+               for path, action in WRITE.items()]  # fmt: skip
+    routes += [Route(path, partial(_answer, folder, access, page)) for path, page in READ.items()]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
-        exception_handlers={
-            404: lambda request, _: _nothing(folder, access, request),
-            405: lambda request, _: _nothing(folder, access, request),
-        },
+        exception_handlers={404: nothing, 405: nothing},
     )
 
     def closed(scope: Scope, why: Refusal) -> Response:
@@ -163,9 +145,19 @@ def make_app(folder: RunsFolder, access: Access) -> ASGIApp:
     return SecurityHeaders(app, access, folder.person, closed)
 
 
-def _answer(
-    folder: RunsFolder, access: Access, request: Request, page: Callable[[Asked], Answer]
+async def _written(
+    folder: RunsFolder, access: Access, action: Writing, request: Request
 ) -> Response:
+    async with request.form() as form:
+        fields = {key: value for key, value in form.items() if isinstance(value, str)}
+
+    def page(folder: RunsFolder, page_request: Asked) -> Answer:
+        return action(folder, page_request, fields)
+
+    return await run_in_threadpool(_answer, folder, access, page, request)
+
+
+def _answer(folder: RunsFolder, access: Access, page: Reading, request: Request) -> Response:
     page_request = Asked.of(request, access.address(request.url))
     result: Answer
     try:
@@ -174,7 +166,7 @@ def _answer(
         alone = request.method == "GET" and page_request.person is None
         with folder.calm.in_turn() if alone else folder.calm.busy():
             fields_of(request.url.query)
-            result = page(page_request)
+            result = page(folder, page_request)
             answer = _answered(folder, access, page_request, result)
     except RagstoneError as error:
         if isinstance(error, StoreAway) and not page_request.owner:
@@ -261,11 +253,8 @@ def _status_of(error: RagstoneError) -> int:
     return 500
 
 
-def _nothing(folder: RunsFolder, access: Access, request: Request) -> Response:
-    def refuse(_: Asked) -> WebPage:
-        raise NotThere("There is no such page.")
-
-    return _answer(folder, access, request, refuse)
+def _no_page(_folder: RunsFolder, _asked: Asked) -> Answer:
+    raise NotThere("There is no such page.")
 
 
 def _static(request: Request) -> Response:
