@@ -14,7 +14,7 @@ from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
 from ragstone.run import Run
-from ragstone.web.filters import ExampleFilter, TagSlice, tags_of
+from ragstone.web.filters import ExampleFilter, tags_of
 from ragstone.web.runs_folder import RunsFolder
 
 from .conftest import client_of, settled
@@ -179,8 +179,8 @@ def test_an_answer_has_the_tags_of_the_queues_that_show_it(folder: Path) -> None
     a, b, c, d = first(folder, 4)
     found = tags_of(RunsFolder(folder), "cornwall", 60)
     assert found == {
-        HOSTILE: TagSlice(frozenset({c}), frozenset({a, b, d})),
-        "wrong date": TagSlice(frozenset({a, c}), frozenset({b, d})),
+        HOSTILE: (frozenset({c}), frozenset({a, b, d})),
+        "wrong date": (frozenset({a, c}), frozenset({b, d})),
     }
 
 
@@ -193,7 +193,7 @@ def test_two_queues_have_one_tag_that_differs_in_case(folder: Path) -> None:
     QueueTags(database, queue).add(0, "Wrong date")
     found = tags_of(RunsFolder(folder), "cornwall", 60)
     assert found is not None
-    assert found["wrong date"] == TagSlice(frozenset({a, b, c}), frozenset({d}))
+    assert found["wrong date"] == (frozenset({a, b, c}), frozenset({d}))
 
 
 def test_the_table_is_filtered_by_tags(folder: Path) -> None:

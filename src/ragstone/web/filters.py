@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import starmap
 from math import isfinite
 from typing import Self
 from urllib.parse import urlencode
@@ -16,10 +17,10 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.monitor.settings.settings_table import read_moment
 from ragstone.monitor.store.stored_examples import ListedWhere
-from ragstone.report.number_format import number, short_name
+from ragstone.report.number_format import number, spoken_name
 from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
-from ragstone.web.templating import said_metric, shown_moment
+from ragstone.web.templating import clock, said_metric
 
 from .background_cache import PATIENCE
 from .example_rows import OUTCOME, ExampleRows
@@ -30,31 +31,14 @@ MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "unt
 """The fields of an address that choose answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorFilter:
-    """A filter of the answers of production, as the store is asked and in words.
-
-    Attributes:
-        where: What the store is asked.
-        tokens: Each condition in words, and the address without it.
-    """
-
-    where: ListedWhere
-    tokens: Sequence[tuple[str, str]]
-
-    @property
-    def words(self) -> str:
-        """All conditions in words."""
-        return " and ".join(words for words, _ in self.tokens)
-
-
 def monitor_filter(
-    request: Asked,
-    of_alarm: Callable[[int], tuple[ListedWhere, str]],
-    *,
-    now: Callable[[], float] = time.time,
-) -> MonitorFilter:
-    """Return the filter that an address asks for; ``of_alarm`` finds the answers of an alarm."""
+    request: Asked, of_alarm: Callable[[int], tuple[ListedWhere, str]]
+) -> tuple[ListedWhere, list[tuple[str, str]]]:
+    """Return what the store is asked, and each condition in words with the address without it.
+
+    ``of_alarm`` finds the answers of an alarm.
+    """
+    now = time.time()
     where, tokens = ListedWhere(), list[tuple[str, str]]()
 
     def add_token(words: str, *field: tuple[str, str], **removed: None) -> None:
@@ -82,14 +66,14 @@ def monitor_filter(
         where = replace(where, session=session)
         add_token(f"conversation {session}", session=None)
     if text := request.one("since"):
-        since = read_moment(text, "since", now())
+        since = read_moment(text, "since", now)
         where = replace(where, since=max(since, where.since or since))
-        add_token(f"from {shown_moment(since, now()).words}", since=None)
+        add_token(f"from {clock(since, now)}", since=None)
     if text := request.one("until"):
-        until = read_moment(text, "until", now())
+        until = read_moment(text, "until", now)
         where = replace(where, until=min(until, where.until or until))
-        add_token(f"before {shown_moment(until, now()).words}", until=None)
-    return MonitorFilter(where, tokens)
+        add_token(f"before {clock(until, now)}", until=None)
+    return where, tokens
 
 
 def _with_range(where: ListedWhere, text: str) -> tuple[ListedWhere, str]:
@@ -131,15 +115,9 @@ def _written(value: float | None) -> str:
     return "" if value is None else f"{value:g}" if value == round(value, 3) else number(value)
 
 
-@dataclass(frozen=True, slots=True)
-class TagSlice:
-    """The answers with a tag, and those that people labelled without it, by the ids of examples."""
+Tags = Mapping[str, tuple[frozenset[str], frozenset[str]]]
+"""By tag the ids of the answers with it, and of those that people labelled without it."""
 
-    tagged: frozenset[str]
-    others: frozenset[str]
-
-
-Tags = Mapping[str, TagSlice]
 NO_TAGS: Tags = {}
 
 
@@ -176,7 +154,7 @@ def _of(folder: RunsFolder, run: Run) -> Tags:
                 tagged.setdefault(tag, set()).update(answers.by_tag.get(name, ()))
                 labelled.setdefault(tag, set()).update(answers.labelled)
     return {
-        tag: TagSlice(frozenset(ids), frozenset(labelled[tag] - ids))
+        tag: (frozenset(ids), frozenset(labelled[tag] - ids))
         for tag, ids in sorted(tagged.items(), key=lambda pair: pair[0].casefold())
         if ids
     }
@@ -196,53 +174,49 @@ Baseline = Callable[[], tuple[str, ExampleRows] | None]
 """The name and the rows of the run that others are compared with; None if none is pinned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One condition."""
+Condition = tuple[str, str]
+"""A field and its value."""
 
-    field: str
-    value: str
 
-    @property
-    def words(self) -> str:
-        """The condition in words.
+def condition_words(field: str, value: str) -> str:
+    """Return a condition in words.
 
-        >>> Condition("where", "faithfulness:0..0.5").words
-        'faithfulness ≤ 0.5'
-        >>> Condition("status", "missing").words, Condition("stage", "not_retrieved").words
-        ('a score is missing', 'first fault: not retrieved')
-        """
-        name, _, rest = self.value.partition(":")
-        match self.field:
-            case "q":
-                return f"“{self.value}” in question or answer"
-            case "where":
-                return _range_words(self.value)
-            case "slice":
-                return f"{name} is {rest}"
-            case "status" if rest:
-                return f"{_metric(name)} is {rest}"
-            case "status":
-                return f"a score is {self.value}"
-            case "stage" if self.value == BAD:
-                return "the answer looks bad"
-            case "stage" if self.value == NO_FAULT:
-                return "no fault"
-            case "stage":
-                return f"first fault: {NAMES.get(self.value, self.value)}"
-            case "reason":
-                return f"because of {self.value.replace('_', ' ')}"
-            case "labels":
-                return "a person says otherwise than the judge"
-            case "changed":
-                return f"{_metric(self.value)} changed against the baseline"
-            case "tag":
-                return f"tagged “{self.value}”"
-            case "untagged":
-                return f"labelled without the tag “{self.value}”"
-            case "outcome":
-                return f"outcome is {self.value.replace('_', ' ')}"
-        return f"{self.field} is {self.value}"
+    >>> condition_words("where", "faithfulness:0..0.5")
+    'faithfulness ≤ 0.5'
+    >>> condition_words("status", "missing"), condition_words("stage", "not_retrieved")
+    ('a score is missing', 'first fault: not retrieved')
+    """
+    name, _, rest = value.partition(":")
+    match field:
+        case "q":
+            return f"“{value}” in question or answer"
+        case "where":
+            return _range_words(value)
+        case "slice":
+            return f"{name} is {rest}"
+        case "status" if rest:
+            return f"{spoken_name(name)} is {rest}"
+        case "status":
+            return f"a score is {value}"
+        case "stage" if value == BAD:
+            return "the answer looks bad"
+        case "stage" if value == NO_FAULT:
+            return "no fault"
+        case "stage":
+            return f"first fault: {NAMES.get(value, value)}"
+        case "reason":
+            return f"because of {value.replace('_', ' ')}"
+        case "labels":
+            return "a person says otherwise than the judge"
+        case "changed":
+            return f"{spoken_name(value)} changed against the baseline"
+        case "tag":
+            return f"tagged “{value}”"
+        case "untagged":
+            return f"labelled without the tag “{value}”"
+        case "outcome":
+            return f"outcome is {value.replace('_', ' ')}"
+    return f"{field} is {value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +235,7 @@ class ExampleFilter:
     @classmethod
     def of(cls, query: Sequence[tuple[str, str]]) -> Self:
         """Read the fields of an address; others are left out."""
-        conditions = (Condition(key, value) for key, value in query if key in FIELDS and value)
+        conditions = (field for field in query if field[0] in FIELDS and field[1])
         sort = next((value for key, value in reversed(query) if key == SORT), "")
         return cls(tuple(dict.fromkeys(conditions)), sort)
 
@@ -273,8 +247,7 @@ class ExampleFilter:
     @property
     def query(self) -> list[tuple[str, str]]:
         """The fields of an address."""
-        fields = [(condition.field, condition.value) for condition in self.conditions]
-        return fields + ([(SORT, self.sort)] if self.sort else [])
+        return [*self.conditions, *([(SORT, self.sort)] if self.sort else [])]
 
     @property
     def text(self) -> str:
@@ -284,7 +257,7 @@ class ExampleFilter:
     @property
     def words(self) -> str:
         """All conditions, joined."""
-        return " and ".join(condition.words for condition in self.conditions)
+        return " and ".join(starmap(condition_words, self.conditions))
 
     def chosen(
         self, of: ExampleRows, baseline: Baseline = lambda: None, tags: Tags = NO_TAGS
@@ -292,8 +265,8 @@ class ExampleFilter:
         """Return the rows of the examples that are meant, in order."""
         rows = of.rows
         by_field: dict[str, list[str]] = {}
-        for condition in self.conditions:
-            by_field.setdefault(condition.field, []).append(condition.value)
+        for field, value in self.conditions:
+            by_field.setdefault(field, []).append(value)
         for name, values in by_field.items():
             rows = rows.filter(_holds(of, name, values, baseline, tags))
         return _sorted(of, rows, self.sort)
@@ -333,9 +306,9 @@ def _holds(
         case "changed":
             return pl.any_horizontal(_among(_changed(of, value, baseline)) for value in values)
         case "tag":
-            return pl.any_horizontal(_among(_slice(tags, value).tagged) for value in values)
+            return pl.any_horizontal(_among(_slice(tags, value)[0]) for value in values)
         case "untagged":
-            return pl.all_horizontal(_among(_slice(tags, value).others) for value in values)
+            return pl.all_horizontal(_among(_slice(tags, value)[1]) for value in values)
     return pl.lit(value=True)
 
 
@@ -343,7 +316,7 @@ def _among(ids: pl.Series | Collection[str]) -> pl.Expr:
     return pl.col("id").is_in(ids.implode() if isinstance(ids, pl.Series) else list(ids))
 
 
-def _slice(tags: Tags, name: str) -> TagSlice:
+def _slice(tags: Tags, name: str) -> tuple[frozenset[str], frozenset[str]]:
     if name not in tags:
         known = f" There are: {', '.join(tags)}." if tags else ""
         raise InputError(f"No answer of this run is tagged {name!r}.{known}")
@@ -383,7 +356,7 @@ def _range_words(value: str) -> str:
         metric, low, high = read_range(value)
     except InputError:
         return value
-    name = _metric(metric)
+    name = spoken_name(metric)
     if high is None:
         return f"{name} has a value" if low is None else f"{name} ≥ {low:g}"
     if low is None or low == 0 <= high:
@@ -433,7 +406,3 @@ def _sorted(of: ExampleRows, rows: pl.DataFrame, sort: str) -> pl.DataFrame:
     if name in (*of.metrics, "system"):
         return rows.sort(name, "place", descending=[down, False], nulls_last=True)
     return rows
-
-
-def _metric(name: str) -> str:
-    return short_name(name).replace("_", " ")

@@ -29,7 +29,7 @@ from ragstone.monitor.store.stored_examples import (
     turns_of,
 )
 from ragstone.report.number_format import number
-from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
+from ragstone.web.filters import MONITOR_FIELDS, monitor_filter
 from ragstone.web.page_request import (
     Asked,
     Elsewhere,
@@ -61,42 +61,47 @@ PRESETS = (
 def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the answers, a page of them."""
     watching = folder.watching()
-    chosen = filter_of(watching, request)
+    where, tokens = filter_of(watching, request)
     with watching.reading() as run:
-        matched = count_listed(run, chosen.where)
+        matched = count_listed(run, where)
         page = request.list_page(matched, ANSWERS_A_PAGE)
-        examples = listed(run, chosen.where, ANSWERS_A_PAGE, page.rows.start)
+        examples = listed(run, where, ANSWERS_A_PAGE, page.rows.start)
         scores = scores_listed(run, [example.id for example in examples])
         facets = facet_values(run, MOST_SLICES)
         versions = versions_listed(run, MOST_VERSIONS)
-        everything = matched if chosen.where == ListedWhere() else count_listed(run, ListedWhere())
+        everything = matched if where == ListedWhere() else count_listed(run, ListedWhere())
     fields = [(name, value) for name, value in request.query if name in MONITOR_FIELDS and value]
     return WebPage(
         "monitor_examples.html",
         "Answers",
         {
-            "tokens": chosen.tokens,
-            "words": chosen.words,
+            "tokens": tokens,
+            "words": in_words(tokens),
             "matched": matched,
             "all": everything,
-            "rows": seen_answers(
-                examples, scores, first=chosen.where.metric, within=urlencode(fields)
-            ),
+            "rows": seen_answers(examples, scores, first=where.metric, within=urlencode(fields)),
             "page": page,
             "presets": PRESETS,
             "slices": facets,
             "versions": [version for version, _ in versions],
             "kept": query(fields),
             "hidden": [field for field in fields if field[0] != "version"],
-            "where": chosen.where,
+            "where": where,
         },
         here=HERE,
     )
 
 
-def filter_of(watching: MonitorScreens, request: Asked) -> MonitorFilter:
-    """Return the filter of an address."""
+def filter_of(
+    watching: MonitorScreens, request: Asked
+) -> tuple[ListedWhere, list[tuple[str, str]]]:
+    """Return the filter of an address, as ``monitor_filter`` does."""
     return monitor_filter(request, lambda number: answers_of(watching, number))
+
+
+def in_words(tokens: Sequence[tuple[str, str]]) -> str:
+    """Return all conditions of a filter in words."""
+    return " and ".join(words for words, _ in tokens)
 
 
 MOST = 200
@@ -220,10 +225,10 @@ def send(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhe
         if not ids:
             raise InputError("No answer is chosen: tick the boxes before the answers.")
     else:
-        matching = filter_of(watching, request)
-        words = matching.words
+        where, tokens = filter_of(watching, request)
+        words = in_words(tokens)
         with watching.reading() as run:
-            ids = listed_ids(run, matching.where, MOST_SENT)
+            ids = listed_ids(run, where, MOST_SENT)
     with watching.reading() as run:
         examples = listed_by_ids(run, ids[:MOST_SENT])
     if not examples:
@@ -262,8 +267,8 @@ def _drawn(
 ) -> tuple[list[ListedExample], dict[str, float]]:
     n = whole_number(form.get("n", ""), 6)
     n = RANDOM if n is None else n
-    matching = filter_of(watching, request)
-    if matching.where.metric:
+    where, _ = filter_of(watching, request)
+    if where.metric:
         raise InputError(
             "Answers that are chosen by their scores are not drawn by chance: take the condition "
             "on a metric away, or send them all."
@@ -271,7 +276,7 @@ def _drawn(
     n, metrics, labels = min(n, MOST_SENT), metrics_judged(watching), folder.labels()
     before, examples = drawn_before(labels, metrics), list[ListedExample]()
     with watching.reading() as run:
-        judged = judged_probabilities(run, listed_ids(run, matching.where, MOST_DRAWN))
+        judged = judged_probabilities(run, listed_ids(run, where, MOST_DRAWN))
         if not judged:
             raise InputError("None of these answers was judged yet.")
         order = by_lot(judged.keys() - before)

@@ -36,6 +36,7 @@ from ragstone.web.filters import (
     Condition,
     ExampleFilter,
     Tags,
+    condition_words,
     tags_of,
 )
 from ragstone.web.page_request import Asked, Elsewhere, query, run_path
@@ -141,12 +142,8 @@ def _as_condition(request: Asked) -> str:
 def chosen_rows(
     folder: RunsFolder, name: str, rows: ExampleRows, matching: ExampleFilter
 ) -> pl.DataFrame | None:
-    """Return the rows that a filter means; None while what it needs is computed.
-
-    Raises:
-        InputError: The run has no such metric, field or tag, or no other run is pinned.
-    """
-    fields = {condition.field for condition in matching.conditions}
+    """Return the rows that a filter means; None while what it needs is computed."""
+    fields = {field for field, _ in matching.conditions}
     tags = tags_of(folder, name) if fields & {"tag", "untagged"} else NO_TAGS
     # All judgements are compared with all labels.
     disputed = ("disputed", folder.stamp(name))
@@ -167,11 +164,7 @@ def chosen_rows(
 
 def shown_metrics(metrics: Sequence[str], request: Asked, matching: ExampleFilter) -> list[str]:
     """Return the metrics with a column: those asked for, filtered or sorted by, then the usual."""
-    ranged = [
-        condition.value.rpartition(":")[0]
-        for condition in matching.conditions
-        if condition.field == "where"
-    ]
+    ranged = [value.rpartition(":")[0] for field, value in matching.conditions if field == "where"]
     usual = [*PREFERRED, *metrics]
     wished = [*request.all("metric"), matching.sort.removeprefix("-"), *ranged, *usual]
     known = [metric for metric in dict.fromkeys(wished) if metric in metrics and metric != OUTCOME]
@@ -217,7 +210,7 @@ def _shows(
             for metric in metrics
         ],
         "tokens": [
-            (condition.words, _without(request, name, (condition.field, condition.value)))
+            (condition_words(*condition), _without(request, name, condition))
             for condition in matching.conditions
         ],
         "wanted": matching,
@@ -258,28 +251,24 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
     groups: list[tuple[str, list[Condition]]] = []
     systems = of.rows["system"].unique(maintain_order=True).to_list()
     if len(systems) > 1:
-        groups.append(
-            ("System", [Condition("system", system) for system in systems[:MOST_CHOICES]])
-        )
+        groups.append(("System", [("system", system) for system in systems[:MOST_CHOICES]]))
     if OUTCOME in of.metrics:
         labels = of.rows[f"label {OUTCOME}"].cast(pl.String).drop_nulls().unique().sort()
-        groups.append(("Outcome", [Condition("outcome", label) for label in labels]))
+        groups.append(("Outcome", [("outcome", label) for label in labels]))
     stages = [code for code in NAMES if code != NO_FAULT]
-    groups.append(("First fault", [Condition("stage", code) for code in [BAD, *stages, NO_FAULT]]))
-    statuses = [Condition("status", status) for status in ("missing", "undefined")]
-    groups.append(
-        ("No score", [*statuses, *(Condition("reason", reason) for reason in _reasons(of))])
-    )
+    groups.append(("First fault", [("stage", code) for code in [BAD, *stages, NO_FAULT]]))
+    statuses = [("status", status) for status in ("missing", "undefined")]
+    groups.append(("No score", [*statuses, *(("reason", reason) for reason in _reasons(of))]))
     for facet in of.run.form.by:
         try:
             values = of.field(facet).unique().sort().to_list()
         except InputError:
             continue
         values = [value for value in values if len(str(value)) <= LONGEST_VALUE][:MOST_CHOICES]
-        groups.append((facet, [Condition("slice", f"{facet}:{value}") for value in values]))
-    groups.append(("Tag", [Condition("tag", tag) for tag in list(tags)[:MOST_CHOICES]]))
+        groups.append((facet, [("slice", f"{facet}:{value}") for value in values]))
+    groups.append(("Tag", [("tag", tag) for tag in list(tags)[:MOST_CHOICES]]))
     return [
-        (title, [(f"{condition.field}={condition.value}", condition.words) for condition in ones])
+        (title, [("=".join(condition), condition_words(*condition)) for condition in ones])
         for title, ones in groups
         if ones
     ]
