@@ -77,8 +77,6 @@ class MonitorScreens:
 HELD = 4
 """Runs that are held open; the one that was not looked at for longest goes first."""
 
-FileStamp = tuple[int, int]
-
 _ONE_AT_A_TIME = Lock()
 
 
@@ -108,37 +106,6 @@ class OpenRun:
                 self.checked.set()
 
 
-class OpenRuns:
-    """The runs that were looked at last; one that changed on disk is opened again."""
-
-    def __init__(self, calm: RequestGate) -> None:
-        self._calm = calm
-        self._lock = Lock()
-        self._held: OrderedDict[Path, tuple[FileStamp, OpenRun]] = OrderedDict()
-
-    def open(self, path: Path) -> OpenRun:
-        """Return the run in a folder."""
-        stamp = _file_stamp(path)
-        with self._lock:
-            held = self._held.pop(path, None)
-            if held is None or held[0] != stamp:
-                held = stamp, OpenRun(path, self._calm)
-            self._held[path] = held
-            while len(self._held) > HELD:
-                self._held.popitem(last=False)
-        if held[1].faults:
-            raise DamagedRun(held[1].faults, hint=held[1].run.folder.made_anew)
-        return held[1]
-
-
-def _file_stamp(path: Path) -> FileStamp:
-    try:
-        facts = (path / RunEntry.MANIFEST).stat()
-    except OSError:
-        return 0, 0
-    return facts.st_mtime_ns, facts.st_size
-
-
 T = TypeVar("T")
 
 RunVersion = tuple[object, ...]
@@ -154,14 +121,8 @@ PREPARED = 5
 class RunsFolder:
     """A folder with runs, or with one run alone.
 
-    Args:
-        folder: With run folders in it, or a run folder.
-        labels: The store of labels, a file or an address ``postgresql://…``; empty for that in the
-            folder.
-        watching: The monitor; None for that in the folder, if there is one.
-
-    Raises:
-        InputError: There is no such folder.
+    ``labels`` is the store of labels, a file or an address ``postgresql://…``, and ``watching`` the
+    monitor; without them it is those in the folder, if there are any.
     """
 
     def __init__(
@@ -174,7 +135,8 @@ class RunsFolder:
         self.name = self.folder.name or str(self.folder)
         self.calm = RequestGate()
         self.later = BackgroundCache(self.calm)
-        self._opened = OpenRuns(self.calm)
+        self._held: OrderedDict[Path, tuple[RunVersion, OpenRun]] = OrderedDict()
+        self._holding = Lock()
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[RunVersion, FoundRun, Sequence[Estimate]]] = {}
         at = Path(labels or self.folder)
@@ -200,7 +162,8 @@ class RunsFolder:
         return self._read(run.path / RunEntry.MANIFEST)[1]
 
     def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
-        stamp = _glance(file)
+        corrections = file.parent / RunEntry.CORRECTIONS
+        stamp = _facts(file, corrections, corrections.with_name(f"{RunEntry.CORRECTIONS}-wal"))
         cached = self._seen.get(file)
         if cached is None or cached[0] != stamp:
             run = found_run(file)
@@ -229,7 +192,22 @@ class RunsFolder:
 
     def run(self, name: str) -> Run:
         """Return a finished run."""
-        return self._opened.open(self.path(name)).run
+        return self.opened(name).run
+
+    def opened(self, name: str) -> OpenRun:
+        """Return a run that is held open; one that changed on disk is opened again."""
+        path = self.path(name)
+        stamp = _facts(path / RunEntry.MANIFEST)
+        with self._holding:
+            held = self._held.pop(path, None)
+            if held is None or held[0] != stamp:
+                held = stamp, OpenRun(path, self.calm)
+            self._held[path] = held
+            while len(self._held) > HELD:
+                self._held.popitem(last=False)
+        if held[1].faults:
+            raise DamagedRun(held[1].faults, hint=held[1].run.folder.made_anew)
+        return held[1]
 
     def stamp(self, *names: str) -> tuple[object, ...]:
         """Return what changes when one of these runs does, for what is computed once of them."""
@@ -408,14 +386,10 @@ def _run_version(file: Path) -> RunVersion:
     return file.parent.name, content.hexdigest()
 
 
-def _glance(file: Path) -> RunVersion:
-    """Return what changes with a run as far as the system tells without reading anything."""
+def _facts(*files: Path) -> RunVersion:
+    """Return what changes with files as far as the system tells without reading anything."""
     facts_of: list[object] = []
-    for path in (
-        file,
-        file.parent / RunEntry.CORRECTIONS,
-        file.parent / f"{RunEntry.CORRECTIONS}-wal",
-    ):
+    for path in files:
         with suppress(OSError):
             facts = path.stat()
             facts_of += [facts.st_mtime_ns, facts.st_size]
