@@ -34,6 +34,8 @@ LONGEST_NAME = 30
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """The arrow that shows in which direction a metric is better."""
 
+BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
+
 METHODS = {
     "wilson": ("Wilson", "a rate, one row per question"),
     "clopper_pearson": ("exact", "a rate, one row per question: Clopper-Pearson"),
@@ -87,6 +89,25 @@ def spoken(code: str) -> str:
     ("don't know", 'answer outcome')
     """
     return code.replace("dont_know", "don't know").replace("_", " ")
+
+
+def spoken_name(metric: str) -> str:
+    """The short name of a metric, as it is said."""
+    return short_name(metric).replace("_", " ")
+
+
+def capital(text: str) -> str:
+    """A sentence with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def with_and(names: Sequence[str]) -> str:
+    """Names as in a sentence: with commas, and an "and" before the last.
+
+    >>> with_and(["a", "b", "c"]), with_and(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:

@@ -20,7 +20,7 @@ from ragstone.metrics import (
     parse_metric,
 )
 from ragstone.report import page as ui
-from ragstone.report.number_format import FAMILIES, bands_of
+from ragstone.report.number_format import BETTER, FAMILIES, bands_of
 from ragstone.report.reason_words import FIRST, who_can, words
 
 
@@ -97,11 +97,7 @@ def entry(kind: type[Metric]) -> MetricEntry:
 
 
 def named(name: str) -> MetricEntry:
-    """The entry of one metric, by its name, an alias or a text form.
-
-    Raises:
-        UnknownName: No metric is called that.
-    """
+    """The entry of one metric, by its name, an alias or a text form."""
     if name in metric_types():
         return entry(metric_types()[name])
     return entry(type(parse_metric(name)))
@@ -113,18 +109,11 @@ def suites() -> list[Suite]:
 
 
 def named_suite(name: str) -> Suite:
-    """Return the suite of that name.
-
-    Raises:
-        UnknownName: No suite is called that.
-    """
+    """Return the suite of that name."""
     known = {suite.name: suite for suite in suites()}
     if name not in known:
         raise UnknownName("suite", name, known, hint=f"There are {', '.join(known)}.")
     return known[name]
-
-
-BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
 def catalogue_page() -> ui.Page:

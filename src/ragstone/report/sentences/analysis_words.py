@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument, call, worded
 from ragstone.judges.judge import HUMAN, LOCAL
-from ragstone.report.number_format import ends, number, short_name
+from ragstone.report.number_format import ends, number, short_name, with_and
 
 from . import Facts, Sentence, told
 
@@ -307,8 +307,7 @@ def judges_named(names: Iterable[str]) -> str:
     >>> judges_named(["local:strings", "openai:gpt-5,azure:gpt-5"])
     'the local judge and a panel of 2 models'
     """
-    *others, last = dict.fromkeys(map(_judge_named, names)) or [""]
-    return " and ".join(filter(None, [", ".join(others), last]))
+    return with_and(list(dict.fromkeys(map(_judge_named, names))))
 
 
 def _judge_named(name: str) -> str:

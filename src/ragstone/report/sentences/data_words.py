@@ -58,18 +58,8 @@ def _two_labels(facts: Facts) -> str:
         f"{column} of {example} by {who or 'an annotator without a name'} ({first} and {second})"
         for column, example, who, first, second in json.loads(facts["labels"])
     ]
-    return f"two labels by one annotator count for nobody: {'; '.join(some)}{_and_more(facts)}."
-
-
-def _labels_not_used(facts: Facts) -> str:
-    part = "context" if facts["lacks"] == "context" else "example"
-    unused = told("{n:label} of {source} {n:is|are} not used", facts)
-    return f"{unused}: no such {part} in the data ({facts['examples']:list}{_and_more(facts)})."
-
-
-def _and_more(facts: Facts) -> str:
-    more = facts.get("more", ReasonFact("0"))
-    return "" if more == "0" else f" and {more:,} more"
+    more = told("[ and {more:,} more]", facts)
+    return f"two labels by one annotator count for nobody: {'; '.join(some)}{more}."
 
 
 DATA_SENTENCES: Mapping[str, Sentence] = {
@@ -108,7 +98,10 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "rows_without_label": "{n:,} of {rows:,} rows {n:holds|hold} no label.",
     "labels_by_system": "ids repeat over systems: a label is of the example ID/SYSTEM.",
     "two_labels_of_one": _two_labels,
-    "labels_not_used": _labels_not_used,
+    "labels_not_used": (
+        "{n:label} of {source} {n:is|are} not used: no such {lacks} in the data ({examples:list}"
+        "[ and {more:,} more])."
+    ),
     # Why a label does not count although nobody discarded it.
     "two_labels": "two labels by one annotator",
     "same_twice": "the same label twice",
@@ -375,14 +368,9 @@ MONITOR_SENTENCES: Mapping[str, Sentence] = {
     "judging_failed": "judging it failed ({error})",
     "judging_died": "the process ended each time that it was judged",
     "no_bounds": "its values have no least and no greatest, which a band needs",
-    "too_few_to_compare": lambda facts: (
-        f"too few answers to compare: {facts.get('now', '0')} now and {facts.get('before', '0')} "
-        "before"
-    ),
+    "too_few_to_compare": "too few answers to compare: {now} now and {before} before",
     "example_not_readable": "what is kept of it cannot be read",
     "rule_changed": "the rule has another metric, direction or bar now",
     "rule_gone": "the rule, or its slice, is watched no more",
-    "judge_changed": lambda facts: (
-        f"the judge was {facts.get('before', '')} and is {facts.get('after', '')} now"
-    ),
+    "judge_changed": "the judge was [{before}] and is [{after}] now",
 }

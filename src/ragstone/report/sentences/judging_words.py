@@ -167,17 +167,14 @@ def _not_independent(facts: Facts) -> str:
     )
 
 
-def _without_interval(facts: Facts) -> str:
-    first = " of ".join(filter(None, [facts["metric"], facts.get("group")]))
-    more = f" and {facts['more']:,} more" if facts["more"] != "0" else ""
-    return f"No interval for {first}{more}"
+WITHOUT_INTERVAL = "No interval for {metric}[ of {group}][ and {more:,} more]: "
 
 
 def _no_interval(facts: Facts) -> str:
     if not facts:
         return "there is no interval"
     rows = CLUSTERS.get(facts["cluster"]) or f"value of {facts['cluster']}"
-    return f"{_without_interval(facts)}: one {rows} is too few for an interval."
+    return told(WITHOUT_INTERVAL, facts) + f"one {rows} is too few for an interval."
 
 
 def _few_clusters(facts: Facts, are: str = "are rough") -> str:
@@ -282,7 +279,7 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
     "batch_unanswered": f"no batch of the provider answered it; {AGAIN}",
     "capped": "budget: {said}; " + AGAIN,
     "rejected": "{said}; " + AGAIN,
-    "too_long": lambda facts: f"the question was too long for the model: {facts.get('said', '')}",
+    "too_long": "the question was too long for the model: [{said}]",
     "filtered": "{said}; " + ANOTHER,
     "refusal": "{said}; " + ANOTHER,
     "no_encoder": "No encoder, so what rests on one is missing. {said}",
@@ -328,10 +325,9 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
     "no_random_sample": "the labels are not a random sample: {why:words}",
     "taken_for_random": "labels taken for a random sample, though {why:words}",
     "no_interval": _no_interval,
-    "no_interval_alike": lambda facts: (
-        f"{_without_interval(facts)}: all values are the same, and the metric has no known highest "
-        "or lowest value to bound the mean."
-    ),
+    "no_interval_alike": WITHOUT_INTERVAL
+    + "all values are the same, and the metric has no known highest or lowest value to bound the "
+    "mean.",
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.report.number_format import counted, ends, number, percent, short_name
+from ragstone.report.number_format import counted, ends, number, percent, short_name, with_and
 
 from .analysis_words import judges_checked
 
@@ -187,7 +187,7 @@ def _unanswered(summary: "Summary") -> Iterator[str]:
 def _of_each(summary: "Summary") -> Iterator[str]:
     of = f" of {counted(summary.questions, 'question')}"
     for counts, how, joined in (
-        (summary.alone, "answered by {} alone", _joined),
+        (summary.alone, "answered by {} alone", with_and),
         (summary.unanswered if len(summary.systems) > 2 else {}, "not answered by {}", _named),
     ):
         most = sorted(counts.items(), key=lambda item: -item[1])
@@ -237,7 +237,7 @@ def _between(ones: Sequence["Comparison"]) -> str:
         return f"With {pairs}, {a} and {b} cannot be told apart on {metrics}."
     if won["cannot_tell"]:
         parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
-    return f"{_joined(parts)}."
+    return f"{with_and(parts)}."
 
 
 VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
@@ -279,8 +279,4 @@ def _named(names: Sequence[str]) -> str:
     names = [" ".join(name.split()) for name in names]
     if len(names) > NAMED + 1:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return _joined(names)
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return with_and(names)
