@@ -228,21 +228,26 @@ def _shown(
         "is_owner": bench.is_owner,
         "path": bench.path(field=NEXT),
         "up": bench.path(),
-        "saved": len(bench.items) - len(bench.open),
-        "all": len(bench.items),
+        "progress": {"saved": len(bench.items) - len(bench.open), "all": len(bench.items)},
         "guideline": guideline,
         "guideline_open": bool(request.one("guideline")),
         **NOTHING_WRONG,
         **more,
         "desk": None,
+        "closed": True,
     }
     if divided is not None:
         item = bench.queue.item(divided.item)
         mine = divided.decision_of(bench.name)
         whole = bool(request.one(ALL)) or not divided.labels
+        sides = sides_of(form, item, divided)
         shows |= {
             "desk": _desk(bench, item, divided, mine if tried is None else tried, whole=whole),
-            "sides": sides_of(form, item, divided),
+            "sides": sides,
+            "votes": sides["votes"],
+            "hint": "",
+            "seen": 0,
+            "state": "given",
             "more": more_of_text(bench.address(item.item)),
             "item_path": bench.path(item.item, ALL if whole else ""),
             "with_all": "" if whole else bench.path(item.item, ALL),

@@ -233,6 +233,7 @@ def _shown(
             "discarded": earlier.discarded,
             "usual": USUAL,
             "hint": _hint(form.instructions),
+            "votes": {},
         }
     chosen = request.one("language") in form.guidelines
     cookies = {LANGUAGE: (request.one("language"), "/annotate")} if chosen else {}
@@ -293,9 +294,7 @@ def guideline_in(form: QueueForm, language: str) -> View:
 
 @lru_cache(maxsize=64)
 def rendered(markdown: str) -> Markup:
-    """Write Markdown as HTML that loads nothing and leads nowhere, from the third level of
-    headings.
-    """
+    """Write Markdown as HTML that loads nothing and leads nowhere; its headings start at ``h3``."""
     tokens = PARSER.parse(visible(markdown))
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
