@@ -166,9 +166,8 @@ def test_a_correction_needs_the_secret_of_the_page(folder: Path, mine: TestClien
 
 def test_a_button_names_the_judgement_and_what_is_said_of_it() -> None:
     pressed = read_button("seen=ab12&about=rating#clear %26 short&say=score=3")
-    assert (pressed.ask, pressed.unit, pressed.say) == ("rating", "clear & short", "score=3")
-    pressed = read_button("seen=ab12&about=response&say=undo")
-    assert (pressed.ask, pressed.unit, pressed.say) == ("response", None, "undo")
+    assert pressed == ("ab12", "rating", "clear & short", "score=3")
+    assert read_button("seen=&about=response&say=undo") == (None, "response", None, "undo")
 
 
 NEEDING_EVIDENCE = ("context_utilization", "citation_precision", "citation_recall")

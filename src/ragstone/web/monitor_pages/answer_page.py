@@ -18,7 +18,7 @@ from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, walk
-from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
+from ragstone.web.parts.claims_and_contexts import first_of, more_of
 from ragstone.web.parts.highlight import (
     AT_ONCE,
     MarkedPiece,
@@ -31,7 +31,7 @@ from ragstone.web.parts.highlight import (
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import GUARD, View, fact_in_words, length_in_words
 
-from .answer_list import filter_of
+from .answer_list import filter_of, in_words
 
 QUESTION, ANSWER, CONTEXT = 7_000, 30_000, 6_000
 CONTEXTS, CLAIMS, FACTS, TURNS = 40, 200, 60, 50
@@ -63,14 +63,13 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
         assessed = assessment or {}
         facets = list(facets_of(run, [id]).get(id, {}).items())
         turns = turns_of(run, example.session, TURNS) if example.session else []
-    want = ShownPart.of(request)
     claims = assessed.get("judged") or ()
     common = {"more": more_of(request)}
     question = example.record.get("question") or ""
     title = shortened(question or id, 60)
-    if request.part and want.part:
-        piece = _piece(example, claims, want)
-        shows = {**common, "piece": "text", "part": want.part, "pieces": piece}
+    if request.part and (part := request.one("part")):
+        piece = _piece(example, claims, part, request.number("from", 0))
+        shows = {**common, "piece": "text", "part": part, "pieces": piece}
         return WebPage("example_piece.html", title, shows, here=HERE)
     answer, contexts = example.record.get("answer"), example.record.get("contexts")
     return WebPage(
@@ -81,11 +80,11 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
             "one": example,
             "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - example.at)),
             "walk": _walk(folder, request),
-            "question": answer_pieces(question, (), want.first("question"), QUESTION),
+            "question": answer_pieces(question, (), first_of(request, "question"), QUESTION),
             "has_question": bool(question),
             "answer": answer,
             "answered": answer_pieces(
-                answer or "", _spans(claims, answer or ""), want.first("answer"), ANSWER
+                answer or "", _spans(claims, answer or ""), first_of(request, "answer"), ANSWER
             ),
             "history": [
                 (str(turn.get("role", "")), str(turn.get("text", ""))[:1_500])
@@ -96,7 +95,7 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
             "CLAIMS": CLAIMS,
             "LONGEST_CLAIM": LONGEST_CLAIM,
             "ranks_of": lambda claim: _ranks_of(claim, contexts or ()),
-            "contexts": _contexts(contexts or (), claims, want),
+            "contexts": _contexts(contexts or (), claims, request),
             "retrieved": None if contexts is None else len(contexts),
             "checks": assessed.get("checks") or (),
             "checked": CHECKED,
@@ -118,28 +117,28 @@ def _walk(folder: RunsFolder, request: Asked) -> View:
     if not fields:
         return walk((), None, str, "", up)
     watching = folder.watching()
-    matching = filter_of(watching, Asked("/monitor/examples", query=tuple(fields)))
+    where, tokens = filter_of(watching, Asked("/monitor/examples", query=tuple(fields)))
     with watching.reading() as run:
-        ids = listed_ids(run, matching.where, WALKED)
+        ids = listed_ids(run, where, WALKED)
     id = request.names["id"]
     at = ids.index(id) if id in ids else None
     here = query(fields)
-    return walk(ids, at, lambda id: monitor_path("examples", id) + here, matching.words, up)
+    return walk(ids, at, lambda id: monitor_path("examples", id) + here, in_words(tokens), up)
 
 
 def _piece(
-    example: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+    example: ListedExample, claims: Sequence[Mapping[str, Any]], part: str, start: int
 ) -> list[MarkedPiece]:
-    if want.part == "question":
+    if part == "question":
         text, spans = example.record.get("question") or "", []
-    elif want.part == "answer":
+    elif part == "answer":
         text = example.record.get("answer") or ""
         spans = _spans(claims, text)
     else:
         contexts = example.record.get("contexts") or ()
         texts = {f"ctx-{context.get('rank')}": context.get("text") for context in contexts}
-        text, spans = str(texts.get(want.part) or ""), []
-    return answer_pieces(text, spans, min(want.start, len(text)), 3 * AT_ONCE)
+        text, spans = str(texts.get(part) or ""), []
+    return answer_pieces(text, spans, min(start, len(text)), 3 * AT_ONCE)
 
 
 def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
@@ -159,7 +158,7 @@ def _ranks_of(claim: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -
 
 
 def _contexts(
-    contexts: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], want: ShownPart
+    contexts: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], request: Asked
 ) -> list[View]:
     passages = []
     for context in contexts[:CONTEXTS]:
@@ -175,7 +174,7 @@ def _contexts(
                     Span(start, end, str(at), claim["verdict"] or "")
                     for start, end in quoted(claim["quote"], text)
                 ]
-        start = min(want.start, len(text or "")) if want.part == f"ctx-{rank}" else 0
+        start = min(first_of(request, f"ctx-{rank}"), len(text or ""))
         pieces = context_pieces(text or "", spans, (), start=start, most_bytes=CONTEXT)
         score = context.get("score")
         passages.append(

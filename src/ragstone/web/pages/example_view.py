@@ -11,7 +11,7 @@ import polars as pl
 from ragstone.core.errors import CorrectionConflict, InputError
 from ragstone.data import Example
 from ragstone.judgements import ASKS
-from ragstone.report.number_format import counted, number, short_name, shortened, spoken
+from ragstone.report.number_format import counted, number, shortened, spoken, spoken_name
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example_page import example_page
 from ragstone.report.render.documents import as_markdown
@@ -25,8 +25,8 @@ from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query
 from ragstone.web.parts.choices_and_tabs import walk
 from ragstone.web.parts.claims_and_contexts import (
     LONGEST_WHY,
-    ShownPart,
     cut_to_bytes,
+    first_of,
     last_place,
     more_of,
     other_judgements,
@@ -38,7 +38,7 @@ from ragstone.web.parts.judgement_view import (
     NO_REASON,
     UNDO,
     Corrections,
-    Pressed,
+    about_of,
     author_cookie,
     author_of,
     because,
@@ -71,22 +71,22 @@ def run_example_page(
     name, example = request.names["run"], request.names["id"]
     run = folder.run(name)
     example_facts = dossier(run, example)
-    want = ShownPart.of(request)
+    part = request.one("part")
     common: dict[str, object] = {"more": more_of(request)}
     title = f"{shortened(example_facts.example.question, 60)} · {name}"
-    if request.part and want.part and want.part != OVER:
-        return WebPage("example_piece.html", title, {**common, **_piece(example_facts, want)})
+    if request.part and part not in ("", OVER):
+        return WebPage("example_piece.html", title, {**common, **_piece(example_facts, request)})
     judgements = run.correctable(example)
     may = Corrections(judgements, example_facts.example.contexts or ())
     common |= {"author": author_of(request), "over": request.one("about")}
-    if request.part and want.part == OVER:
+    if request.part and part == OVER:
         judgement = may.get(request.one("about"))
         if judgement is None:
             raise NotThere("There is no such judgement any more. Load the page again.")
         return WebPage("example_piece.html", title, {**common, "piece": OVER, "found": judgement})
     shows = {
         **common,
-        **_whole(run, name, example_facts, want),
+        **_whole(run, name, example_facts, request),
         "walk": _walk(folder, run, request),
         "corrections": may,
         "opens": lambda about: request.but(part=OVER, about=about),
@@ -127,19 +127,17 @@ def _walk(folder: RunsFolder, run: Run, request: Asked) -> View:
     )
 
 
-def _piece(facts: Dossier, want: ShownPart) -> Mapping[str, object]:
-    if want.part == "calls":
+def _piece(facts: Dossier, request: Asked) -> Mapping[str, object]:
+    part = request.one("part")
+    if part == "calls":
         return {"piece": "calls", "calls": _calls(facts)}
-    if want.part.startswith("ctx-"):
-        parts = shown_contexts(facts, want, CONTEXTS)
-        passage = next((part for part in parts if f"ctx-{part['rank']}" == want.part), None)
-        return {"piece": "text", "part": want.part, "pieces": passage["pieces"] if passage else ()}
-    text, spans = _text_of(facts, want.part)
-    return {
-        "piece": "text",
-        "part": want.part,
-        "pieces": answer_pieces(text, spans, min(want.start, len(text)), ANSWER),
-    }
+    if part.startswith("ctx-"):
+        passages = shown_contexts(facts, request, CONTEXTS)
+        pieces = next((each["pieces"] for each in passages if f"ctx-{each['rank']}" == part), ())
+    else:
+        text, spans = _text_of(facts, part)
+        pieces = answer_pieces(text, spans, min(first_of(request, part), len(text)), ANSWER)
+    return {"piece": "text", "part": part, "pieces": pieces}
 
 
 def _text_of(facts: Dossier, part: str) -> tuple[str, Sequence[Span]]:
@@ -149,32 +147,32 @@ def _text_of(facts: Dossier, part: str) -> tuple[str, Sequence[Span]]:
     return texts.get(part) or "", claim_spans(facts) if part == "answer" else ()
 
 
-def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str, object]:
-    example = facts.example
-    claims = unit_matrix(facts, "claim", want.first("claims"), CLAIMS)
-    if claims and claims["after"] < want.claim <= claims["of"]:
-        claims = unit_matrix(facts, "claim", want.claim - 1, CLAIMS)
+def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, object]:
+    example, claim = facts.example, request.number("claim", 0)
+    claims = unit_matrix(facts, "claim", first_of(request, "claims"), CLAIMS)
+    if claims and claims["after"] < claim <= claims["of"]:
+        claims = unit_matrix(facts, "claim", claim - 1, CLAIMS)
     answer = example.answer or ""
     question = example.question or ""
     scores = _scores(run, facts)
     by_metric: dict[str, View] = {score["metric"]: score for score in scores}
     faithful = by_metric.get("faithfulness")
     pieces = {
-        "question": answer_pieces(question, (), want.first("question"), QUESTION),
-        "answer": answer_pieces(answer, claim_spans(facts), want.first("answer"), ANSWER),
+        "question": answer_pieces(question, (), first_of(request, "question"), QUESTION),
+        "answer": answer_pieces(answer, claim_spans(facts), first_of(request, "answer"), ANSWER),
     }
     shown = {f"reference-{at}": text for at, text in enumerate(example.reference[:4], 1)}
     references = [
-        (part, answer_pieces(text, (), want.first(part), REFERENCES // len(shown)))
+        (part, answer_pieces(text, (), first_of(request, part), REFERENCES // len(shown)))
         for part, text in shown.items()
     ]
-    statements = unit_matrix(facts, "statement", want.first("statements"), STATEMENTS)
-    evidence = unit_matrix(facts, "evidence", want.first("evidence"), EVIDENCE)
+    statements = unit_matrix(facts, "statement", first_of(request, "statements"), STATEMENTS)
+    evidence = unit_matrix(facts, "evidence", first_of(request, "evidence"), EVIDENCE)
     texts = (*pieces.values(), *(text for _, text in references))
     size = sum(len(piece.text.encode()) for text in texts for piece in text)
     size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - size))
-    contexts = shown_contexts(facts, want, room)
+    contexts = shown_contexts(facts, request, room)
     systems = _systems(run, name, example)
     return {
         "name": name,
@@ -199,10 +197,10 @@ def _whole(run: Run, name: str, facts: Dossier, want: ShownPart) -> Mapping[str,
         "scores": scores,
         "systems": systems,
         "compared": _compared(name, example, systems),
-        "calls": _calls(facts) if want.part == "calls" else None,
+        "calls": _calls(facts) if request.one("part") == "calls" else None,
         "copied": _copied(facts),
-        "part": want.part,
-        "at_claim": str(want.claim),
+        "part": request.one("part"),
+        "at_claim": str(claim),
     }
 
 
@@ -270,7 +268,7 @@ def _scores(run: Run, facts: Dossier) -> list[View]:
         is_same = value == score.value and label == score.label
         scores.append({
             "metric": score.metric,
-            "name": short_name(score.metric).replace("_", " "),
+            "name": spoken_name(score.metric),
             "status": score.status,
             "value": "" if score.value is None else number(score.value),
             "label": spoken(score.label or ""),
@@ -342,19 +340,18 @@ def correct_judgement(
     The page again, with 409 or 412, where somebody else was quicker.
     """
     run, example = folder.run(request.names["run"]), request.names["id"]
-    pressed = read_button(form.get("say", ""))
+    seen, ask, unit, say = read_button(form.get("say", ""))
+    about = about_of(ask, unit)
     author = form.get("author", "").strip() or author_of(request)
     if request.match and request.match not in ("*", tag_of(run.correctable(example))):
         return run_example_page(folder, request, conflict=CHANGED, status=412)
-    reason = form.get(f"why {pressed.about}", "").strip()
-    ask, unit, seen = pressed.ask, pressed.unit, pressed.seen or None
+    reason = form.get(f"why {about}", "").strip()
     contexts = dossier(run, example).example.contexts or ()
     try:
-        if pressed.say == UNDO:
+        if say == UNDO:
             run.undo_correction(example, ask, unit=unit, author=author, reason=reason, seen=seen)
         else:
-            text = form.get(f"text {pressed.about}", "")
-            values = said_by_button(pressed, text, contexts)
+            values = said_by_button(say, form.get(f"text {about}", ""), contexts)
             why = reason or NO_REASON
             run.correct(example, ask, values, unit=unit, author=author, reason=why, seen=seen)
     except CorrectionConflict as error:
@@ -362,11 +359,11 @@ def correct_judgement(
     # The table is going to be looked at next.
     key = ("rows", *folder.stamp(request.names["run"]))
     folder.later.get(key, lambda: example_rows(run).rows, patience=0)
-    now = Corrections(run.correctable(example), contexts).get(pressed.about)
+    now = Corrections(run.correctable(example), contexts).get(about)
     # On which contexts a verdict rests is asked next.
-    asks = pressed.about if now and now["rests"] and pressed.say != UNDO else None
+    asks = about if now and now["rests"] and say != UNDO else None
     back = request.but(part=None, about=asks, **{"from": None, "to": None})
-    return Elsewhere(f"{back}{_anchor_of(pressed)}", author_cookie(author))
+    return Elsewhere(f"{back}{_anchor_of(ask, unit)}", author_cookie(author))
 
 
 def _conflict_words(error: CorrectionConflict) -> str:
@@ -382,8 +379,8 @@ def _conflict_words(error: CorrectionConflict) -> str:
     )
 
 
-def _anchor_of(pressed: Pressed) -> str:
-    over = ASKS[pressed.ask].over if pressed.ask in ASKS else None
-    if over is None or pressed.unit is None:
+def _anchor_of(ask: str, unit: str | None) -> str:
+    over = ASKS[ask].over if ask in ASKS else None
+    if over is None or unit is None:
         return ""
-    return f"#ctx-{pressed.unit}" if over.unit == "context" else f"#{over.unit}-{pressed.unit}"
+    return f"#ctx-{unit}" if over.unit == "context" else f"#{over.unit}-{unit}"

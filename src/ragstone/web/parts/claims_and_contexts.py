@@ -1,7 +1,6 @@
 """Claims and contexts: an example's units and retrieved contexts with all verdicts, cut to size."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ragstone.data import Example
 from ragstone.data.record_labels import Unit
@@ -37,24 +36,9 @@ LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
 CONTEXTS_PART, SHORTEST = "contexts", 400
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPart:
-    """The part of an example of which more was asked for."""
-
-    part: str
-    start: int
-    end: int | None
-    claim: int
-
-    @classmethod
-    def of(cls, request: Asked) -> "ShownPart":
-        end = request.number("to", 0)
-        part = request.one("part")
-        return cls(part, request.number("from", 0), end or None, request.number("claim", 0))
-
-    def first(self, part: str) -> int:
-        """Return where this part begins."""
-        return self.start if self.part == part else 0
+def first_of(request: Asked, part: str) -> int:
+    """Return where a part begins: what an address asks more of, behind what was shown."""
+    return request.number("from", 0) if request.one("part") == part else 0
 
 
 def more_of(request: Asked) -> Callable[..., str]:
@@ -98,35 +82,34 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View
         "first": first,
         "after": first + len(rows),
         "of": len(parts),
-        "chances": any(row["main"]["said"] and row["main"]["said"].number for row in rows),
+        "chances": any(row["main"]["said"] and row["main"]["said"]["number"] for row in rows),
         "size": size,
     }
 
 
-def shown_contexts(facts: Dossier, want: ShownPart, most_bytes: int) -> list[View]:
+def shown_contexts(facts: Dossier, request: Asked, most_bytes: int) -> list[View]:
     """Return the contexts from the one that was asked for on, as many as there is room for."""
     few = max(1, most_bytes // (CONTEXT + SHORTEST))
-    first = want.first(CONTEXTS_PART)
+    first, wanted = first_of(request, CONTEXTS_PART), request.one("part")
     parts = facts.parts["context"]
-    if want.part.startswith("ctx-"):
-        first = next((at for at, part in enumerate(parts) if want.part == f"ctx-{part.place}"), 0)
+    if wanted.startswith("ctx-"):
+        first = next((at for at, part in enumerate(parts) if wanted == f"ctx-{part.place}"), 0)
     # Those that are shown anyway are shown from the first.
-    first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
+    first = 0 if first < few and wanted != CONTEXTS_PART else min(first, len(parts) - 1)
     parts = parts[max(0, first) :][:few]
     rest = max(SHORTEST * len(parts), most_bytes - CONTEXT * len(parts))
     passages = []
     for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
         name = f"ctx-{part.place}"
-        is_asked = want.part == name
         text = part.text
-        relevance = part.rows(Relevance.name)
+        relevance = part.said[Relevance.name]
         spans, uses = quotes(facts, part)
         room = min(3 * AT_ONCE, rest // left)
         relevant = set((relevance[0].values["relevant_sentences"] or ()) if relevance else ())
         pieces: list[MarkedPiece] = []
-        if text is not None and is_asked:
-            start = min(want.start, len(text))
-            pieces = context_pieces(text, spans, relevant, start=start, end=want.end,
+        if text is not None and wanted == name:
+            start, end = min(first_of(request, name), len(text)), request.number("to", 0) or None
+            pieces = context_pieces(text, spans, relevant, start=start, end=end,
                                     most_bytes=3 * AT_ONCE, folds=False)  # fmt: skip
         elif text is not None:
             pieces = context_pieces(text, spans, relevant, most_bytes=room)
@@ -134,9 +117,9 @@ def shown_contexts(facts: Dossier, want: ShownPart, most_bytes: int) -> list[Vie
         verdicts = [
             _judged(says_of(ask.name), ask, row, several=False)
             for ask in asks_about("context")
-            for row in part.rows(ask.kind)
+            for row in part.said[ask.kind]
         ]
-        reasons = [verdict["said"].reason for verdict in verdicts if verdict["said"].reason]
+        reasons = [text for verdict in verdicts if (text := verdict["said"]["reason"])]
         score = part.own.get("score")
         passages.append(
             {
@@ -171,7 +154,7 @@ def other_judgements(facts: Dossier) -> list[View]:
                     if any(row.values.get(column.name) is not None
                            for column in row.kind.filled_by(ask))), None)  # fmt: skip
         text = said(row)
-        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text.phrases)
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text["phrases"])
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""
@@ -190,10 +173,10 @@ def _unit_row(
     main: View = {"lead": "", "said": None, "about": ""}
     also = []
     for ask in asks_about(unit):
-        for row in part.rows(ask.kind):
+        for row in part.said[ask.kind]:
             # Of a claim it is the reference that says so, or does not.
             lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
-            if part.said[ask.kind].several and several:
+            if ask.kind in part.several and several:
                 lead = f"{lead} {row.values['reference'] + 1}"
             verdict = _judged(lead, ask, row, several=several)
             if ask.kind == Support.name:
@@ -201,7 +184,7 @@ def _unit_row(
             else:
                 also.append(verdict)
     key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + number
-    reason = main["said"].reason if main["said"] else ""
+    reason = main["said"]["reason"] if main["said"] else ""
     return {
         "key": key,
         "number": number,

@@ -3,7 +3,6 @@
 import json
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from getpass import getuser
 from typing import Any
@@ -14,9 +13,8 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.data import Context
 from ragstone.judgements import ASKS, Agreement, Kind, kind_of, values_of
-from ragstone.report.judgement_words import in_words, judged, says, short_judge, speaking
+from ragstone.report.judgement_words import in_words, judged, says, speaking
 from ragstone.report.number_format import number
-from ragstone.report.page import Phrase
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import JudgementRow
 from ragstone.run.corrections.correction import DROPPED, TEXT, Correction, Judgement
@@ -33,37 +31,21 @@ OWN_SHAPE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgementText:
-    """A judgement in words; ``code`` is the shape and colour of its verdict."""
-
-    code: str
-    word: str
-    number: str
-    words: str
-    phrases: Sequence[Phrase]
-    reason: str
-    judge: str
-    row: JudgementRow
-
-
-def said(row: JudgementRow, lead: str | None = None) -> JudgementText:
-    """One judgement, after the words that come before it."""
+def said(row: JudgementRow, lead: str | None = None) -> View:
+    """Return a judgement in words after ``lead``; ``code``: the shape and colour of its verdict."""
     code, word = verdict_of(row)
     column = speaking(row.kind)
     about = [name for name, other in row.kind.columns.items()
              if column is not None and other.of == column.name]  # fmt: skip
     chance = row.values.get(about[0]) if about else None
-    return JudgementText(
-        code,
-        word,
-        "" if chance is None else number(chance),
-        in_words(row),
-        judged(row, says(row.kind) if lead is None else lead),
-        because(row.reason),
-        short_judge(row.judge),
-        row,
-    )
+    return {
+        "code": code,
+        "word": word,
+        "number": "" if chance is None else number(chance),
+        "words": in_words(row),
+        "phrases": judged(row, says(row.kind) if lead is None else lead),
+        "reason": because(row.reason),
+    }
 
 
 def verdict_of(row: JudgementRow) -> tuple[str, str]:
@@ -110,21 +92,6 @@ NO_REASON = "no reason given"
 UNDO, REWORD = "undo", "reword"
 
 
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """A button of ``Corrections`` that was pressed."""
-
-    seen: str
-    ask: str
-    unit: str | None
-    say: str
-
-    @property
-    def about(self) -> str:
-        """The judgement."""
-        return about_of(self.ask, self.unit)
-
-
 def author_of(request: Asked) -> str:
     """Return who corrects: the name given last, or the user of the machine itself."""
     if author := request.cookies.get(AUTHOR):
@@ -151,25 +118,23 @@ def about_of(ask: str, unit: str | None) -> str:
     return ask if unit is None else f"{ask}#{unit}"
 
 
-def read_button(text: str) -> Pressed:
-    """Read what a button of ``Corrections`` sent."""
+def read_button(text: str) -> tuple[str | None, str, str | None, str]:
+    """Read what a button sent: version, ask and unit of a judgement, and what is said of it."""
     fields = dict(fields_of(text))
     if not {"seen", "about", "say"} <= fields.keys():
         raise InputError("Choose what is right with one of the buttons.")
     ask, mark, unit = fields["about"].partition("#")
-    return Pressed(fields["seen"], ask, unit if mark else None, fields["say"])
+    return fields["seen"] or None, ask, unit if mark else None, fields["say"]
 
 
-def said_by_button(
-    pressed: Pressed, text: str, contexts: Sequence[Context]
-) -> Mapping[str, object]:
+def said_by_button(say: str, text: str, contexts: Sequence[Context]) -> Mapping[str, object]:
     """Return what a person says with a button, by column."""
-    if pressed.say == REWORD:
+    if say == REWORD:
         return {TEXT: text}
-    column, mark, value = pressed.say.partition("=")
+    column, mark, value = say.partition("=")
     if mark:
         return {column: value}
-    column, _, places = pressed.say.partition("#")
+    column, _, places = say.partition("#")
     of = {str(position): context.id for position, context in enumerate(contexts)}
     chosen = list(filter(None, places.split(",")))
     if unknown := [position for position in chosen if position not in of]:
