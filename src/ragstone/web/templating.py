@@ -1,7 +1,6 @@
 """Templating: templates, and what they may write: text made inert, and figures that we drew."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from ragstone.core.messages import in_shell
 from ragstone.report import charts
 from ragstone.report.number_format import (
     ARROWS,
+    BETTER,
     counted,
     ends,
     interval_of,
@@ -38,8 +38,6 @@ STATIC = files("ragstone.web").joinpath("static")
 
 View = dict[str, Any]
 """What a template shows of something, by the names that the template uses."""
-
-BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
 def drawn(svg: str) -> Markup:
@@ -85,8 +83,7 @@ def cut(name: str, head: int = 10, tail: int = 14) -> str:
 
 
 def minus(figure: str) -> str:
-    """Return a figure with the sign of subtraction, which is as wide as a plus, instead of a
-    hyphen.
+    """Return a figure with the sign of subtraction, as wide as a plus, instead of a hyphen.
 
     >>> minus("-0.015 – +0.060")
     '−0.015 – +0.060'
@@ -191,24 +188,23 @@ LAST = 253_402_300_799.0
 """The end of the year 9999, in seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMoment:
-    """A time for programs, for people as short as the day allows, and with date and zone."""
-
-    iso: str
-    words: str
-    full: str
+def local_time(at: float) -> datetime:
+    """Return a time in seconds since the epoch by this machine's clock."""
+    return datetime.fromtimestamp(min(max(at, 0.0), LAST - DAY), UTC).astimezone()
 
 
-def shown_moment(at: float, now: float | None = None) -> ShownMoment:
-    """Return a time in seconds since the epoch; one of today without its date."""
-    then = datetime.fromtimestamp(min(max(at, 0.0), LAST - DAY), UTC).astimezone()
+def clock(at: float, now: float | None = None) -> str:
+    """Return a time as short as the day allows: one of today without its date."""
+    then = local_time(at)
     today = datetime.now().astimezone() if now is None else datetime.fromtimestamp(now).astimezone()
-    written = "%d %b, %H:%M" if then.year == today.year else "%d %b %Y, %H:%M"
     if then.date() == today.date():
-        written = "%H:%M"
-    iso = then.isoformat(timespec="seconds")
-    return ShownMoment(iso, then.strftime(written), then.strftime("%d %b %Y, %H:%M:%S %Z"))
+        return then.strftime("%H:%M")
+    return then.strftime("%d %b, %H:%M" if then.year == today.year else "%d %b %Y, %H:%M")
+
+
+def in_full(at: float) -> str:
+    """Return a time with its date, its seconds and the zone."""
+    return local_time(at).strftime("%d %b %Y, %H:%M:%S %Z")
 
 
 def length_in_words(seconds: float) -> str:
@@ -247,7 +243,7 @@ def fact_in_words(name: str, value: object) -> str:
     if not isinstance(value, int | float) or not isfinite(value):
         return str(value)
     if _is_moment(name, value):
-        return shown_moment(float(value)).full
+        return in_full(float(value))
     if name in _LENGTHS or name.endswith(("_gap", "_seconds", "_latency")):
         return _short_length(value)
     if isinstance(value, int):
@@ -307,7 +303,9 @@ def templates() -> Environment:
         "why_no_value": why_no_value,
         "short": shortened,
         "p": p_word,
-        "clock": shown_moment,
+        "clock": clock,
+        "in_full": in_full,
+        "local_time": local_time,
         "lasts": length_in_words,
         "metric": said_metric,
         "bounds": bounds,

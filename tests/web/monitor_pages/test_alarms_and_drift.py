@@ -13,7 +13,7 @@ from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
-from ragstone.web.templating import fact_in_words, shown_moment
+from ragstone.web.templating import fact_in_words, in_full
 from ragstone.web.web_app import make_app
 from tests.monitor.stored import put_example
 from tests.web.conftest import HOST, SECRET
@@ -81,8 +81,8 @@ def test_facts_are_written_as_people_write_them(name: str, value: object, words:
 @pytest.mark.parametrize("name", ["ended", "at", "since", "judged_at"])
 def test_times_are_shown_by_the_clock(name: str) -> None:
     at = 1795901694.1223073
-    assert fact_in_words(name, at) == shown_moment(at).full
-    assert fact_in_words("deploys", [["v42", at]]) == f"v42, {shown_moment(at).full}"
+    assert fact_in_words(name, at) == in_full(at)
+    assert fact_in_words("deploys", [["v42", at]]) == f"v42, {in_full(at)}"
 
 
 def test_each_feature_has_its_words() -> None:

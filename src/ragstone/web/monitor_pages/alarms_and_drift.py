@@ -23,9 +23,9 @@ from ragstone.web.templating import (
     DAY,
     HOUR,
     fact_in_words,
+    in_full,
     length_in_words,
     said_metric,
-    shown_moment,
 )
 
 WORST = 8
@@ -129,12 +129,12 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
     facts = [
         ("rule", alarm.rule),
         ("slice", alarm.slice.replace("=", ": ", 1) or "all traffic"),
-        ("since", shown_moment(alarm.since).full),
-        ("fired", shown_moment(alarm.fired_at).full),
+        ("since", in_full(alarm.since)),
+        ("fired", in_full(alarm.fired_at)),
     ]
     if alarm.resolved_at is not None:
         lasted = length_in_words(alarm.resolved_at - alarm.fired_at)
-        facts.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
+        facts.append(("resolved", f"{in_full(alarm.resolved_at)}, after {lasted}"))
     known = ("metric", "rule", "slice", "better", "evidence")
     return facts + [
         (spoken(name), fact_in_words(name, value)[:200])

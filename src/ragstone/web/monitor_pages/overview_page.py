@@ -16,7 +16,7 @@ from ragstone.web.parts.conversation_tables import conversation_facts, whole_con
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of
 from ragstone.web.parts.queue_tables import people_corrections
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import DAY, GUARD, HOUR, View, shown_moment
+from ragstone.web.templating import DAY, GUARD, HOUR, View, clock
 
 from .alarms_and_drift import alarm_words, told_words
 
@@ -130,11 +130,12 @@ def _conversations(folder: RunsFolder, facts: MonitorPageFacts, metric: str, spa
     )
     if figures is None:
         return {"counting": True}
-    counted_at = figures.whole.end - COUNTED_FOR
+    whole, course = figures
+    counted_at = whole.end - COUNTED_FOR
     late = counted_at < facts.now - 2 * COUNTED_FOR
     return {
-        "conversations": whole_conversations(figures, facts.deploys),
-        "conversations_at": shown_moment(counted_at).words if late else "",
+        "conversations": whole_conversations(whole, course, metric, facts.slice, facts.deploys),
+        "conversations_at": clock(counted_at) if late else "",
     }
 
 

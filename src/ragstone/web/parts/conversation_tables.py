@@ -1,7 +1,6 @@
 """Conversation tables: figures of whole sessions in a run, and in production over time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone.analysis.summaries.session_figures import ConversationFigures
 from ragstone.monitor.series.metric_over_time import (
@@ -46,34 +45,35 @@ WINDOWS = 12
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationFacts:
-    """Figures of the conversations of a window."""
-
-    metric: str
-    slice: Facet | None
-    whole: SessionWindow
-    course: tuple[SessionWindow, ...]
-
-
 def conversation_facts(
     store: MonitorStore, metric: str, since: float, until: float, slice: Facet | None
-) -> ConversationFacts:
-    """Read the figures."""
+) -> tuple[SessionWindow, Sequence[SessionWindow]]:
+    """Read the figures of the conversations of a time as a whole, and of windows in it."""
     read = turns_in_time(store, metric, since=since, until=until, slice=slice)
     (whole,), course = read.windows(1), read.windows(WINDOWS)
-    return ConversationFacts(metric, slice, whole, course)
+    return whole, course
 
 
-def whole_conversations(facts: ConversationFacts, deploys: Sequence[DeployMarker]) -> View | None:
+def whole_conversations(
+    whole: SessionWindow,
+    course: Sequence[SessionWindow],
+    metric: str,
+    slice: Facet | None,
+    deploys: Sequence[DeployMarker],
+) -> View | None:
     """Return what the first screen shows of conversations; None where no answer has a session."""
-    whole = facts.whole
     if not whole.sessions and not whole.left_out:
         return None
     left = f", {whole.left_out:,} more not judged whole" if whole.left_out else ""
     single = whole.mean_of_turns.n_undefined
     alone = f", {single:,} of them without a figure: one turn, or no turn with a score"
-    drawn = band_drawn(_series(facts), (), deploys, bar=None, base=None)
+    begin, end = course[0].start, course[-1].end
+    step = course[0].end - begin
+    series = MetricOverTime(
+        metric, slice, value_range(metric), begin, end, step, step, LEVEL,
+        tuple(map(_window, course)), None, 1.0,
+    )  # fmt: skip
+    drawn = band_drawn(series, (), deploys, bar=None, base=None)
     worst = [] if whole.worst_turn is None else [("worst turn", whole.worst_turn)]
     return {
         "figures": [("mean of turns", whole.mean_of_turns), *worst, ("resolved", whole.resolved)],
@@ -81,17 +81,8 @@ def whole_conversations(facts: ConversationFacts, deploys: Sequence[DeployMarker
         f"{alone if single else ''}{left}",
         "why": "" if drawn else "no conversation of several turns was judged whole",
         "drawn": drawn,
-        "windows": [window for window in reversed(facts.course) if window.sessions],
+        "windows": [window for window in reversed(course) if window.sessions],
     }
-
-
-def _series(facts: ConversationFacts) -> MetricOverTime:
-    first, last = facts.course[0], facts.course[-1]
-    step = first.end - first.start
-    return MetricOverTime(
-        facts.metric, facts.slice, value_range(facts.metric), first.start, last.end, step, step,
-        LEVEL, tuple(map(_window, facts.course)), None, 1.0,
-    )  # fmt: skip
 
 
 def _window(window: SessionWindow) -> MeanInWindow:

@@ -19,10 +19,10 @@ from ragstone.web.templating import (
     HOUR,
     MINUTE,
     View,
+    clock,
     drawn,
     length_in_words,
     said_metric,
-    shown_moment,
 )
 
 HIGH = 120
@@ -166,7 +166,7 @@ def _rests_on(series: MetricOverTime, now: MeanInWindow | None) -> str:
     if now.n_missing:
         parts.append(f"{now.n_missing:,} missing")
     if series.until - now.end > series.step:
-        parts.append(f"until {shown_moment(now.end, series.until).words}")
+        parts.append(f"until {clock(now.end, series.until)}")
     return ", ".join(parts)
 
 
