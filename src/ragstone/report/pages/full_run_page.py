@@ -183,24 +183,16 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     values, rarer = slice_values(field, estimates)
     columns = [ui.Heading(key=True), ui.Heading("system", several=True)]
     columns += [ui.Heading(value, peer=True) for value in values]
-    rows, names, percent = [], row_names(estimates), in_percent(suites)
-    ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
-    for metric, ones in by_metric(ordered).items():
-        if all(estimate.value is None for estimate in ones):
-            continue
-        cells: dict[str, dict[str, ui.Cell]] = {}
-        for item in ones:
-            mean: ui.Cell = ui.Number(item.value, percent=percent, n=item.n)
-            if item.value is None:
-                mean = (
-                    ui.Why("missing" if item.n_missing else "undefined") if item.total else NO_MEAN
-                )
-            cells.setdefault(item.group.get(SYSTEM, ""), {})[item.group[field]] = mean
-        for system, by_value in cells.items():
-            means = [by_value.get(value, NO_MEAN) for value in values]
-            rows.append(
-                ui.Row((ui.RowName(names[metric], ones[0].better), ui.RowName(system), *means))
-            )
+    percent = in_percent(suites)
+    rows = [
+        (
+            ui.RowName(name, first.better),
+            ui.RowName(system),
+            *(_mean(each, percent) for each in ones),
+        )
+        for name, first, by_system in slice_rows(field, estimates, values)
+        for system, ones in by_system.items()
+    ]
     blocks: list[ui.Block] = [ui.table(columns, rows, f"By {field}")] if rows else []
     if rarer:
         more = f"and {rarer:,} rarer values of {field}: see --json"
@@ -208,7 +200,26 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     return ui.Section(tuple(blocks))
 
 
-NO_MEAN = ui.Number(None)
+def slice_rows(
+    field: str, estimates: Sequence[Estimate], values: Sequence[str]
+) -> Iterator[tuple[str, Estimate, dict[str, list[Estimate | None]]]]:
+    """Yield each metric with a value: its name, an estimate, those of each system by value."""
+    names = row_names(estimates)
+    ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
+    for metric, ones in by_metric(ordered).items():
+        if any(estimate.value is not None for estimate in ones):
+            by_value = {(each.group.get(SYSTEM, ""), each.group[field]): each for each in ones}
+            systems = dict.fromkeys(system for system, _ in by_value)
+            rows = {name: [by_value.get((name, value)) for value in values] for name in systems}
+            yield names[metric], ones[0], rows
+
+
+def _mean(estimate: Estimate | None, percent: bool) -> ui.Cell:
+    if estimate is None or not estimate.total:
+        return ui.Number(None)
+    if estimate.value is None:
+        return ui.Why("missing" if estimate.n_missing else "undefined")
+    return ui.Number(estimate.value, percent=percent, n=estimate.n)
 
 
 def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:

@@ -25,7 +25,7 @@ from ragstone.run import Run
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import marks_in
 from ragstone.web.page_request import Asked, WebPage, query, run_path, waits_page
-from ragstone.web.parts.drawn_charts import forest_of, lead_of, verdict_counts
+from ragstone.web.parts.drawn_charts import forest_of, lead_of, metrics_itself, verdict_counts
 from ragstone.web.parts.highlight import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, drawn
@@ -165,8 +165,7 @@ def _pair(request: Asked, comparisons: Comparisons) -> tuple[str, str]:
     pairs = list(comparisons.between())
     if not pairs:
         raise InputError("Nothing can be compared.", notes=comparisons.notes)
-    notes = [Reason.read(note) for note in comparisons.notes]
-    references = [note.facts["system"] for note in notes if note.code == "answers_are_references"]
+    references = metrics_itself(comparisons)
     rivals = [pair for pair in pairs if pair[0] not in references]
     return next((pair for pair in pairs if pair[0] == request.one("a")), (rivals or pairs)[0])
 

@@ -2,17 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
-from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
-from ragstone.core.messages import Reason
 from ragstone.report import charts
 from ragstone.report.number_format import SYSTEM, counted, scale_for, short_name
 from ragstone.report.page import Scale, Series, SeriesPoint
@@ -22,6 +19,7 @@ from ragstone.run import Estimate
 from ragstone.run.folder.run_list import FoundRun, goes_on, last_beat
 from ragstone.web.example_rows import PREFERRED, Marks, change_marks, marks_in, name_of
 from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
+from ragstone.web.parts.drawn_charts import metrics_itself
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, drawn
 
@@ -138,15 +136,15 @@ def _shown(
         group = {SYSTEM: system} if system else {}
         here = {e.metric: e for e in estimates if e.group == group}
         pin = f"{name}/{system}" if len(systems) > 1 else name
-        beside = by_system.get(system) or WithPinned()
-        cells = [(here.get(metric), scale_for(metric), beside.comparisons.get(metric),
-                  metric in beside.itself) for metric in metrics]  # fmt: skip
+        comparisons, itself, waits = by_system.get(system, NOT_COMPARED)
+        cells = [(here.get(metric), scale_for(metric), comparisons.get(metric), metric in itself)
+                 for metric in metrics]  # fmt: skip
         lines.append(
             {
                 "system": system if len(systems) > 1 else "",
                 "pin": pin,
                 "cells": cells,
-                "waits": beside.waits,
+                "waits": waits,
             }
         )
     form = run.form
@@ -179,13 +177,11 @@ def _shown(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class WithPinned:
-    """A system beside the pinned one; ``itself``: metrics that hold it against itself."""
+WithPinned = tuple[Mapping[str, Comparison], Collection[str], bool]
+"""A system beside the pinned one: the comparison on each metric, the metrics that hold it against
+itself, and whether it is still to be compared."""
 
-    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
-    itself: Collection[str] = ()
-    waits: bool = False
+NOT_COMPARED: WithPinned = ({}, (), False)
 
 
 def _compared(
@@ -196,7 +192,7 @@ def _compared(
     if not run or (run == name and len(systems) < 2):
         return {}
     if perf_counter() > late:
-        return {system: WithPinned(waits=True) for system in systems}
+        return {system: ({}, (), True) for system in systems}
     try:
         comparisons = (
             folder.comparing(name, baseline=system or systems[0], patience=None)
@@ -207,21 +203,17 @@ def _compared(
         return {}
     assert comparisons is not None, "a result that is waited for without end"
     labels = {system: system if run == name else f"{name}/{system}" for system in systems}
-    notes = [Reason.read(note) for note in comparisons.notes]
-    metrics_itself = {
-        note.facts["system"]: set(note.facts["metrics"].split())
-        for note in notes
-        if note.code == ANSWERS_ARE_REFERENCES
-    }
+    itself = metrics_itself(comparisons)
     baseline = "" if not system else system if run == name else f"{run}/{system}"
     return {
-        name: WithPinned(
+        name: (
             {
                 c.metric: c
                 for c in comparisons.comparisons
                 if c.a == label and c.slice is None and baseline in ("", c.b)
             },
-            metrics_itself.get(label, ()),
+            itself.get(label, ()),
+            False,
         )
         for name, label in labels.items()
     }

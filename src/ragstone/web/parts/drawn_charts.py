@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup
 
+from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
     NO_FAULT,
@@ -15,10 +16,12 @@ from ragstone.analysis.summaries.failure_stages import (
     Rate,
     StageFailures,
 )
+from ragstone.core.messages import Reason
 from ragstone.report import charts
 from ragstone.report.number_format import (
     SYSTEM,
     VERDICTS,
+    capital,
     counted,
     difference_cell,
     difference_scale,
@@ -201,7 +204,17 @@ def _small(ones: Sequence[Comparison], comparisons: Comparisons) -> Iterator[str
         f"one that equivalence is read from. {margin}"
     )
     yield f"p: {ADJUSTED[comparisons.adjust][0]} over {counted(comparisons.family, 'test')}."
-    yield from (f"{line[0].upper()}{line[1:]}." for line in needed_notes(ones))
+    yield from (f"{capital(line)}." for line in needed_notes(ones))
+
+
+def metrics_itself(comparisons: Comparisons) -> dict[str, set[str]]:
+    """Return the systems that answer with the references, and the metrics that compare the two."""
+    notes = map(Reason.read, comparisons.notes)
+    return {
+        note.facts["system"]: set(note.facts["metrics"].split())
+        for note in notes
+        if note.code == ANSWERS_ARE_REFERENCES
+    }
 
 
 def verdict_counts(comparisons: Sequence[Comparison]) -> list[tuple[str, int]]:

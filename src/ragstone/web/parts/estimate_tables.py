@@ -32,7 +32,7 @@ from ragstone.report.number_format import (
     short_name,
 )
 from ragstone.report.page import IntervalCell, Scale
-from ragstone.report.pages.full_run_page import slice_values
+from ragstone.report.pages.full_run_page import slice_rows, slice_values
 from ragstone.report.reason_words import short_words
 from ragstone.report.sentences.analysis_words import corrected
 from ragstone.run import Estimate
@@ -52,7 +52,18 @@ def slice_tables(
         estimates = groups.sliced(field)
         values, rarer = slice_values(field, estimates)
         columns = values[:MOST_VALUES]
-        if rows := list(_slice_rows(field, estimates, columns, same, themselves)):
+        rows = []
+        for name, first, by_system in slice_rows(field, estimates, columns):
+            merged = first.metric in same and len(by_system) > 1
+            for system, cells in list(by_system.items())[: 1 if merged else None]:
+                rows.append({
+                    "name": name,
+                    "better": first.better,
+                    "who": f"all {len(by_system)}, same inputs" if merged else system,
+                    "itself": not merged and first.metric in themselves.get(system, ()),
+                    "cells": cells,
+                })  # fmt: skip
+        if rows:
             yield {
                 "field": field,
                 "columns": columns,
@@ -60,31 +71,6 @@ def slice_tables(
                 "level": estimates[0].level,
                 "percent": in_percent(suites),
                 "rows": rows,
-            }
-
-
-def _slice_rows(
-    field: str,
-    estimates: Sequence[Estimate],
-    values: Sequence[str],
-    same: Collection[str],
-    themselves: Mapping[str, Collection[str]],
-) -> Iterator[View]:
-    names = row_names(estimates)
-    ordered = [estimate for family in by_family(estimates).values() for estimate in family]
-    for metric, of_metric in by_metric(ordered).items():
-        if all(estimate.value is None for estimate in of_metric):
-            continue
-        cells = {(each.group.get(SYSTEM, ""), each.group[field]): each for each in of_metric}
-        systems = list(dict.fromkeys(system for system, _ in cells))
-        merged = metric in same and len(systems) > 1
-        for system in systems[:1] if merged else systems:
-            yield {
-                "name": names[metric],
-                "better": of_metric[0].better,
-                "who": f"all {len(systems)}, same inputs" if merged else system,
-                "itself": not merged and metric in themselves.get(system, ()),
-                "cells": [cells.get((system, value)) for value in values],
             }
 
 
