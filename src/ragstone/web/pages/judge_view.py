@@ -1,7 +1,6 @@
 """Judge: whether the judge can be believed, and how far people agree among themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
@@ -17,7 +16,7 @@ from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_o
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.number_format import METHODS, scale_for, short_name
+from ragstone.report.number_format import METHODS, scale_for, short_name, spoken_name
 from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
 from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
 from ragstone.report.pages.calibration_page import reliability_of
@@ -53,15 +52,9 @@ FIRST_ITEMS = 10
 """Shown where no cell is chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Believed:
-    """The facts that people's labels tell of a run, or why there is no judge beside them."""
-
-    judge: Calibration | None
-    why: str
-    people: tuple[ColumnAgreement, ...]
-    questions: Mapping[str, str]
-    where: str
+Believed = tuple[Calibration | None, str, Sequence[ColumnAgreement], Mapping[str, str], str]
+"""The judge beside people's labels, or why there is none; how far people agree; the questions of
+the labelled answers by their ids; and where the labels are."""
 
 
 def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
@@ -70,10 +63,10 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     run = folder.run(name)
     file = run.path / f"{NAME}.json"
     passport = read_passport(file) if file.is_file() else None
-    people = _believed(folder, name)
-    if people is None:
+    known = _believed(folder, name)
+    if known is None:
         return _waits(request, name)
-    calibration = people.judge
+    calibration, why, people, _, where = known
     source = calibration or passport
     record = source.to_dict() if source else {}
     estimates = record.get("estimates", ())
@@ -92,8 +85,8 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             **_common(run, name),
             "said": calibration_sentences(calibration) if calibration else [],
-            "why": people.why,
-            "where": people.where,
+            "why": why,
+            "where": where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
             "changed": passport.void_for(run) if passport else (),
@@ -117,7 +110,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             ],
             "cell": cell,
             "items": _items(run, items, cell),
-            "people": [column for column in people.people if column.n_shared],
+            "people": [column for column in people if column.n_shared],
             "coefficients": COEFFICIENTS,
         },
     )
@@ -127,10 +120,11 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show how far people agree among themselves, and what divides them."""
     name = request.names["run"]
     run = folder.run(name)
-    people = _believed(folder, name)
-    if people is None:
+    known = _believed(folder, name)
+    if known is None:
         return _waits(request, name)
-    shared = [column for column in people.people if column.n_shared]
+    _, why, people, questions, _ = known
+    shared = [column for column in people if column.n_shared]
     names = [column.name for column in shared]
     label = request.one("label", names[0] if names else "")
     if names and label not in names:
@@ -143,16 +137,16 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
         f"People on {name}",
         {
             **_common(run, name),
-            "why": people.why,
+            "why": why,
             "said": people_sentences(shared),
             "columns": [(each, _of_people(each, short=True)) for each in shared],
             "one": column,
             "measures": _of_people(column) if column else (),
             "who": column.annotators if column else (),
-            "alone": [each.name for each in people.people if not each.n_shared],
+            "alone": [each.name for each in people if not each.n_shared],
             "divided": divided[page.rows],
             "page": page,
-            "questions": people.questions,
+            "questions": questions,
         },
     )
 
@@ -192,17 +186,17 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
             f"{len(rows):,} answers carry labels, more than this page measures. The command below "
             "does, and the page shows what it found."
         )
-        return Believed(None, why, (), questions, where)
+        return None, why, (), questions, where
     try:
         labels = table if queues else labels_for((), run, None)
     except InputError as error:
-        return Believed(None, error.text, (), questions, where)
+        return None, error.text, (), questions, where
     clusters = dict(Scored(run).facets.select("example_id", "cluster").iter_rows())
     people = agreement_of(labels, clusters=clusters, limit=None)
     try:
-        return Believed(calibrate(run, labels), "", people, questions, where)
+        return calibrate(run, labels), "", people, questions, where
     except InputError as error:
-        return Believed(None, error.text, people, questions, where)
+        return None, error.text, people, questions, where
 
 
 def _by_metric(estimates: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -228,7 +222,7 @@ def _together(estimate: Mapping[str, Any]) -> Markup:
 
 def _label_name(label: str) -> str:
     kind, _, column = label.partition(".")
-    return (short_name(column) if kind == "metric" else column).replace("_", " ")
+    return spoken_name(column) if kind == "metric" else column.replace("_", " ")
 
 
 def _matrix(
@@ -278,12 +272,13 @@ def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
 
 def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
     """Return the examples of which people and the judge say this; None while it is computed."""
-    people = _believed(folder, name)
-    if people is None:
+    known = _believed(folder, name)
+    if known is None:
         return None
-    if people.judge is None or label not in people.judge.units:
+    calibration = known[0]
+    if calibration is None or label not in calibration.units:
         raise NotThere(f"The judge of {name} is not beside people on {label!r}.")
-    units = people.judge.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)
+    units = calibration.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)
     return list(dict.fromkeys(units["example_id"]))
 
 

@@ -66,9 +66,10 @@ def progress_page(folder: RunsFolder, request: Asked, link: View | None = None) 
     every = bool(request.one("every"))
     events = [event for event in log if every or event.what not in OF_WORK]
     page = request.list_page(len(events), LOGGED, "log")
-    labels = [label for label in numbers.labels if label.n_shared] if numbers else []
+    every_label, needed = numbers or ((), ())
+    labels = [label for label in every_label if label.n_shared]
     form = work.form
-    means = list(_means(numbers.labels, choice_ends(form))) if numbers else []
+    means = list(_means(every_label, choice_ends(form)))
     return WebPage(
         "queue_progress.html",
         name,
@@ -80,7 +81,8 @@ def progress_page(folder: RunsFolder, request: Asked, link: View | None = None) 
             "said": queue_sentence(work),
             "lacking": lacking_sentence(work) if work.people else "",
             "decides": any(each.role == "adjudicator" or each.decided for each in work.people),
-            "numbers": numbers,
+            "ready": numbers is not None,
+            "needed": needed,
             "labels": labels,
             "cautions": _cautions(
                 (label.label, figure)

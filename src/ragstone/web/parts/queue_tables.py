@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ragstone.analysis.label_sampling.asked_labels import labels_asked
 from ragstone.analysis.sample_sizes.label_sizes import known_of_run, label_size
@@ -18,7 +17,7 @@ from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue
 from ragstone.core.errors import InputError
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.series.overview import MetricNow
-from ragstone.report.number_format import short_name
+from ragstone.report.number_format import short_name, with_and
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
@@ -94,8 +93,8 @@ def people_corrections(
     work = _work(folder)
     return {
         "rows": [metric for metric in bands if metric.corrected is not None],
-        "settled": _listed(settled),
-        "left": _listed([metric for metric in metrics if metric not in settled]),
+        "settled": with_and(list(map(said_metric, settled))),
+        "left": with_and([said_metric(metric) for metric in metrics if metric not in settled]),
         "work": work,
         "noun": item_noun(work.form) if work else "",
         "asked": asked_in_words(QueueForm("", labels_for(metrics))),
@@ -108,11 +107,6 @@ def _work(folder: RunsFolder) -> QueueWork | None:
         return queue_work(database, drawn[-1].name) if database is not None and drawn else None
 
 
-def _listed(metrics: Sequence[str]) -> str:
-    names = [said_metric(metric) for metric in metrics]
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
 HALF_WIDTH = 0.03
 """Of the interval for which labels are counted."""
 
@@ -120,34 +114,18 @@ STEPS = 50
 """How often the numbers are computed anew while a queue fills: at its end that takes seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class StillNeeded:
-    """The labels that a mean needs for ± ``HALF_WIDTH``, with a judge's help and ``alone``."""
+StillNeeded = tuple[str, int, int | None, int | None, str]
+"""A mean, how many labels it has and how many it needs for ± ``HALF_WIDTH``, with a judge's help
+and without, and why that is not known."""
 
-    name: str
-    labelled: int
-    needed: int | None
-    alone: int | None = None
-    why: str = ""
-
-    @property
-    def still(self) -> int | None:
-        """The number of labels that are lacking."""
-        return None if self.needed is None else max(0, self.needed - self.labelled)
-
-
-@dataclass(frozen=True, slots=True)
-class QueueNumbers:
-    """The numbers that the labels of a queue tell so far."""
-
-    labels: tuple[LabelSoFar, ...]
-    needed: tuple[StillNeeded, ...]
+QueueNumbers = tuple[Sequence[LabelSoFar], Sequence[StillNeeded]]
+"""What the labels of a queue tell so far, and how many more their means need."""
 
 
 def queue_numbers(folder: RunsFolder, work: QueueWork) -> QueueNumbers | None:
     """Return the numbers of a queue, of now or a little before; None while there are none."""
     if not work.given:
-        return QueueNumbers((), ())
+        return (), ()
     name = work.form.name
     step = max(1, work.given // STEPS)
     done = work.given == work.wanted
@@ -160,7 +138,7 @@ def queue_numbers(folder: RunsFolder, work: QueueWork) -> QueueNumbers | None:
 def _computed(folder: RunsFolder, name: str) -> QueueNumbers:
     with folder.labels_to_read() as database:
         if database is None:
-            return QueueNumbers((), ())
+            return (), ()
         queue = Queue(database, name)
         run = source_run(folder, queue.form)
         scored = None if run is None else Scored(run)
@@ -172,7 +150,7 @@ def _computed(folder: RunsFolder, name: str) -> QueueNumbers:
         needed = [] if scored is None else list(_of_metrics(scored, queue.form, table))
         if not needed:
             needed = list(_of_labels(queue.form, table, clusters))
-    return QueueNumbers(agreement, tuple(needed))
+    return agreement, needed
 
 
 def source_run(runs_folder: RunsFolder, form: QueueForm) -> Run | None:
@@ -194,10 +172,10 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
             known = known_of_run(scored, name, labels=table)
             size = label_size(known, HALF_WIDTH, metric=name)
         except InputError as error:
-            yield StillNeeded(short, 0, None, None, error.text)
+            yield short, 0, None, None, error.text
             continue
         why = words(size.reason) if size.reason else ""
-        yield StillNeeded(short, known.labels or 0, size.labels, size.labels_only, why)
+        yield short, known.labels or 0, size.labels, size.labels_only, why
 
 
 def _of_labels(
@@ -208,4 +186,4 @@ def _of_labels(
         why = words(left.why) if left.why else ""
         # Of a rating from 1 to 5 it is that share of the scale.
         to = "" if left.half_width == HALF_WIDTH else f" to ± {left.half_width:.2g}"
-        yield StillNeeded(f"{left.label}{to}", left.so_far, left.needed, None, why)
+        yield f"{left.label}{to}", left.so_far, left.needed, None, why
