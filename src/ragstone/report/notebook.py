@@ -157,11 +157,7 @@ PAGES: Mapping[type, Callable[[Any], ui.Page]] = {
 
 
 def page_of(result: object) -> ui.Page:
-    """Return the page of a result.
-
-    Raises:
-        TypeError: There is no page that can be built from this result alone.
-    """
+    """Return the page of a result that has one of its own."""
     for kind, page in PAGES.items():
         if isinstance(result, kind):
             return page(result)

@@ -191,11 +191,7 @@ def marks_in(folder: Path) -> Marks:
 
 
 def change_marks(folder: Path, change: Callable[[Marks], Marks]) -> Marks:
-    """Change the marks of a folder.
-
-    Raises:
-        InputError: They cannot be read or written, or there are too many.
-    """
+    """Change the marks of a folder."""
     with _writing:
         changed = change(_marks_to_change(folder))
         if len(changed.filters) > MOST or sum(map(len, changed.tags.values())) > MOST * 10:

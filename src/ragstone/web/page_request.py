@@ -105,9 +105,7 @@ class Asked:
         return ListPage(number, of, slice((number - 1) * size, number * size), before, after)
 
     def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
-        """Return this address with other values of some fields; None and empty values remove a
-        field.
-        """
+        """Return this address with other values of some fields; an empty one removes the field."""
         fields = [(key, value) for key, value in self.query if key not in changed]
         fields = [pair for pair in fields if pair not in without]
         for key, values in changed.items():

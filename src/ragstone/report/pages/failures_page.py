@@ -78,11 +78,7 @@ def failures_page(failures: Failures) -> ui.Page:
 def stage_page(
     run: Run, failures: Failures, stage: str, *, system: str | None = None, limit: int | None = None
 ) -> ui.Page:
-    """The answers that failed at a stage first, the most doubtful with question and answer.
-
-    Raises:
-        UnknownName: There is no such stage or system.
-    """
+    """The answers that failed at a stage first, the most doubtful with question and answer."""
     rows = failures.examples(stage, system)
     most = SHOWN if limit is None else limit
     ids = rows["example_id"].head(most)

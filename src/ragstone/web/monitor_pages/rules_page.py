@@ -30,8 +30,7 @@ Fall = tuple[float, float]
 
 
 def usual_fall(rule: AlarmRule, bar: float) -> Fall:
-    """Return the fall that a rule's delay is told for: from a mean that is right to one that is
-    not.
+    """Return the fall that a rule's delay is told for.
 
     It begins half as far on the good side of the bar as the mean falls in all.
     """
@@ -47,11 +46,7 @@ def usual_fall(rule: AlarmRule, bar: float) -> Fall:
 def rule_delay(
     rule: AlarmRule, bar: float, fall: Fall, promise: AlarmPromise, shares: int, rate: float
 ) -> Delay:
-    """Return after how many judged answers a rule notices a fall.
-
-    Raises:
-        InputError: A number is out of its range, or the mean does not get worse.
-    """
+    """Return after how many judged answers a rule notices a fall, which has to be one."""
     before, after = (share_of(rule, mean) for mean in fall)
     if not after < before:
         raise InputError("A fall ends at a mean that is worse than the one before it.")

@@ -20,7 +20,7 @@ from ragstone.annotation.queue.form import (
     texts_of,
 )
 from ragstone.data.record_labels import FIELDS
-from ragstone.report.number_format import counted, spoken
+from ragstone.report.number_format import capital, counted, spoken
 from ragstone.report.reason_words import words
 from ragstone.web.page_request import Asked
 from ragstone.web.templating import View
@@ -50,8 +50,7 @@ def label_title(label: str) -> str:
     >>> label_title("source_cited"), label_title("rating.helpfulness")
     ('Source cited', 'Helpfulness')
     """
-    name = spoken(label.partition(".")[2] or label)
-    return f"{name[:1].upper()}{name[1:]}"
+    return capital(spoken(label.partition(".")[2] or label))
 
 
 def rule_words(pair: ForbiddenPair) -> str:
@@ -71,7 +70,7 @@ def fault_words(fault: AnswerFault, form: QueueForm, item: QueueItem) -> str:
     where = [part_title(part, item) for part in parts] if names_part else []
     where += [label_title(fault.label)] if fault.label else []
     problem = rules.get(fault.why) or words(fault.why)
-    return f"{', '.join(where)}: {problem}" if where else f"{problem[:1].upper()}{problem[1:]}"
+    return f"{', '.join(where)}: {problem}" if where else capital(problem)
 
 
 CONTEXTS = FIELDS["context"]
@@ -245,7 +244,7 @@ def _label(
         {
             "value": choice,
             "digit": "" if digit else digits[index : index + 1],
-            "help": "" if yes_no else _sentence(request.help.get(choice, "")),
+            "help": "" if yes_no else capital(request.help.get(choice, "")),
             "on": choice == value,
         }
         for index, choice in enumerate(request.choices)
@@ -272,10 +271,6 @@ def _looks(choices: Sequence[str], *, helped: bool) -> str:
         return "yn"
     room = sum(len(choice) + 3 for choice in choices)
     return "stacked" if helped or room > SIDE_BY_SIDE else "beside"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def marked_words(
