@@ -23,7 +23,7 @@ from .number_format import ARROWS, Groups, percent, scale_for, short_name
 from .pages.comparison_page import comparison_page
 from .pages.failures_page import failures_page
 from .pages.full_run_page import full_page
-from .render.documents import CHART_STYLE, STYLE, without_comments
+from .render.documents import CHART_STYLE, COLOURS, without_comments
 
 WIDE, EDGE, HEAD = 720, 24, 44
 ZOOM = 2
@@ -101,13 +101,8 @@ RULES = (
 
 @cache
 def _colours() -> tuple[dict[str, str], dict[str, str]]:
-    light, dark = (_tokens(block) for block in STYLE.split("}")[:2])
-    return light, dark
-
-
-def _tokens(block: str) -> dict[str, str]:
-    pairs = (item.partition(":") for item in block.rpartition("{")[2].split(";"))
-    return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs if value}
+    tokens = re.findall(r"--([\w-]+): light-dark\((.+?), (.+?)\)", COLOURS)
+    return {name: light for name, light, _ in tokens}, {name: dark for name, _, dark in tokens}
 
 
 def _classes(selector: str) -> set[str]:

@@ -31,7 +31,7 @@ from ragstone.report.number_format import (
 )
 from ragstone.report.page import IntervalCell, Mark, Scale
 from ragstone.report.reason_words import why_no_value, words
-from ragstone.report.render.documents import CHART_STYLE
+from ragstone.report.render.documents import CHART_STYLE, COLOURS
 from ragstone.report.run_contents import cost
 
 STATIC = files("ragstone.web").joinpath("static")
@@ -48,7 +48,7 @@ def drawn(svg: str) -> Markup:
 @cache
 def style() -> str:
     """Return the stylesheet of the app and of the report file."""
-    return STATIC.joinpath("style.css").read_text("utf-8") + CHART_STYLE
+    return COLOURS + STATIC.joinpath("style.css").read_text("utf-8") + CHART_STYLE
 
 
 @cache

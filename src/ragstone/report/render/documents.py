@@ -16,10 +16,13 @@ from .text_cells import counts_of, value_of, words_of, written
 
 _STYLES = files(__package__)
 
-CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
-"""How charts look, wherever they are shown; its colours are tokens of the page's stylesheet."""
+COLOURS = _STYLES.joinpath("colours.css").read_text("utf-8")
+"""The colours of notebooks, the app and charts, as tokens."""
 
-STYLE = _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
+CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
+"""How charts look, wherever they are shown."""
+
+STYLE = COLOURS + _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
 """The stylesheet of notebooks; every rule is scoped to one class."""
 
 
