@@ -210,7 +210,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
         (reason("no_row", n=1200, units="claim"), "1,200 examples have no claim and so no row."),
         (reason("labels_not_used", n=1, source="f", lacks="context", examples="q1"),
          "1 label of f is not used: no such context in the data (q1)."),
-        (reason("labels_not_used", n=9, source="f", lacks="id", examples="q1\nq2", more=3),
+        (reason("labels_not_used", n=9, source="f", lacks="example", examples="q1\nq2", more=3),
          "9 labels of f are not used: no such example in the data (q1, q2 and 3 more)."),
         (reason("rows_without_label", n=1, rows=2000), "1 of 2,000 rows holds no label."),
         (reason("ids_repeat", differing=1, first="q1"), "But 1 id stands for other questions"),

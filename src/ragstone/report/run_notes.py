@@ -1,17 +1,16 @@
 """Run notes: what to know of a run besides its numbers, and what pages need from a run."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import AS_ITS_CLAIMS, RULES
-from ragstone.run import Entry, Run
+from ragstone.run import Live, Run
 from ragstone.run.estimates.cautions import of_sizes
+from ragstone.run.folder.folder import Excerpt
 from ragstone.run.folder.schemas import Data
 
 from .number_format import counted, short_name
@@ -22,21 +21,11 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.run_summary import Summary
 
 
-class Excerpted(Protocol):
-    """A few judged examples."""
+Readable = Run | Live
+"""Judged examples, from a finished run or from one in progress."""
 
-    def scores(self) -> pl.DataFrame: ...
-    def examples(self) -> pl.DataFrame: ...
-    def judgements(self, kind: str, /) -> pl.DataFrame: ...
-    def calls(self, example: str, /) -> Sequence[Entry]: ...
-
-
-class Readable(Protocol):
-    """Judged examples, from a finished run or from one in progress."""
-
-    def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame: ...
-    def excerpt(self, examples: Collection[str], /) -> Excerpted: ...
-
+Excerpted = Excerpt | Live
+"""A few of them."""
 
 LEFT = " What is left need not be like what is missing."
 

@@ -36,15 +36,12 @@ class Asked:
     """A request for a page.
 
     Attributes:
-        path: As it is written in the address.
         names: The parts of the path that name a run, an example, …
-        query: The state in the address, in its order.
         cookies: What the browser keeps for this server, but for a person's token.
         part: The id of the part of the page that the browser is going to replace; empty if it
             shows a whole page.
         match: The version that a write is about; empty if it does not say.
         person: Who came by a link of their own; None if it is the owner, or nobody.
-        owner: Whether the page is the owner's, with the ways to all others.
         server: What the addresses begin with that other people open.
     """
 
@@ -156,17 +153,11 @@ def queue_path(queue: str, *more: str | int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A screen: its template with what it shows.
+    """A screen of the part ``here`` of the app: its template with the names that this shows.
 
-    Attributes:
-        template: Its file.
-        title: Of the window.
-        shows: The names that the template uses.
-        here: The part of the app that it belongs to.
-        cookies: What the browser is going to keep, each with the path below which it is sent, if a
-            page of this server led here.
-        tag: Of the version that is shown, for a write that must not be about another one.
-        status: 200, or 409 and 412 for a write that was about another version.
+    ``cookies`` are what the browser is going to keep, each with the path below which it is sent, if
+    a page of this server led here. ``tag`` is of the version that is shown, for a write that must
+    not be about another one; the status of such a write is 409 or 412.
     """
 
     template: str

@@ -49,14 +49,10 @@ from .page_request import NotThere
 
 @dataclass(frozen=True, slots=True)
 class MonitorScreens:
-    """A monitor.
+    """A monitor; its settings are None if this server does not know them.
 
-    Attributes:
-        store: Where all of it is.
-        settings: By which it judges and alarms; None if this server does not know them.
-        takes: Whether this server takes traces; else it only shows what came.
-        token: What a program that sends traces has to show; empty if nothing is asked for.
-        waiting: How many requests wait to be written; None where none are taken.
+    ``takes`` says whether this server takes traces, ``token`` what a program has to show that
+    sends them, and ``waiting`` how many requests wait to be written.
     """
 
     store: MonitorStore

@@ -42,14 +42,10 @@ def connections_within(files: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a client may take of a server.
+    """What a client may take of a server: connections, seconds, and chunks of one body.
 
-    Attributes:
-        connections: That may be open; of one more, those are closed that have waited longest.
-        head: Seconds in which the head of a request has to be there, from its first chance to come.
-        body: Seconds in which a body has to be there.
-        pause: Seconds in which a client has to go on to send, or to read.
-        chunks: Chunks of one body.
+    Of more connections those are closed that have waited longest. The ``head`` of a request counts
+    from its first chance to come; in ``pause`` a client has to go on to send, or to read.
     """
 
     connections: int = field(

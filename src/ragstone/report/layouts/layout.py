@@ -169,17 +169,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The report of the tool that a suite is named after.
+    """The report of the tool that a suite is named after, with its columns in the tool's order.
 
-    Args:
-        suite: The suite.
-        columns: The columns that show metrics, in the order of the tool.
-        files: Makes its files.
-        percent: Whether values are in percent with two decimals.
-        reasons: Columns of the tool for the reasons of the judges, behind the others.
-        behind: Columns of ours, behind those of the tool.
-        limits: The limits of the suite, whose advice stands behind.
-        at_any_k: Whether a metric is shown at each ``k`` that the run has it for.
+    ``reasons`` are columns of the tool for what judges say, and ``behind`` are columns of ours;
+    the advice of ``limits`` stands last. ``at_any_k`` shows a metric at each ``k`` of the run.
     """
 
     suite: str

@@ -94,14 +94,9 @@ ELLIPSIS = re.compile(r"\.\.\.|…|\n\n")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words that a judgement is about.
+    """Words that a judgement is about; ``quiet`` ones are marked only while they are lit.
 
-    Attributes:
-        start: The first character.
-        end: The character after the last.
-        key: What lights up with them, such as the number of a claim.
-        verdict: The verdict.
-        quiet: Whether they are marked only while lit.
+    ``key`` is what lights up with them, such as the number of a claim.
     """
 
     start: int
