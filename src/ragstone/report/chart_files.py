@@ -101,8 +101,13 @@ RULES = (
 
 @cache
 def _colours() -> tuple[dict[str, str], dict[str, str]]:
-    tokens = re.findall(r"--([\w-]+): light-dark\((.+?), (.+?)\)", COLOURS)
-    return {name: light for name, light, _ in tokens}, {name: dark for name, _, dark in tokens}
+    light: dict[str, str] = {}
+    dark: dict[str, str] = {}
+    for item in COLOURS.split(";"):
+        name, between, both = item.partition("--")[2].partition(": light-dark(")
+        if between:
+            light[name], dark[name] = both.removesuffix(")").split(", ")
+    return light, dark
 
 
 def _classes(selector: str) -> set[str]:

@@ -154,7 +154,7 @@ def other_judgements(facts: Dossier) -> list[View]:
                     if any(row.values.get(column.name) is not None
                            for column in row.kind.filled_by(ask))), None)  # fmt: skip
         text = said(row)
-        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text["phrases"])
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text["styled"])
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""

@@ -43,7 +43,7 @@ def said(row: JudgementRow, lead: str | None = None) -> View:
         "word": word,
         "number": "" if chance is None else number(chance),
         "words": in_words(row),
-        "phrases": judged(row, says(row.kind) if lead is None else lead),
+        "styled": judged(row, says(row.kind) if lead is None else lead),
         "reason": because(row.reason),
     }
 
