@@ -2,9 +2,11 @@
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import ragstone
 from tests.project import parsed
@@ -22,12 +24,21 @@ def module(file: Path) -> str:
     return name.removesuffix(".__init__")
 
 
-def imported(file: Path, modules: frozenset[str]) -> set[str]:
+Trees = dict[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    """The syntax trees of all files, which only the tests of this file keep."""
+    return {file: parsed(file) for file in FILES}
+
+
+def imported(file: Path, tree: ast.Module, modules: frozenset[str]) -> set[str]:
     """The modules that a file imports, inside functions and for types alone too."""
     here = module(file).split(".")
     package = here if file.name == "__init__.py" else here[:-1]
     names: set[str] = set()
-    for node in ast.walk(parsed(file)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -39,9 +50,11 @@ def imported(file: Path, modules: frozenset[str]) -> set[str]:
     return names & modules - {module(file)}
 
 
-def test_no_circle_of_imports() -> None:
+def test_no_circle_of_imports(trees: Trees) -> None:
     modules = frozenset(map(module, FILES))
-    order = TopologicalSorter({module(file): imported(file, modules) for file in FILES})
+    order = TopologicalSorter(
+        {module(file): imported(file, tree, modules) for file, tree in trees.items()}
+    )
     try:
         order.prepare()
     except CycleError as error:
@@ -72,9 +85,9 @@ HALF = re.compile(
 """What a docstring begins with that is half a sentence."""
 
 
-def test_variables_are_called_by_what_they_hold() -> None:
+def test_variables_are_called_by_what_they_hold(trees: Trees) -> None:
     loops, names = [], []
-    for node in (node for file in FILES for node in ast.walk(parsed(file))):
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.append(VAGUE.fullmatch(node.id) is not None)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
@@ -85,15 +98,25 @@ def test_variables_are_called_by_what_they_hold() -> None:
     assert sum(names) <= 130
 
 
-def test_docstrings_are_whole_sentences() -> None:
+def test_docstrings_are_whole_sentences(trees: Trees) -> None:
     with_docstring = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    nodes = (node for file in FILES for node in ast.walk(parsed(file)))
+    nodes = (node for tree in trees.values() for node in ast.walk(tree))
     halves = [
         node.name
         for node in nodes
         if isinstance(node, with_docstring) and HALF.match(ast.get_docstring(node) or "")
     ]
     assert len(halves) <= 50, halves
+
+
+def test_no_two_public_classes_share_a_name(trees: Trees) -> None:
+    """Whoever reads the name of a class knows which is meant."""
+    files = defaultdict(list)
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(str(file.relative_to(ROOT)))
+    assert {name: both for name, both in files.items() if len(both) > 1} == {}
 
 
 def test_a_name_stands_for_one_file() -> None:

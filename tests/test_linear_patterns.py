@@ -38,8 +38,8 @@ Those of languages are compiled when they are heard, and tested here by name.
 
 OF_A_LANGUAGE = ("inability", "origin", "silence", "turn", "opening")
 
-SIZE = 2_000
-QUICK = 0.004
+SIZE = 1_000
+QUICK = 0.001
 """Processor seconds for SIZE characters; a quadratic pattern needs several times as many."""
 
 MOST = 8.0
