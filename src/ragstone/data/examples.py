@@ -12,7 +12,6 @@ from ragstone.core.errors import DataError, Fault
 from .example import Example
 from .fields import NO_FIELD, ONE_COLUMN
 from .formats.eval_results import folded, is_told_in_several, laid_flat
-from .formats.json_documents import JsonLines
 from .json_text import BadRow, Problem
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
 from .pictures import without_pictures
@@ -35,7 +34,7 @@ from .read_facts import (
     windows_notes,
 )
 from .records import RecordReader
-from .sources import ReadOnce, Records, Row, Source, sound
+from .sources import ReadOnce, Row, Source, sound
 from .text_files import Meter
 from .thoughts import without_thoughts
 from .write import fingerprint_files, fingerprint_records, plain_record, record_text
@@ -112,7 +111,7 @@ class Examples:
         The lines of a JSON Lines file can, unless there is a limit, or an id stands for the rows
         of several systems.
         """
-        if not isinstance(self._source, JsonLines) or self._limit is not None or self.over_systems:
+        if not self._source.by_line or self._limit is not None or self.over_systems:
             return False
         items = (item for _, item in self._source.rows(Meter()))
         first = next((item for item in items if isinstance(item, Mapping)), None)
@@ -126,14 +125,15 @@ class Examples:
         """
         next(self._rows(), None)
         self._reset()
-        if not isinstance(self._source, JsonLines):
+        if not self._source.by_line:
             return iter(())
-        return pieces(self._source.path, self._source.name, self._meter, size, start)
+        (path,) = self._source.files
+        return pieces(path, self.source, self._meter, size, start)
 
     def apart(self) -> "Examples":
         """Return what other processes need to read pieces; they leave bad records out."""
-        nothing = Lines(self.source, b"", START, START)
-        layout = self._found_layout if isinstance(self._source, JsonLines) else None
+        nothing = Source(self.source, Lines(self.source, b"", START, START).rows, unit="line")
+        layout = self._found_layout if self._source.by_line else None
         other = Examples(
             nothing, columns=self._columns, skip_bad=True, layout=layout,
             keep_thoughts=self._keep_thoughts,
@@ -289,7 +289,7 @@ class Examples:
         """
         if self._source.format is not None:
             return
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             self._source.records.keep()
         reader = RecordReader(self._columns, layout=self._layout)
         for count, (_, example) in enumerate(self._readable(reader, most), 1):
@@ -339,12 +339,12 @@ class Examples:
         """
         if self._source.files:
             return fingerprint_files(self._source.files)
-        if isinstance(self._source, Records):
-            if isinstance(self._source.records, ReadOnce):
-                self._source.records.keep()
-            return fingerprint_records(plain_record(record) for record in self._source.records)
-        rows = self._source.rows(Meter())
-        return fingerprint_records(plain_record(item) for _, item in rows)
+        records = self._source.records
+        if isinstance(records, ReadOnce):
+            records.keep()
+        if records is None:
+            records = (item for _, item in self._source.rows(Meter()))
+        return fingerprint_records(map(plain_record, records))
 
     def _reset(self) -> None:
         self.facts = ReadFacts()
@@ -399,7 +399,7 @@ class Examples:
 
     def _read_ahead(self) -> Iterator[Example]:
         reader = RecordReader(self._columns, layout=self._layout)
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             first = self._source.records.peek()
             first = sound(first) if isinstance(first, Mapping) else first
             example = reader.read(first, 1, []) if isinstance(first, dict) else first
@@ -457,7 +457,7 @@ class Examples:
             facts.rejected.append(Rejected(row.line, record_text(row.record), faults))
 
     def _first_record(self) -> object:
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             return self._source.records.peek()
         return next((item for _, item in self._source.rows(Meter())), None)
 

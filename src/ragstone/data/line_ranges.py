@@ -50,7 +50,7 @@ START = LinePlace(0, 0, 0)
 
 @dataclass(frozen=True)
 class Lines:
-    """A piece of a file: a source of its own.
+    """A piece of a file.
 
     Args:
         text: The bytes of its lines, unpacked.
@@ -64,9 +64,6 @@ class Lines:
     end: LinePlace
     broken: Problem | None = None
     plain: bool = False
-    files: tuple[Path, ...] = ()
-    format: str | None = None
-    unit: str = "line"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the bytes as an array, which travels between processes without copies."""

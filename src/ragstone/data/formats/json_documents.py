@@ -10,6 +10,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ragstone.data.fields import NAMES, squash
@@ -29,18 +31,22 @@ from ragstone.data.json_text import (
     syntax_problem,
     too_deep,
 )
-from ragstone.data.sources import FileSource, Row
+from ragstone.data.sources import Row, Source
 from ragstone.data.text_files import BrokenFileError, Meter, encoding_of, opened_text, text_lines
 
 from .eval_results import has_its_head, rows_of_inspectorraget
 from .frameworks import columns_of_run, rows_of_batch
 
 
-class JsonLines(FileSource):
-    """A .jsonl or .ndjson file. Blank lines are skipped; a line may be of any length."""
+def json_lines(path: Path, name: str) -> Source:
+    """Return a .jsonl or .ndjson file as a source."""
+    rows = partial(json_line_rows, path)
+    return Source(name, rows, (path,), unit="line", by_line=True)
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        return parsed(text_lines(self.path, meter))
+
+def json_line_rows(path: Path, meter: Meter) -> Iterator[Row]:
+    """Read a file of JSON Lines. Blank lines are skipped; a line may be of any length."""
+    return parsed(text_lines(path, meter))
 
 
 def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
@@ -80,26 +86,26 @@ _CONTENT = frozenset(
 _OF_COLUMNS = frozenset(("question", "questions", "answer", "predictedanswer", "predictedanswers"))
 
 
-class JsonDocument(FileSource):
-    """A .json file.
+def json_document(path: Path, name: str) -> Source:
+    """Return a .json file as a source.
 
     The list may be the whole document, stand under ``results``, ``data``,
     ``examples``, ``questions``, ``test_cases`` or under GraphRAG-Bench's
     ``type1`` … ``type4`` (which become the question type); or the document is
     an object of columns, a single record, or records one after the other.
     """
+    return Source(name, partial(_document_rows, path), (path,), unit="element")
 
-    unit = "element"
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        window = None
-        try:
-            with opened_text(self.path, meter) as handle:
-                window = _Window(handle, lambda raw: encoding_of(self.path, raw, meter))
-                yield from _document(window)
-        except BrokenFileError as error:
-            line = None if window is None else window.line()
-            yield line, BadRow("", (error.problem,))
+def _document_rows(path: Path, meter: Meter) -> Iterator[Row]:
+    window = None
+    try:
+        with opened_text(path, meter) as handle:
+            window = _Window(handle, lambda raw: encoding_of(path, raw, meter))
+            yield from _document(window)
+    except BrokenFileError as error:
+        line = None if window is None else window.line()
+        yield line, BadRow("", (error.problem,))
 
 
 def _document(window: "_Window") -> Iterator[Row]:
