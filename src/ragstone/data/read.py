@@ -203,7 +203,7 @@ def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
     lines = head.splitlines()[:1]
     for format, mark in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
         for header in csv.reader(lines, delimiter=mark):
-            if len(header) > 1 and plan(header, columns).problem is None:
+            if len(header) > 1 and plan(tuple(header), tuple(columns.items())).problem is None:
                 return format
     return None
 
