@@ -11,7 +11,7 @@ from ragstone.core.errors import DataError, Fault
 
 from .example import Example
 from .fields import NO_FIELD, ONE_COLUMN
-from .formats.eval_results import folded, is_told_in_several, laid_flat
+from .formats.eval_results import fold_of, folded, laid_flat
 from .json_text import BadRow, Problem
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
 from .pictures import without_pictures
@@ -97,8 +97,9 @@ class Examples:
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
         questions = Questions() if over_systems else None
-        read = self._read(self._rows(), 0, reader, SeenIds(), self.facts, questions=questions)
-        yield from (example for _, example in read)
+        rows = self._rows()
+        for _, example in self._read(rows, 0, reader, SeenIds(), self.facts, questions=questions):
+            yield example
         self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
@@ -115,7 +116,7 @@ class Examples:
             return False
         items = (item for _, item in self._source.rows(Meter()))
         first = next((item for item in items if isinstance(item, Mapping)), None)
-        return first is not None and not is_told_in_several(first)
+        return first is not None and fold_of(first) is None
 
     def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
         """Yield the pieces of the data from a place on, as bytes; see ``in_pieces``.
@@ -213,28 +214,30 @@ class Examples:
         unit = self._source.unit
         numbered = enumerate(rows, before + 1)
         while some := self._some(numbered, reader):
-            id_by_row = {at: row_id(row, questions) for at, row in enumerate(some)}
-            ids = [id for id in id_by_row.values() if id is not None]
-            whose = [at for at, id in id_by_row.items() if id is not None]
-            places = [row_number(some[at], unit) for at in whose]
-            systems = [NO_SYSTEM if alone else named_system(some[at], reader) for at in whose]
-            ids_found = seen.look_up(IdBlock.of(ids, systems, places))
-            if ids_found.over_systems:
+            ids: dict[int, str] = {}
+            systems: dict[int, str] = {}
+            places: dict[int, int] = {}
+            for index, row in enumerate(some):
+                if (id := row_id(row, questions)) is not None:
+                    ids[index], places[index] = id, row_number(row, unit)
+                    systems[index] = NO_SYSTEM if alone else named_system(row, reader)
+            block = IdBlock.of([*ids.values()], [*systems.values()], [*places.values()])
+            earlier, over_systems = seen.look_up(block)
+            if over_systems:
                 raise IdsOfSystems
-            # Where it was first in this piece, it may be refused for an earlier one.
-            lines = ids_found.places.tolist()
-            repeats = ((at, line) for at, line in zip(whose, lines, strict=True) if line >= 0)
-            repeated = {at: refused.get(line, line) for at, line in repeats}
-            if refused:
-                placed = zip(whose, places, strict=True)
-                repeated |= {at: refused[line] for at, line in placed if line in refused}
-            position = {index: at for at, index in enumerate(whose)} if in_piece else {}
+            repeated: dict[int, int] = {}
+            for index, line in zip(ids, earlier.tolist(), strict=True):
+                if places[index] in refused:
+                    repeated[index] = refused[places[index]]
+                elif line >= 0:
+                    # Where it was first in this piece, it may be refused for an earlier one.
+                    repeated[index] = refused.get(line, line)
             for index, row in enumerate(some):
                 example = row.example
                 if example is None:
                     self._reject(facts, row, row.problems)
-                    if index in position and index not in repeated:
-                        facts.unread_ids.append(ids[position[index]])
+                    if in_piece and index in ids and index not in repeated:
+                        facts.unread_ids.append(ids[index])
                     continue
                 own_id = example.id
                 if questions is not None:
@@ -255,7 +258,7 @@ class Examples:
                     facts.check_labels(example)
                 facts.good += 1
                 if in_piece:
-                    facts.heard_id(example, has_id=systems[position[index]] != NO_SYSTEM)
+                    facts.heard_id(example, has_id=systems[index] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1

@@ -221,12 +221,12 @@ def plain(value: object) -> Any:
     if type(value).__name__ in MISSING:
         return None
     if isinstance(value, Mapping):
-        names = (str(key) if isinstance(key, UUID) else key for key in value)
-        return dict(zip(names, map(plain, value.values()), strict=True))
+        return {str(key) if isinstance(key, UUID) else key: plain(part)
+                for key, part in value.items()}  # fmt: skip
     if isinstance(value, (list, tuple, Set)):
-        return [plain(part) for part in value]
+        return list(map(plain, value))
     if isinstance(value, pl.Series):
-        return [plain(part) for part in value.to_list()]
+        return list(map(plain, value.to_list()))
     if isinstance(value, Enum):
         return plain(value.value)
     if isinstance(value, (datetime, date, time)):
