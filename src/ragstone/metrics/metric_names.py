@@ -193,9 +193,11 @@ def split_form(
         InputError: The text cannot be parsed, or has a parameter twice.
     """
     name, bracket, rest = text.strip().partition("(")
+    if name and not bracket:
+        return name, {}
     try:
         with one_at_a_time:
-            call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
+            call = ast.parse(f"_({rest}", mode="eval").body
         if (
             name
             and isinstance(call, ast.Call)

@@ -12,12 +12,12 @@ relevant.
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Contexts, View, weight
+from ragstone.judgements import Contexts, weight
 
 from .metric import Metric, Part, Undefined
 
@@ -45,11 +45,11 @@ def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
 class RankingMetric(Metric):
     """The base of the metrics over labelled contexts."""
 
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
-    gap: ClassVar[str] = "unlabelled_in_top_k"
+    family = "retrieval"
+    over = Contexts
+    empty = 0.0
+    empty_flag = "empty_retrieval"
+    gap = "unlabelled_in_top_k"
 
     k: int | None = None
     gaps: Gaps = "strict"
@@ -97,7 +97,6 @@ class RankingMetric(Metric):
         return {} if self.k is None else {"short_list": pl.col("value_rows") < self.k}
 
 
-@dataclass(frozen=True)
 class ShareInTop(RankingMetric):
     """Share of the top k that has a property."""
 
@@ -129,7 +128,6 @@ class LevelledMetric(RankingMetric):
         return ("contexts", "known_contexts") if self.trec_eval else ("contexts",)
 
 
-@dataclass(frozen=True)
 class Precision(LevelledMetric, ShareInTop):
     """Share of the top k contexts that are relevant.
 
@@ -141,10 +139,9 @@ class Precision(LevelledMetric, ShareInTop):
     Source: Manning, Raghavan & Schütze (2008), section 8.4.
     """
 
-    name: ClassVar[str] = "precision"
+    name = "precision"
 
 
-@dataclass(frozen=True)
 class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
     """Share of the retrieved contexts in the top k that are relevant.
 
@@ -153,15 +150,14 @@ class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
     Like ``precision``, but a short list costs nothing, and an empty one is undefined.
     """
 
-    name: ClassVar[str] = "precision_over_retrieved"
-    empty: ClassVar[float | Undefined] = Undefined("empty_retrieval")
+    name = "precision_over_retrieved"
+    empty = Undefined("empty_retrieval")
 
     def length(self) -> pl.Expr:
         """The number of contexts, but no more than k."""
         return pl.len() if self.k is None else pl.len().clip(upper_bound=self.k)
 
 
-@dataclass(frozen=True)
 class MRR(LevelledMetric):
     """Reciprocal rank of the first relevant context; its mean is the MRR.
 
@@ -170,7 +166,7 @@ class MRR(LevelledMetric):
     Source: Voorhees (1999), "The TREC-8 Question Answering Track Report".
     """
 
-    name: ClassVar[str] = "mrr"
+    name = "mrr"
 
     def rule(self) -> pl.Expr:
         return (1 / self._first()).fill_null(0.0)
@@ -184,7 +180,6 @@ class MRR(LevelledMetric):
         return self.rank().filter(self.within()).min()
 
 
-@dataclass(frozen=True)
 class ContextPrecision(LevelledMetric):
     """Average precision over the retriever's order.
 
@@ -198,10 +193,10 @@ class ContextPrecision(LevelledMetric):
     list is that of early Ragas releases.
     """
 
-    name: ClassVar[str] = "context_precision"
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
-    empty_flag: ClassVar[str | None] = None
-    gap: ClassVar[str] = "incomplete_judgement"
+    name = "context_precision"
+    empty = Undefined("no_contexts")
+    empty_flag = None
+    gap = "incomplete_judgement"
 
     def rule(self) -> pl.Expr:
         relevant = self.within()
@@ -228,7 +223,7 @@ class GradedRelevance(RankingMetric):
     sufficient, which human labels give.
     """
 
-    name: ClassVar[str] = "graded_relevance"
+    name = "graded_relevance"
 
     max_grade: Literal[2, 3] = 3
 
@@ -242,7 +237,6 @@ class GradedRelevance(RankingMetric):
         return top.mean().fill_null(0.0) / self.max_grade
 
 
-@dataclass(frozen=True)
 class SentenceRelevance(Metric):
     """Share of the contexts' sentences that help to answer the question.
 
@@ -251,12 +245,12 @@ class SentenceRelevance(Metric):
     Source: the context relevancy of early Ragas releases.
     """
 
-    name: ClassVar[str] = "sentence_relevance"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
-    undefined: ClassVar[str] = "no_sentences"
+    name = "sentence_relevance"
+    family = "retrieval"
+    over = Contexts
+    empty = 0.0
+    empty_flag = "empty_retrieval"
+    undefined = "no_sentences"
 
     def rule(self) -> pl.Expr:
         return Contexts.relevant_sentences.list.len().sum() / Contexts.sentences.sum()
@@ -290,8 +284,8 @@ class ListNDCG(RankingMetric):
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """
 
-    name: ClassVar[str] = "list_ndcg"
-    undefined: ClassVar[str] = "list_too_long"
+    name = "list_ndcg"
+    undefined = "list_too_long"
 
     gain: Gain = "exponential"
     ideal: Literal["list", "topk"] = "list"

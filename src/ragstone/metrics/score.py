@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 
 import polars as pl
@@ -30,13 +29,8 @@ YES = pl.Series([True])
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    metric: str
-    name: str
-    part: Part
-    by_reference: bool
-    """True if the metric is evaluated for each reference; the part itself need not be."""
+_Slot = tuple[Metric, str, Part]
+"""A metric, and the name of one of its parts with the part."""
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:
@@ -53,9 +47,7 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     for metric in metrics:
         for name, part in metric.made_parts.items():
             each = metric.by_reference and "reference" in part.over.columns
-            slots[part.over, each, str(part.only)].append(
-                _Slot(str(metric), name, part, metric.by_reference)
-            )
+            slots[part.over, each, str(part.only)].append((metric, name, part))
             needed[part.over] |= part.columns
     frames = {view: judged.view(view, names) for view, names in needed.items()}
     lines = {False: judged.examples.select(ROW)}
@@ -69,18 +61,18 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     }
     for (view, by_reference, _), group in slots.items():
         keys = ["row", "reference"] if by_reference else ["row"]
-        only = group[0].part.only
+        only = group[0][2].only
         frame = frames[view] if only is None else frames[view].filter(only)
         aggregated = _evaluate(view, frame, keys, group)
         aligned: dict[bool, pl.DataFrame] = {}
-        for number, slot in enumerate(group):
-            if slot.by_reference not in aligned:
-                aligned[slot.by_reference] = _aligned(lines[slot.by_reference], aggregated, keys)
-            beside = aligned[slot.by_reference]
-            columns[slot.metric] += [
-                beside[f"value_{number}"].alias(slot.name),
-                beside["rows"].alias(f"{slot.name}_rows"),
-                beside[f"settled_{number}"].alias(f"{slot.name}_settled"),
+        for number, (metric, name, _) in enumerate(group):
+            each = metric.by_reference
+            if each not in aligned:
+                aligned[each] = _aligned(lines[each], aggregated, keys)
+            columns[str(metric)] += [
+                aligned[each][f"value_{number}"].alias(name),
+                aligned[each]["rows"].alias(f"{name}_rows"),
+                aligned[each][f"settled_{number}"].alias(f"{name}_settled"),
             ]
     return {metric: pl.DataFrame(series) for metric, series in columns.items()}
 
@@ -96,17 +88,17 @@ def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> 
 def _evaluate(
     view: type[View], frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]
 ) -> pl.DataFrame:
-    columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
+    columns = frozenset[str]().union(*(part.columns for _, _, part in slots))
     # A null is a gap if the column, or the unit it is about, comes from a judge.
     gaps = {name for name in columns
             if (view.columns[name].needs or view.made_by) and frame[name].null_count()}  # fmt: skip
     rules = [pl.len().alias("rows")]
     settled = {f"settled_{number}" for number in range(len(slots))}
-    for number, slot in enumerate(slots):
-        rules.append(slot.part.rule.alias(f"value_{number}"))
-        open_columns = sorted(slot.part.columns & gaps)
+    for number, (_, _, part) in enumerate(slots):
+        rules.append(part.rule.alias(f"value_{number}"))
+        open_columns = sorted(part.columns & gaps)
         if open_columns:
-            rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
+            rules.append(_settled(part, open_columns).alias(f"settled_{number}"))
             settled.remove(f"settled_{number}")
     try:
         aggregated = _by_unit(frame, keys, rules)
@@ -114,16 +106,15 @@ def _evaluate(
         raise InputError(_first_line(error)) from error.__cause__
     except pl.exceptions.PolarsError as error:
         raise InputError(_which_fails(frame, keys, slots) or _first_line(error)) from error
-    for number, slot in enumerate(slots):
+    for number, (metric, _, _) in enumerate(slots):
         dtype = aggregated.schema[f"value_{number}"]
         if dtype.is_nested():
             raise InputError(
-                f"{slot.metric} gives several values for one example. Its rule must aggregate "
-                "them, "
+                f"{metric} gives several values for one example. Its rule must aggregate them, "
                 "as .mean() or .sum() do."
             )
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
+            raise InputError(f"{metric} gives {dtype}; a metric must give a number.")
     yes = YES.new_from_index(0, aggregated.height)
     known = [
         _as_numbers(series) if series.name.startswith("value_") else series for series in aggregated
@@ -157,11 +148,11 @@ def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
 
 
 def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
-    for slot in slots:
+    for metric, _, part in slots:
         try:
-            frame.lazy().group_by(keys).agg(slot.part.rule).collect()
+            frame.lazy().group_by(keys).agg(part.rule).collect()
         except pl.exceptions.PolarsError as error:
-            return f"{slot.metric} cannot be evaluated: {_first_line(error)}"
+            return f"{metric} cannot be evaluated: {_first_line(error)}"
     return None
 
 
