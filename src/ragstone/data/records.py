@@ -170,7 +170,7 @@ class RecordReader:
         slices = self._object(record.get(plan.slices), "slices", problems)
         meta = self._object(record.get(plan.meta), "meta", problems)
         put_session(plan.session, record.get(plan.session), slices, meta)
-        of_answer = of_taxonomy(labels)
+        of_answer = of_taxonomy(labels) if labels else {}
         for name in plan.extra:
             value = record[name]
             if name in OF_ANSWER and says_yes_or_no(value):

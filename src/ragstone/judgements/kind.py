@@ -423,10 +423,8 @@ class Kind:
     @classmethod
     def filled_by(cls, ask: Ask) -> list[Column]:
         """The columns that one of its asks fills, without ``judge`` and ``reason``."""
-        columns = [
-            column for name, column in cls.columns.items() if name not in ("judge", "reason")
-        ]
-        return [column for column in columns if column.name in (ask.columns or cls.columns)]
+        filled = ask.columns or cls.columns.keys() - {"judge", "reason"}
+        return [column for name, column in cls.columns.items() if name in filled]
 
     @classmethod
     def probabilities(cls) -> dict[str, str]:

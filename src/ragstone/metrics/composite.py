@@ -270,10 +270,11 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
 
 def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     """The components whose means a composite combines, each once."""
-    names = dict.fromkeys(name for metric in metrics
-                          if isinstance(metric, Composite) and metric.over_means
-                          for name, _ in metric.terms)  # fmt: skip
-    return [parse_metric(name) for name in names]
+    names: dict[str, float] = {}
+    for metric in metrics:
+        if isinstance(metric, Composite) and metric.over_means:
+            names.update(metric.terms)
+    return list(map(parse_metric, names))
 
 
 def _is(number: str, code: int, why: str) -> pl.Expr:

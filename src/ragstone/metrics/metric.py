@@ -221,10 +221,11 @@ class Metric:
 
     def __str__(self) -> str:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
-        parameters = ", ".join(
-            f"{name}={_literal(value)}" for name, value in self.parameters.items()
-        )
-        return f"{self.name}({parameters})" if parameters else self.name
+        parameters = self.parameters
+        if not parameters:
+            return self.name
+        texts = (f"{name}={_literal(value)}" for name, value in parameters.items())
+        return f"{self.name}({', '.join(texts)})"
 
 
 LARGEST = 1e300

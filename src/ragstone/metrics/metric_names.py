@@ -168,10 +168,10 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Metric:
         if not parameters:
             return users[name]
         kind = type(users[name])
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    unknown = sorted(set(parameters) - set(fields))
+    names = [field.name for field in dataclasses.fields(kind)]
+    unknown = sorted(parameters.keys() - names)
     if unknown:
-        takes = ", ".join(fields) or "none"
+        takes = ", ".join(names) or "none"
         raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
     return kind(**parameters)
 

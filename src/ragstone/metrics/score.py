@@ -93,13 +93,14 @@ def _evaluate(
     gaps = {name for name in columns
             if (view.columns[name].needs or view.made_by) and frame[name].null_count()}  # fmt: skip
     rules = [pl.len().alias("rows")]
-    settled = {f"settled_{number}" for number in range(len(slots))}
+    settled: list[str] = []
     for number, (_, _, part) in enumerate(slots):
         rules.append(part.rule.alias(f"value_{number}"))
         open_columns = sorted(part.columns & gaps)
         if open_columns:
             rules.append(_settled(part, open_columns).alias(f"settled_{number}"))
-            settled.remove(f"settled_{number}")
+        else:
+            settled.append(f"settled_{number}")
     try:
         aggregated = _by_unit(frame, keys, rules)
     except InputError as error:
@@ -119,7 +120,7 @@ def _evaluate(
     known = [
         _as_numbers(series) if series.name.startswith("value_") else series for series in aggregated
     ]
-    return pl.DataFrame([*known, *(yes.alias(name) for name in sorted(settled))])
+    return pl.DataFrame([*known, *map(yes.alias, settled)])
 
 
 def _as_numbers(values: pl.Series) -> pl.Series:
@@ -264,15 +265,17 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
         frame = _combined(metric, lines)
     if metric.by_reference:
         frame = _best_reference(metric, frame, judged.examples)
-    return within(metric.range, pl.DataFrame([frame[name] for name in (*SCORES, "decided")]))
+    return within(metric.range, pl.DataFrame(list(map(frame.get_column, (*SCORES, "decided")))))
 
 
 def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
     if type(metric).decided != Metric.decided:
         return False
-    parts = metric.made_parts
-    gaps = (lines[f"{name}_{what}"].null_count() for name in parts for what in ("rows", "settled"))
-    return not any(gaps) and all(lines[f"{name}_settled"].all() for name in parts)
+    for name in metric.made_parts:
+        settled = lines[f"{name}_settled"]
+        if lines[f"{name}_rows"].null_count() or settled.null_count() or not settled.all():
+            return False
+    return True
 
 
 def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
@@ -422,15 +425,14 @@ def needed_fields(metric: Metric) -> list[str]:
 
 
 def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
-    required = dict.fromkeys(name for metric in metrics for name in needed_fields(metric))
-    holds = {name: REQUIREMENTS[name].holds.fill_null(value=False) for name in required}
+    holds = {name: REQUIREMENTS[name].holds.fill_null(value=False)
+             for metric in metrics for name in needed_fields(metric)}  # fmt: skip
     return judged.examples.select(**holds).to_dict()
 
 
 def _allowed(
     judged: Judged, holds: Mapping[str, pl.Series], metric: Metric, scores: pl.DataFrame
 ) -> pl.DataFrame:
-    asks = [ask for ask in ASKS if ask in metric.asks]
     branches: list[tuple[pl.Expr, int, pl.Expr]] = []
     columns = scores.get_columns()
     for name in needed_fields(metric):
@@ -438,7 +440,7 @@ def _allowed(
             columns.append(holds[name].alias(f"has_{name}"))
             lacks = pl.col(f"has_{name}").not_()
             branches.append((lacks, UNDEFINED, pl.lit(REQUIREMENTS[name].reason)))
-    outcomes = {ask: judged.outcome(ask) for ask in asks}
+    outcomes = {ask: judged.outcome(ask) for ask in ASKS if ask in metric.asks}
     for code in (UNDEFINED, MISSING):
         for ask, outcome in outcomes.items():
             if (outcome["status"] == code).any():
@@ -449,7 +451,7 @@ def _allowed(
                     condition = condition & pl.col("decided").not_()
                 branches.append((condition, code, pl.col(f"reason_{code}_{ask}")))
     if not branches:
-        return pl.DataFrame([scores[name] for name in SCORES])
+        return pl.DataFrame(list(map(scores.get_column, SCORES)))
     status, reason = pl.col("status"), pl.col("reason")
     for condition, code, why in reversed(branches):
         status = pl.when(condition).then(pl.lit(code, pl.UInt8)).otherwise(status)
