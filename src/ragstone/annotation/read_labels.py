@@ -296,7 +296,7 @@ def _of_file(
     is_empty = True
     for line, record in records_of(source, meter):
         if isinstance(record, BadRow):
-            faults += [Fault(name, line, *problem) for problem in record.problems]
+            faults += [Fault(name, line, *record.problem)]
             continue
         is_empty = False
         seen.update(dict.fromkeys(map(str, record)))

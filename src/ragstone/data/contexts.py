@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from .example import TEXT_KEYS, Context, not_text, read_id
+from .example import TEXT_KEYS, Context, read_id
 from .fields import ABSENT, squash
 from .json_text import Problem, RepeatedNames, add_problem, shown
 
@@ -122,7 +122,7 @@ def _reading(
 ) -> _Reading:
     text = context.get(text_key)
     if text is not None and type(text) is not str:
-        problems.append(not_text(f"contexts[{index}].{text_key}", text))
+        add_problem(problems, f"contexts[{index}].{text_key}", "text", text)
     id = read_id(context.get(id_key), f"contexts[{index}].{id_key}", problems)
     if text is None and id is None and not has_id:
         add_problem(problems, f"contexts[{index}]", "a text or an id", context)

@@ -232,11 +232,6 @@ def are_texts(value: object) -> bool:
     )
 
 
-def not_text(field: str, value: object) -> Problem:
-    """Return the problem that a value is not text."""
-    return Problem(field, "text", shown(value))
-
-
 TURN_TEXT_KEYS = ("text", "content")
 TURN_ROLE_KEYS = ("role", "type")
 ROLES = {"human": "user", "ai": "assistant"}

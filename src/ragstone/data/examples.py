@@ -274,7 +274,7 @@ class Examples:
                 break
             row, (line, item) = following
             if isinstance(item, BadRow):
-                some.append(ReadRow(line, row, item.text, None, item.problems, item.file))
+                some.append(ReadRow(line, row, item.text, None, (item.problem,), item.file))
                 held += len(item.text)
                 continue
             problems: list[Problem] = []

@@ -31,7 +31,7 @@ class BadRow(NamedTuple):
     """
 
     text: str
-    problems: tuple[Problem, ...]
+    problem: Problem
     file: str | None = None
 
 

@@ -88,7 +88,7 @@ class Lines:
         for number, raw in enumerate(io.BytesIO(self.text), before + 1):
             yield number, line_text(raw, self.end.encoding or "utf-8")
         if self.broken is not None:
-            yield last + 1 if last else None, BadRow("", (self.broken,))
+            yield last + 1 if last else None, BadRow("", self.broken)
 
 
 @dataclass(frozen=True, slots=True)

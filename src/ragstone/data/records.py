@@ -18,7 +18,6 @@ from .example import (
     Turn,
     are_texts,
     id_text,
-    not_text,
     parse_cell,
     put_cell,
     put_session,
@@ -139,7 +138,7 @@ class RecordReader:
             question, history, spoken = read_conversation(messages, plan.question, problems)
         for name, text in (("question", question), ("answer", answer), ("policy", policy)):
             if text is not None and type(text) is not str:
-                problems.append(not_text(name, text))
+                add_problem(problems, name, "text", text)
         turns = get(plan.history)
         if turns is None and plan.history is ABSENT:
             turns = meta.get("history")

@@ -161,7 +161,7 @@ def in_memory(records: Iterable[object], name: str = "records") -> Source:
             if isinstance(record, Example):
                 yield number, record
             elif not isinstance(record, Mapping):
-                yield number, BadRow("", (Problem("", "a mapping or an Example", shown(record)),))
+                yield number, BadRow("", Problem("", "a mapping or an Example", shown(record)))
             else:
                 yield number, sound(record)
 
@@ -208,10 +208,10 @@ def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:
 def sound(record: Mapping[Any, Any]) -> dict[str, Any] | BadRow:
     """Return the record in plain values, or what keeps it from being stored."""
     if depth_exceeds(record, MAX_DEPTH):
-        return BadRow("", (too_deep(),))
+        return BadRow("", too_deep())
     value: dict[str, Any] = plain(record)
     problem = surrogate_in(value)
-    return value if problem is None else BadRow(repr(value), (problem,))
+    return value if problem is None else BadRow(repr(value), problem)
 
 
 def plain(value: object) -> Any:

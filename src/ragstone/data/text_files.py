@@ -256,7 +256,7 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
                     encoding = encoding_of(path, raw, meter)
                 yield number, line_text(raw, encoding or "utf-8")
     except BrokenFileError as error:
-        yield number + 1 if number else None, BadRow("", (error.problem,))
+        yield number + 1 if number else None, BadRow("", error.problem)
 
 
 def line_text(raw: bytes, encoding: str) -> str | BadRow:
@@ -266,7 +266,7 @@ def line_text(raw: bytes, encoding: str) -> str | BadRow:
     except UnicodeDecodeError as error:
         text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
         where = f"byte 0x{raw[error.start]:02X} at byte {error.start + 1} of the line"
-        return BadRow(text, (Problem("", "text in UTF-8", where),))
+        return BadRow(text, Problem("", "text in UTF-8", where))
 
 
 def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:

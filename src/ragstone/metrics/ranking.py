@@ -43,7 +43,7 @@ def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """The base of the metrics over labelled contexts."""
+    """A metric over labelled contexts: the share of the top k of which a fact holds, or another."""
 
     family = "retrieval"
     over = Contexts
@@ -74,6 +74,12 @@ class RankingMetric(Metric):
             return pl.int_range(1, self.fact().drop_nulls().len() + 1, dtype=pl.UInt32)
         return Contexts.rank
 
+    def rule(self) -> pl.Expr:
+        """The share of the top k; with ``condense`` and without k, of the condensed list."""
+        if self.k is None and self.gaps == "condense":
+            return self.known().mean().fill_null(0.0)
+        return self.within().sum() / self.length()
+
     def within(self) -> pl.Expr:
         """The fact, made false outside of the top k."""
         return self.known() if self.k is None else self.known() & (self.rank() <= self.k)
@@ -97,16 +103,6 @@ class RankingMetric(Metric):
         return {} if self.k is None else {"short_list": pl.col("value_rows") < self.k}
 
 
-class ShareInTop(RankingMetric):
-    """Share of the top k that has a property."""
-
-    def rule(self) -> pl.Expr:
-        """The share of the top k; with ``condense`` and without k, of the condensed list."""
-        if self.k is None and self.gaps == "condense":
-            return self.known().mean().fill_null(0.0)
-        return self.within().sum() / self.length()
-
-
 @dataclass(frozen=True)
 class LevelledMetric(RankingMetric):
     """A metric that may ask for more than grade 1 before it calls a context relevant."""
@@ -128,7 +124,7 @@ class LevelledMetric(RankingMetric):
         return ("contexts", "known_contexts") if self.trec_eval else ("contexts",)
 
 
-class Precision(LevelledMetric, ShareInTop):
+class Precision(LevelledMetric):
     """Share of the top k contexts that are relevant.
 
         precision(k) = relevant contexts in the top k / k
@@ -142,7 +138,7 @@ class Precision(LevelledMetric, ShareInTop):
     name = "precision"
 
 
-class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
+class PrecisionOverRetrieved(LevelledMetric):
     """Share of the retrieved contexts in the top k that are relevant.
 
         precision_over_retrieved(k) = relevant in the top k / min(k, contexts)

@@ -44,9 +44,9 @@ def _arrow_rows(files: tuple[Path, ...], meter: Meter) -> Iterator[Row]:
                     number += 1
                     yield number, row
         except BrokenFileError as error:
-            yield None, BadRow("", (error.problem,), str(path))
+            yield None, BadRow("", error.problem, str(path))
         except UNREADABLE as error:
-            yield None, BadRow("", (unreadable("an Arrow stream", error),), str(path))
+            yield None, BadRow("", unreadable("an Arrow stream", error), str(path))
 
 
 def is_dataset(folder: Path) -> bool:
@@ -221,7 +221,7 @@ def _texts(path: Path, ids: set[str], meter: Meter, faults: Faults) -> dict[str,
         if not isinstance(id, str) or not isinstance(text, str):
             field, value = ("text", text) if isinstance(id, str) else ("_id", id)
             problem = Problem(field, "text", shown(value))
-            faults.append((line, BadRow("", (problem,), str(path))))
+            faults.append((line, BadRow("", problem, str(path))))
         elif id in ids:
             title = record.get("title")
             texts[id] = f"{title}\n{text}" if isinstance(title, str) and title else text

@@ -61,12 +61,12 @@ def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
         try:
             value = decode(text)
         except BadJsonError as error:
-            yield line, BadRow(text, (error.problem,))
+            yield line, BadRow(text, error.problem)
             continue
         if isinstance(value, dict):
             yield line, value
         else:
-            yield line, BadRow(text, (Problem("", "an object", shown(value)),))
+            yield line, BadRow(text, Problem("", "an object", shown(value)))
 
 
 WRAPPERS = frozenset(
@@ -105,7 +105,7 @@ def _document_rows(path: Path, meter: Meter) -> Iterator[Row]:
             yield from _document(window)
     except BrokenFileError as error:
         line = None if window is None else window.line()
-        yield line, BadRow("", (error.problem,))
+        yield line, BadRow("", error.problem)
 
 
 def _document(window: "_Window") -> Iterator[Row]:
@@ -139,7 +139,7 @@ def _document(window: "_Window") -> Iterator[Row]:
     else:
         for number, row in enumerate(columns, 1):
             problem = None if isinstance(row, BadRow) else _not_storable(row)
-            yield number, row if problem is None else BadRow("", (problem,))
+            yield number, row if problem is None else BadRow("", problem)
 
 
 def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
@@ -184,7 +184,7 @@ def _object_row(window: "_Window") -> Row:
     row = window.checked(value)
     if isinstance(row, (dict, BadRow)):
         return line, row
-    return line, BadRow(window.value_text(), (Problem("", "an object", shown(value)),))
+    return line, BadRow(window.value_text(), Problem("", "an object", shown(value)))
 
 
 def _has_content(record: Mapping[str, Any]) -> bool:
@@ -202,7 +202,7 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
     lengths = {len(value) for value in values}
     if len(lengths) > 1:
         sizes = ", ".join(f"{ascii_safe(name)} {len(value)}" for name, value in columns.items())
-        return [BadRow("", (Problem("", "columns of one length", sizes),))]
+        return [BadRow("", Problem("", "columns of one length", sizes))]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
@@ -299,9 +299,9 @@ class _Window:
                 byte = ord(odd.group()) - 0xDC00
                 lines = text.count("\n", 0, odd.start())
                 where = f"byte 0x{byte:02X}" + (f", {lines} lines further on" if lines else "")
-                return BadRow(self.value_text(), (Problem("", "text in UTF-8", where),))
+                return BadRow(self.value_text(), Problem("", "text in UTF-8", where))
         problem = problem_in(value, self._text, self._begin, self._at)
-        return value if problem is None else BadRow(self.value_text(), (problem,))
+        return value if problem is None else BadRow(self.value_text(), problem)
 
     def begins_list_of_objects(self) -> bool:
         if not self._text.startswith("[", self._at):

@@ -20,6 +20,7 @@ import mmap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,14 @@ def _csv_rows(path: Path, delimiter: str | None, meter: Meter) -> Iterator[Row]:
                 first = next(lines, None)
                 if first is None:
                     break
-                lines.back(first)
                 mark = ";" if ";" in first and "," not in first else ","
-                reader = csv.reader(lines, delimiter=delimiter or mark, strict=True)
+                reader = csv.reader(chain([first], lines), delimiter=delimiter or mark, strict=True)
             cells = next(reader)
         except StopIteration:
             break
         except csv.Error as error:
             yield from lines.bad_ones()
-            yield begin, BadRow("", (Problem("", "a row of CSV", f"broken quoting ({error})"),))
+            yield begin, BadRow("", Problem("", "a row of CSV", f"broken quoting ({error})"))
             if header is None:
                 return
             continue
@@ -77,12 +77,12 @@ def _csv_rows(path: Path, delimiter: str | None, meter: Meter) -> Iterator[Row]:
         if header is None:
             header = list(map(cell_read, cells))
             if (problem := _header_problem(header)) is not None:
-                yield begin, BadRow("", (problem,))
+                yield begin, BadRow("", problem)
                 return
         elif len(cells) != len(header):
             expected = f"{len(header)} cells, as in the header"
             problem = Problem("", expected, f"{len(cells)}")
-            yield begin, BadRow(",".join(cells), (problem,))
+            yield begin, BadRow(",".join(cells), problem)
         else:
             values = [cell_read(cell) or None for cell in cells]
             yield begin, dict(zip(header, values, strict=True))
@@ -95,16 +95,12 @@ class _Lines:
     def __init__(self, path: Path, meter: Meter) -> None:
         self._lines = text_lines(path, meter)
         self._bad: list[tuple[int | None, BadRow]] = []
-        self._waiting: list[str] = []
         self.number = 0
 
     def __iter__(self) -> "_Lines":
         return self
 
     def __next__(self) -> str:
-        if self._waiting:
-            self.number += 1
-            return self._waiting.pop()
         for number, text in self._lines:
             self.number = number or self.number
             if isinstance(text, str):
@@ -113,10 +109,6 @@ class _Lines:
             if text.text:
                 return text.text + "\n"
         raise StopIteration
-
-    def back(self, line: str) -> None:
-        self._waiting.append(line)
-        self.number -= 1
 
     def bad_ones(self) -> list[tuple[int | None, BadRow]]:
         bad, self._bad = self._bad, []
@@ -343,7 +335,7 @@ def _parquet_rows(path: Path, meter: Meter) -> Iterator[Row]:
                 yield number, row
             meter.done = int(meter.total * number / max(total, 1))
     except UNREADABLE as error:
-        yield None, BadRow("", (unreadable("a Parquet file", error),))
+        yield None, BadRow("", unreadable("a Parquet file", error))
 
 
 def unreadable(what: str, error: BaseException) -> Problem:

@@ -131,12 +131,12 @@ def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
             else:
                 expected = "topic, iteration, document, grade"
                 problem = Problem("", expected, f"{len(words)} columns")
-            faults.append((line, BadRow(text.strip(), (problem,), str(path))))
+            faults.append((line, BadRow(text.strip(), problem, str(path))))
             continue
         judged = qrels.setdefault(words[0], {})
         if judged.setdefault(words[2], grade) != grade:
             problem = Problem("document", "one grade", f"{words[2]} judged twice")
-            faults.append((line, BadRow(text.strip(), (problem,), str(path))))
+            faults.append((line, BadRow(text.strip(), problem, str(path))))
     return {topic: {id: grade for id, grade in judged.items() if grade >= 0}
             for topic, judged in qrels.items()}  # fmt: skip
 
@@ -158,7 +158,7 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
     for line, text, words in _lines(path, meter, faults):
         score = _number(words[4]) if len(words) >= 5 else None
         if score is None or not math.isfinite(score):
-            faults.append((line, BadRow(text.strip(), (_run_problem(words),), str(path))))
+            faults.append((line, BadRow(text.strip(), _run_problem(words), str(path))))
             continue
         if tag is None and len(words) >= 6:
             tag = words[5]
@@ -172,7 +172,7 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
     frame = pl.concat(parts)
     for line, topic, document in _repeated(frame):
         problem = Problem("document", "each document once a topic", f"{document} again")
-        row = BadRow(f"{topic} {document}", (problem,), str(path))
+        row = BadRow(f"{topic} {document}", problem, str(path))
         faults.append((line, row))
     ordered = (
         frame.unique(["topic", "document"], keep="first", maintain_order=True)
