@@ -93,10 +93,13 @@ class Examples:
                 from the first fault on nothing is yielded. With ``skip_bad`` only
                 where no record is good.
         """
-        over_systems = self._over_systems()
+        # An id that occurs under several systems changes all ids, so the data are first read up to
+        # such an id, unless the source sets the ids of its examples itself.
+        if self.over_systems is None:
+            self.over_systems = self._source.format is None and ids_repeat(self._read_ahead())
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
-        questions = Questions() if over_systems else None
+        questions = Questions() if self.over_systems else None
         rows = self._rows()
         for _, example in self._read(rows, 0, reader, SeenIds(), self.facts, questions=questions):
             yield example
@@ -389,16 +392,6 @@ class Examples:
             if isinstance(item, Mapping) and reader.layout_of(item) is not None:
                 break
         return reader.layout
-
-    def _over_systems(self) -> bool:
-        """Find out whether the same id occurs under several systems, which changes all ids.
-
-        The data are first read up to the first such id. Sources that set the ids of their
-        examples themselves are not read twice.
-        """
-        if self.over_systems is None:
-            self.over_systems = self._source.format is None and ids_repeat(self._read_ahead())
-        return self.over_systems
 
     def _read_ahead(self) -> Iterator[Example]:
         reader = RecordReader(self._columns, layout=self._layout)

@@ -179,8 +179,8 @@ def plan(
     names: list[str] = []
     for name in keys:
         if not isinstance(name, str):
-            problem = Problem("", "field names that are text", repr(name)[:60])
-            return FieldLayout("", problem=problem)
+            got = repr(name)[:60]
+            return FieldLayout("", problem=Problem("", "field names that are text", got))
         names.append(name)
     mapped = dict(columns)
     free: dict[str, str] = {}

@@ -188,7 +188,9 @@ def score(
     every = _with_components(metrics)
     plain = [metric for metric in every.values() if not isinstance(metric, Composite)]
     parts = aggregate(judged, plain)
-    holds = _what_holds(judged, plain)
+    required = {name: REQUIREMENTS[name].holds.fill_null(value=False)
+                for metric in plain for name in needed_fields(metric)}  # fmt: skip
+    holds = judged.examples.select(**required).to_dict()
     scores = {
         str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
         for metric in plain
@@ -310,13 +312,15 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     parts = metric.made_parts
     has_value = pl.col("status") == VALUE
     no_value = has_value & pl.col("value").is_null()
+    decided = metric.decided()
+    decided = pl.lit(value=False) if decided is None else decided.fill_null(value=False)
     word = metric.label()
     label = pl.lit(None, pl.String) if word is None else pl.when(has_value).then(word)
     return (
         lines.lazy()
         .with_columns(_filled(parts))
         .with_columns(_outcome_of_parts(metric, parts))
-        .with_columns(decided=_decided(metric))
+        .with_columns(decided=decided)
         .with_columns(
             status=pl.when("decided").then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
             reason=pl.when(pl.col("decided").not_()).then("reason"),
@@ -358,11 +362,6 @@ def _outcome_of_parts(metric: Metric, parts: Mapping[str, Part]) -> list[pl.Expr
         pl.when(unsettled).then(pl.lit(MISSING, pl.UInt8)).otherwise(status).alias("status"),
         pl.when(unsettled).then(pl.lit(metric.gap)).otherwise(reason).alias("reason"),
     ]
-
-
-def _decided(metric: Metric) -> pl.Expr:
-    decided = metric.decided()
-    return pl.lit(value=False) if decided is None else decided.fill_null(value=False)
 
 
 def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
@@ -422,12 +421,6 @@ def needed_fields(metric: Metric) -> list[str]:
     """Fields that an example must have, for the metric's views and its asks."""
     of_asks = (name for ask in ASKS if ask in metric.asks for name in ASKS[ask].requires)
     return list(dict.fromkeys([*metric.requires, *of_asks]))
-
-
-def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
-    holds = {name: REQUIREMENTS[name].holds.fill_null(value=False)
-             for metric in metrics for name in needed_fields(metric)}  # fmt: skip
-    return judged.examples.select(**holds).to_dict()
 
 
 def _allowed(

@@ -170,7 +170,8 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
             keep()
     keep()
     frame = pl.concat(parts)
-    for line, topic, document in _repeated(frame):
+    again = frame.filter(~pl.struct("topic", "document").is_first_distinct())
+    for line, topic, document in again.select("line", "topic", "document").iter_rows():
         problem = Problem("document", "each document once a topic", f"{document} again")
         row = BadRow(f"{topic} {document}", problem, str(path))
         faults.append((line, row))
@@ -194,11 +195,6 @@ def _lines(path: Path, meter: Meter, faults: Faults) -> Iterator[tuple[int | Non
             faults.append((line, text._replace(file=str(path))))
         elif words := text.split():
             yield line, text, words
-
-
-def _repeated(frame: pl.DataFrame) -> list[tuple[int, str, str]]:
-    again = frame.filter(~pl.struct("topic", "document").is_first_distinct())
-    return again.select("line", "topic", "document").rows()
 
 
 def _run_problem(words: Sequence[str]) -> Problem:
