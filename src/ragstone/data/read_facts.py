@@ -62,9 +62,10 @@ class IdBlock(NamedTuple):
             np.asarray(places, dtype=np.int64),
         )
 
-    def at(self, chosen: NDArray[np.intp]) -> Self:
+    def at(self, chosen: NDArray[np.intp]) -> "IdBlock":
         """Return the ids at some indices."""
-        return self._make(array[chosen] for array in self)
+        first, second, systems, places = self
+        return IdBlock(first[chosen], second[chosen], systems[chosen], places[chosen])
 
 
 @dataclass(slots=True)

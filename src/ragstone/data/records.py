@@ -133,7 +133,8 @@ class RecordReader:
         messages = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
         question: Any = messages
-        history, spoken = (), None
+        history: tuple[Turn, ...] = ()
+        spoken: str | None = None
         if isinstance(messages, list):
             question, history, spoken = read_conversation(messages, plan.question, problems)
         for name, text in (("question", question), ("answer", answer), ("policy", policy)):

@@ -12,7 +12,7 @@ relevant.
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -47,8 +47,8 @@ class RankingMetric(Metric):
 
     family = "retrieval"
     over = Contexts
-    empty = 0.0
-    empty_flag = "empty_retrieval"
+    empty: ClassVar[float | Undefined] = 0.0
+    empty_flag: ClassVar[str | None] = "empty_retrieval"
     gap = "unlabelled_in_top_k"
 
     k: int | None = None
