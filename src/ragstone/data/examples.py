@@ -180,11 +180,7 @@ class Examples:
         self._yielded += examples
 
     def all_read(self) -> None:
-        """Finish after the last piece.
-
-        Raises:
-            DataError: As when all is read at once.
-        """
+        """Finish after the last piece, with the error that reading all at once raises."""
         facts = self.facts
         self.notes += [*notes_of(facts), *windows_notes(self._meter)]
         if not self._yielded and not facts.n_faults and self._limit != 0:

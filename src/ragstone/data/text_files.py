@@ -227,11 +227,7 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def opened_text(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file of text as ``opened`` does.
-
-    Raises:
-        BrokenFileError: It is no text, besides.
-    """
+    """Open a file as ``opened`` does; one that is no text is broken, too."""
     with opened(path, meter) as handle:
         if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
             raise BrokenFileError(problem)

@@ -400,11 +400,7 @@ class Kind:
 
     @classmethod
     def ask(cls, part: str = "") -> Ask:
-        """The ask of one part, or of the kind as a whole.
-
-        Raises:
-            KeyError: The kind has no such part.
-        """
+        """The ask of one part, or of the kind as a whole."""
         return {ask.part: ask for ask in cls.asks}[part]
 
     @classmethod

@@ -143,11 +143,7 @@ class Metric:
             BUILT_IN[cls.name] = cls
 
     def __post_init__(self) -> None:
-        """Check the types of the parameters; a metric that overrides this calls it first.
-
-        Raises:
-            InputError: A parameter has a value of another type; says all of them.
-        """
+        """Check the types of all parameters; a metric that overrides this calls it first."""
         parameters = self.parameters
         if not parameters:
             return

@@ -26,11 +26,7 @@ Gain = Literal["exponential", "linear"]
 
 
 def check_whole(metric: str, name: str, value: int | None) -> None:
-    """Reject a parameter that is neither None nor a whole number of at least 1.
-
-    Raises:
-        InputError: It is something else, or too large.
-    """
+    """Raise an ``InputError`` unless the value is None or a whole number from 1 to 2³¹ - 1."""
     if value is not None and not 1 <= value < 1 << 31:
         raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
 

@@ -213,11 +213,7 @@ def _unpacked(content: mmap.mmap, end: int, column: dict[int, Any], values: int)
 
 
 def within(number: int | None, most: int, what: str) -> int:
-    """Return a count or length if it can be one.
-
-    Raises:
-        ValueError: It is absent, negative or more than ``most``.
-    """
+    """Return a count or length; a ``ValueError`` unless it is from 0 to ``most``."""
     if number is None or not 0 <= number <= most:
         words = "missing" if number is None else f"{number:,}, not 0 to {most:,}"
         raise ValueError(f"{what} is {words}")
