@@ -27,8 +27,8 @@ from ragstone.core.remote_files import is_url, shown_url
 from ragstone.data import Example, read
 from ragstone.data.example import id_text, parse_cell, put_cell, read_id
 from ragstone.data.fields import NAMES, squash
-from ragstone.data.formats.json_documents import JsonDocument, JsonLines
-from ragstone.data.formats.table_files import CsvTable, Parquet
+from ragstone.data.formats.json_documents import json_document, json_lines
+from ragstone.data.formats.table_files import csv_table, parquet
 from ragstone.data.json_text import BadRow, Problem, add_problem, ascii_safe
 from ragstone.data.read_facts import windows_notes
 from ragstone.data.record_labels import FIELDS, LABELS, label_problems
@@ -296,7 +296,7 @@ def _of_file(
     is_empty = True
     for line, record in records_of(source, meter):
         if isinstance(record, BadRow):
-            faults += [Fault(name, line, *problem) for problem in record.problems]
+            faults += [Fault(name, line, *record.problem)]
             continue
         is_empty = False
         seen.update(dict.fromkeys(map(str, record)))
@@ -330,9 +330,9 @@ def source_of(path: Path, name: str) -> Source:
     ending = path.name.lower().removesuffix(".gz")
     head = "" if ending.endswith(ENDINGS) else first_text(path).lstrip()
     if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):
-        return Parquet(path, name)
+        return parquet(path, name)
     if ending.endswith((".csv", ".tsv")) or head[:1] not in ("", "{", "["):
-        return CsvTable(path, name, "\t" if "\t" in head.partition("\n")[0] else None)
+        return csv_table(path, name, "\t" if "\t" in head.partition("\n")[0] else None)
     if ending.endswith(".json") or head.startswith("["):
-        return JsonDocument(path, name)
-    return JsonLines(path, name)
+        return json_document(path, name)
+    return json_lines(path, name)

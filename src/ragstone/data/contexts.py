@@ -2,111 +2,94 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from .example import TEXT_KEYS, Context, not_text, read_id
+from .example import TEXT_KEYS, Context, read_id
 from .fields import ABSENT, squash
 from .json_text import Problem, RepeatedNames, add_problem, shown
 
 ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
 DOCUMENT_KEYS = ("doc_id", "document_id", "source")
-KNOWN_SHAPES = 4096
 
 DOCUMENT = "document."
 WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
 """Keys of contexts that hold another object, or whose keys have a common beginning."""
 
 
-@dataclass(slots=True)
-class _Given:
-    """One context as given in a record."""
-
-    text: str | None = None
-    id: str | None = None
-    rank: object = None
-    score: float | None = None
+_Reading = tuple[str | None, str | None, object, float | None]
+"""Text, id, rank and score of a context, as the record has them."""
 
 
-class ContextReader:
-    """Reads lists of contexts, and remembers the meaning of keys in objects of one shape."""
+def ranked_contexts(
+    value: object, ids: object, problems: list[Problem], *, graded: bool
+) -> tuple[tuple[Context, ...], list[int] | None]:
+    """Return the contexts in rank order, and the permutation that sorted them, if any.
 
-    def __init__(self) -> None:
-        self._shapes: dict[tuple[object, ...], tuple[str, str, bool]] = {}
+    Args:
+        value: Texts or objects.
+        ids: The ids of the contexts, if given in a separate list.
+        graded: True if the record also has relevance grades by id, so that ids must be unique.
+    """
+    if isinstance(value, str):
+        value = [value]
+    elif isinstance(value, dict):
+        value = _rows_of(value)
+    names = None if ids is None else _context_ids(ids, problems)
+    if value is None and names is not None:
+        value = [None] * len(names)
+    elif not isinstance(value, list):
+        add_problem(problems, "contexts", "a list of texts or objects", value)
+        return (), None
+    elif names is not None and len(names) != len(value):
+        expected = f"one id a context, {len(value)}"
+        problems.append(Problem("context_ids", expected, f"{len(names)} ids"))
+        return (), None
+    if names is None and set(map(type, value)) <= {str}:
+        # By far the most common, so it takes the short way.
+        texts = enumerate(value, 1)
+        return tuple(Context(str(rank), text, rank) for rank, text in texts), None
+    readings: list[_Reading] = []
+    of_documents = False
+    for index, part in enumerate(value):
+        if isinstance(part, dict):
+            part = opened(part) if part.keys() & WRAPPED else part
+            text_key, id_key, is_document = _keys(tuple(part))
+            of_documents |= is_document
+            has_ids = names is not None
+            readings.append(_reading(part, text_key, id_key, index, problems, has_id=has_ids))
+            continue
+        is_text = type(part) is str
+        if not is_text and (part is not None or names is None):
+            where = f"contexts[{index}]"
+            add_problem(problems, where, "a text or an object with text", part)
+        readings.append((part if is_text else None, None, None, None))
+    order = _order([rank for _, _, rank, _ in readings], problems)
+    # Chunks of one document may share its id; what is judged by id may not.
+    own_ids = [id for _, id, _, _ in readings]
+    chosen = _chosen(own_ids, names, problems, shared=of_documents and not graded)
+    positions = range(len(readings)) if order is None else order
+    contexts = tuple(
+        Context(chosen[i] or str(rank), readings[i][0], rank, readings[i][3])
+        for rank, i in enumerate(positions, 1)
+    )
+    some_have_ids = any(chosen) and None in chosen
+    if some_have_ids and len({context.id for context in contexts}) < len(contexts):
+        got = "an id that is another's position"
+        problems.append(Problem("contexts", "ids for all or none", got))
+    return contexts, order
 
-    def read(
-        self, value: object, ids: object, problems: list[Problem], *, graded: bool
-    ) -> tuple[tuple[Context, ...], list[int] | None]:
-        """Return the contexts in rank order, and the permutation that sorted them, if any.
 
-        Args:
-            value: Texts or objects.
-            ids: The ids of the contexts, if given in a separate list.
-            graded: True if the record also has relevance grades by id, so that ids must be unique.
-        """
-        if isinstance(value, str):
-            value = [value]
-        elif isinstance(value, dict):
-            value = _rows_of(value)
-        names = _context_ids(ids, problems)
-        if value is None and names is not None:
-            value = [None] * len(names)
-        elif not isinstance(value, list):
-            add_problem(problems, "contexts", "a list of texts or objects", value)
-            return (), None
-        elif names is not None and len(names) != len(value):
-            expected = f"one id a context, {len(value)}"
-            problems.append(Problem("context_ids", expected, f"{len(names)} ids"))
-            return (), None
-        if names is None and all(type(text) is str for text in value):
-            # By far the most common, so it takes the short way.
-            texts = enumerate(value, 1)
-            return tuple(Context(str(rank), text, rank) for rank, text in texts), None
-        readings: list[_Given] = []
-        of_documents = False
-        for index, part in enumerate(value):
-            if type(part) is str:
-                readings.append(_Given(part))
-            elif isinstance(part, dict):
-                part = opened(part) if part.keys() & WRAPPED else part
-                text_key, id_key, is_document = self._shape(part)
-                of_documents |= is_document
-                has_ids = names is not None
-                readings.append(_given(part, text_key, id_key, index, problems, has_id=has_ids))
-            else:
-                if part is not None or names is None:
-                    where = f"contexts[{index}]"
-                    add_problem(problems, where, "a text or an object with text", part)
-                readings.append(_Given())
-        order = _order([reading.rank for reading in readings], problems)
-        # Chunks of one document may share its id; what is judged by id may not.
-        chosen = _chosen(readings, names, problems, shared=of_documents and not graded)
-        positions = range(len(readings)) if order is None else order
-        contexts = tuple(
-            Context(chosen[i] or str(rank), readings[i].text, rank, readings[i].score)
-            for rank, i in enumerate(positions, 1)
-        )
-        some_have_ids = any(chosen) and None in chosen
-        if some_have_ids and len({context.id for context in contexts}) < len(contexts):
-            got = "an id that is another's position"
-            problems.append(Problem("contexts", "ids for all or none", got))
-        return contexts, order
-
-    def _shape(self, context: dict[str, Any]) -> tuple[str, str, bool]:
-        keys = tuple(context)
-        keys_of_shape = self._shapes.get(keys)
-        if keys_of_shape is None:
-            by_name = {squash(key): key for key in reversed(keys)}
-            text = _first(by_name, TEXT_KEYS)
-            id = _first(by_name, ID_KEYS)
-            document = _first(by_name, DOCUMENT_KEYS)
-            is_document = id is ABSENT and document != ABSENT
-            keys_of_shape = (text, document if id is ABSENT else id, is_document)
-            if len(self._shapes) >= KNOWN_SHAPES:
-                self._shapes.clear()
-            self._shapes[keys] = keys_of_shape
-        return keys_of_shape
+@lru_cache(maxsize=4096)
+def _keys(keys: tuple[str, ...]) -> tuple[str, str, bool]:
+    """Which keys of an object are its text and its id, and whether that is a document's id."""
+    by_name = {squash(key): key for key in reversed(keys)}
+    text = _first(by_name, TEXT_KEYS)
+    id = _first(by_name, ID_KEYS)
+    document = _first(by_name, DOCUMENT_KEYS)
+    is_document = id is ABSENT and document != ABSENT
+    return text, document if id is ABSENT else id, is_document
 
 
 def opened(context: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +111,7 @@ def opened(context: dict[str, Any]) -> dict[str, Any]:
     return {**text, **opened(inner), **score}
 
 
-def _given(
+def _reading(
     context: dict[str, Any],
     text_key: str,
     id_key: str,
@@ -136,27 +119,26 @@ def _given(
     problems: list[Problem],
     *,
     has_id: bool,
-) -> _Given:
+) -> _Reading:
     text = context.get(text_key)
     if text is not None and type(text) is not str:
-        problems.append(not_text(f"contexts[{index}].{text_key}", text))
+        add_problem(problems, f"contexts[{index}].{text_key}", "text", text)
     id = read_id(context.get(id_key), f"contexts[{index}].{id_key}", problems)
     if text is None and id is None and not has_id:
         add_problem(problems, f"contexts[{index}]", "a text or an id", context)
     score = context.get("score")
     if score is not None:
         score = _score(score, index, problems)
-    return _Given(text, id, context.get("rank"), score)
+    return text, id, context.get("rank"), score
 
 
 def _chosen(
-    readings: Sequence[_Given],
+    own_ids: Sequence[str | None],
     names: list[str | None] | None,
     problems: list[Problem],
     *,
     shared: bool,
 ) -> Sequence[str | None]:
-    own_ids = [reading.id for reading in readings]
     if names is not None and not any(own_ids):
         return names
     repeated = _repeated(own_ids)
@@ -263,8 +245,6 @@ def _sort(character: str) -> str:
 
 
 def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | None:
-    if value is None:
-        return None
     if not isinstance(value, list):
         add_problem(problems, "context_ids", "a list of ids", value)
         return None

@@ -76,16 +76,11 @@ class Example:
     @property
     def characters(self) -> int:
         """The number of characters that judges read, ids of contexts among them."""
-        texts = (
-            self.question,
-            self.answer,
-            *self.reference,
-            *self.evidence,
-            *(turn.text for turn in self.history),
-        )
-        return sum(len(text) for text in texts if text) + sum(
-            len(context.id) + len(context.text or "") for context in self.contexts or ()
-        )
+        texts = [self.question, self.answer, *self.reference, *self.evidence]
+        texts += [turn.text for turn in self.history]
+        for context in self.contexts or ():
+            texts += context.id, context.text
+        return sum(map(len, filter(None, texts)))
 
     def facet(self, name: str) -> str | None:
         """Return the value to group by: at the top level, then in slices, meta, labels."""
@@ -237,11 +232,6 @@ def are_texts(value: object) -> bool:
     )
 
 
-def not_text(field: str, value: object) -> Problem:
-    """Return the problem that a value is not text."""
-    return Problem(field, "text", shown(value))
-
-
 TURN_TEXT_KEYS = ("text", "content")
 TURN_ROLE_KEYS = ("role", "type")
 ROLES = {"human": "user", "ai": "assistant"}
@@ -321,12 +311,10 @@ def put_session(column: str, value: object, slices: dict[str, Any], meta: dict[s
     if SESSION in slices:
         return
     for facets in (slices, meta):
-        session = next(
-            (name for name in facets if names_session(name) and _is_id(facets[name])), None
-        )
-        if session is not None:
-            slices[SESSION] = facets.pop(session)
-            return
+        for name, session in facets.items():
+            if names_session(name) and _is_id(session):
+                slices[SESSION] = facets.pop(name)
+                return
 
 
 @lru_cache(maxsize=4096)

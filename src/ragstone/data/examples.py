@@ -11,8 +11,7 @@ from ragstone.core.errors import DataError, Fault
 
 from .example import Example
 from .fields import NO_FIELD, ONE_COLUMN
-from .formats.eval_results import folded, is_told_in_several, laid_flat
-from .formats.json_documents import JsonLines
+from .formats.eval_results import fold_of, folded, laid_flat
 from .json_text import BadRow, Problem
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
 from .pictures import without_pictures
@@ -35,7 +34,7 @@ from .read_facts import (
     windows_notes,
 )
 from .records import RecordReader
-from .sources import ReadOnce, Records, Row, Source, sound
+from .sources import ReadOnce, Row, Source, sound
 from .text_files import Meter
 from .thoughts import without_thoughts
 from .write import fingerprint_files, fingerprint_records, plain_record, record_text
@@ -94,12 +93,16 @@ class Examples:
                 from the first fault on nothing is yielded. With ``skip_bad`` only
                 where no record is good.
         """
-        over_systems = self._over_systems()
+        # An id that occurs under several systems changes all ids, so the data are first read up to
+        # such an id, unless the source sets the ids of its examples itself.
+        if self.over_systems is None:
+            self.over_systems = self._source.format is None and ids_repeat(self._read_ahead())
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
-        questions = Questions() if over_systems else None
-        read = self._read(self._rows(), 0, reader, SeenIds(), self.facts, questions=questions)
-        yield from (example for _, example in read)
+        questions = Questions() if self.over_systems else None
+        rows = self._rows()
+        for _, example in self._read(rows, 0, reader, SeenIds(), self.facts, questions=questions):
+            yield example
         self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
@@ -112,11 +115,11 @@ class Examples:
         The lines of a JSON Lines file can, unless there is a limit, or an id stands for the rows
         of several systems.
         """
-        if not isinstance(self._source, JsonLines) or self._limit is not None or self.over_systems:
+        if not self._source.by_line or self._limit is not None or self.over_systems:
             return False
         items = (item for _, item in self._source.rows(Meter()))
         first = next((item for item in items if isinstance(item, Mapping)), None)
-        return first is not None and not is_told_in_several(first)
+        return first is not None and fold_of(first) is None
 
     def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
         """Yield the pieces of the data from a place on, as bytes; see ``in_pieces``.
@@ -126,14 +129,15 @@ class Examples:
         """
         next(self._rows(), None)
         self._reset()
-        if not isinstance(self._source, JsonLines):
+        if not self._source.by_line:
             return iter(())
-        return pieces(self._source.path, self._source.name, self._meter, size, start)
+        (path,) = self._source.files
+        return pieces(path, self.source, self._meter, size, start)
 
     def apart(self) -> "Examples":
         """Return what other processes need to read pieces; they leave bad records out."""
-        nothing = Lines(self.source, b"", START, START)
-        layout = self._found_layout if isinstance(self._source, JsonLines) else None
+        nothing = Source(self.source, Lines(self.source, b"", START, START).rows, unit="line")
+        layout = self._found_layout if self._source.by_line else None
         other = Examples(
             nothing, columns=self._columns, skip_bad=True, layout=layout,
             keep_thoughts=self._keep_thoughts,
@@ -176,11 +180,7 @@ class Examples:
         self._yielded += examples
 
     def all_read(self) -> None:
-        """Finish after the last piece.
-
-        Raises:
-            DataError: As when all is read at once.
-        """
+        """Finish after the last piece, with the error that reading all at once raises."""
         facts = self.facts
         self.notes += [*notes_of(facts), *windows_notes(self._meter)]
         if not self._yielded and not facts.n_faults and self._limit != 0:
@@ -213,28 +213,30 @@ class Examples:
         unit = self._source.unit
         numbered = enumerate(rows, before + 1)
         while some := self._some(numbered, reader):
-            id_by_row = {at: row_id(row, questions) for at, row in enumerate(some)}
-            ids = [id for id in id_by_row.values() if id is not None]
-            whose = [at for at, id in id_by_row.items() if id is not None]
-            places = [row_number(some[at], unit) for at in whose]
-            systems = [NO_SYSTEM if alone else named_system(some[at], reader) for at in whose]
-            ids_found = seen.look_up(IdBlock.of(ids, systems, places))
-            if ids_found.over_systems:
+            ids: dict[int, str] = {}
+            systems: dict[int, str] = {}
+            places: dict[int, int] = {}
+            for index, row in enumerate(some):
+                if (id := row_id(row, questions)) is not None:
+                    ids[index], places[index] = id, row_number(row, unit)
+                    systems[index] = NO_SYSTEM if alone else named_system(row, reader)
+            block = IdBlock.of([*ids.values()], [*systems.values()], [*places.values()])
+            earlier, over_systems = seen.look_up(block)
+            if over_systems:
                 raise IdsOfSystems
-            # Where it was first in this piece, it may be refused for an earlier one.
-            lines = ids_found.places.tolist()
-            repeats = ((at, line) for at, line in zip(whose, lines, strict=True) if line >= 0)
-            repeated = {at: refused.get(line, line) for at, line in repeats}
-            if refused:
-                placed = zip(whose, places, strict=True)
-                repeated |= {at: refused[line] for at, line in placed if line in refused}
-            position = {index: at for at, index in enumerate(whose)} if in_piece else {}
+            repeated: dict[int, int] = {}
+            for index, line in zip(ids, earlier.tolist(), strict=True):
+                if places[index] in refused:
+                    repeated[index] = refused[places[index]]
+                elif line >= 0:
+                    # Where it was first in this piece, it may be refused for an earlier one.
+                    repeated[index] = refused.get(line, line)
             for index, row in enumerate(some):
                 example = row.example
                 if example is None:
                     self._reject(facts, row, row.problems)
-                    if index in position and index not in repeated:
-                        facts.unread_ids.append(ids[position[index]])
+                    if in_piece and index in ids and index not in repeated:
+                        facts.unread_ids.append(ids[index])
                     continue
                 own_id = example.id
                 if questions is not None:
@@ -255,7 +257,7 @@ class Examples:
                     facts.check_labels(example)
                 facts.good += 1
                 if in_piece:
-                    facts.heard_id(example, has_id=systems[position[index]] != NO_SYSTEM)
+                    facts.heard_id(example, has_id=systems[index] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
@@ -271,7 +273,7 @@ class Examples:
                 break
             row, (line, item) = following
             if isinstance(item, BadRow):
-                some.append(ReadRow(line, row, item.text, None, item.problems, item.file))
+                some.append(ReadRow(line, row, item.text, None, (item.problem,), item.file))
                 held += len(item.text)
                 continue
             problems: list[Problem] = []
@@ -289,7 +291,7 @@ class Examples:
         """
         if self._source.format is not None:
             return
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             self._source.records.keep()
         reader = RecordReader(self._columns, layout=self._layout)
         for count, (_, example) in enumerate(self._readable(reader, most), 1):
@@ -339,12 +341,12 @@ class Examples:
         """
         if self._source.files:
             return fingerprint_files(self._source.files)
-        if isinstance(self._source, Records):
-            if isinstance(self._source.records, ReadOnce):
-                self._source.records.keep()
-            return fingerprint_records(plain_record(record) for record in self._source.records)
-        rows = self._source.rows(Meter())
-        return fingerprint_records(plain_record(item) for _, item in rows)
+        records = self._source.records
+        if isinstance(records, ReadOnce):
+            records.keep()
+        if records is None:
+            records = (item for _, item in self._source.rows(Meter()))
+        return fingerprint_records(map(plain_record, records))
 
     def _reset(self) -> None:
         self.facts = ReadFacts()
@@ -387,19 +389,9 @@ class Examples:
                 break
         return reader.layout
 
-    def _over_systems(self) -> bool:
-        """Find out whether the same id occurs under several systems, which changes all ids.
-
-        The data are first read up to the first such id. Sources that set the ids of their
-        examples themselves are not read twice.
-        """
-        if self.over_systems is None:
-            self.over_systems = self._source.format is None and ids_repeat(self._read_ahead())
-        return self.over_systems
-
     def _read_ahead(self) -> Iterator[Example]:
         reader = RecordReader(self._columns, layout=self._layout)
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             first = self._source.records.peek()
             first = sound(first) if isinstance(first, Mapping) else first
             example = reader.read(first, 1, []) if isinstance(first, dict) else first
@@ -457,7 +449,7 @@ class Examples:
             facts.rejected.append(Rejected(row.line, record_text(row.record), faults))
 
     def _first_record(self) -> object:
-        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+        if isinstance(self._source.records, ReadOnce):
             return self._source.records.peek()
         return next((item for _, item in self._source.rows(Meter())), None)
 

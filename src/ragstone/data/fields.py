@@ -14,7 +14,7 @@ as similar to a field, but never read, because a wrong guess would give wrong sc
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -117,6 +117,9 @@ ONE_COLUMN = "one column for it"
 
 NESTED = ("labels", "slices", "meta")
 
+MOST_COLUMNS = 200
+"""Columns of a record that are looked at for what they resemble."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
@@ -161,134 +164,115 @@ def check_mapping(columns: Mapping[str, str]) -> None:
             raise UnknownName("field", name, NAMES)
 
 
+@lru_cache(maxsize=4096)
 def plan(
-    keys: Iterable[object], columns: Mapping[str, str], layout: str | None = None
+    keys: tuple[object, ...], columns: tuple[tuple[str, str], ...], layout: str | None = None
 ) -> FieldLayout:
     """Find the fields of records with these columns.
 
     Args:
-        columns: Maps a field to its column, as given by the user; takes precedence.
+        keys: The names of a record's columns.
+        columns: Fields with their columns, as given by the user; they take precedence.
         layout: The layout of the file so far; it settles the meaning of ``answer`` and ``context``
             for records that lack the telling columns.
     """
-    names = list(keys)
-    if (odd := next((name for name in names if not isinstance(name, str)), None)) is not None:
-        return FieldLayout("", problem=Problem("", "field names that are text", repr(odd)[:60]))
-    texts = [name for name in names if isinstance(name, str)]
-    return _Columns(texts, columns, layout).plan()
+    names: list[str] = []
+    for name in keys:
+        if not isinstance(name, str):
+            got = repr(name)[:60]
+            return FieldLayout("", problem=Problem("", "field names that are text", got))
+        names.append(name)
+    mapped = dict(columns)
+    free: dict[str, str] = {}
+    for name in names:
+        if name not in mapped.values():
+            free.setdefault(squash(name), name)
+    layout = _layout(frozenset(free), mapped, layout)
+    column_of, rivals = _handed_out(names, mapped, free, layout)
+    problem = Problem("answer", ONE_COLUMN, " and ".join(rivals)) if rivals else None
+    identified = column_of.keys() & {"id", "system"}
+    if not identified and squash(column_of.get("question_id", "")) == "queryid":
+        column_of["id"] = column_of["question_id"]
+    is_conversation = squash(column_of.get("question", "")) == "messages"
+    if not is_conversation and not column_of.keys() & NEEDED:
+        problem = _nothing_found(names, column_of)
+    used = set(column_of.values())
+    rest = [name for name in names if name not in used]
+    nested = tuple(
+        (name, tuple(name.split(".")))
+        for name in rest
+        if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
+    )
+    dotted = {name for name, _ in nested}
+    extra = tuple(name for name in rest if name not in dotted)
+    resembling = ((name, resembled(name)) for name in extra[:MOST_COLUMNS])
+    judged = squash(column_of.get("reference_contexts", ""))
+    return FieldLayout(
+        layout=layout,
+        extra=extra,
+        nested=nested,
+        resembling=tuple((name, of) for name, of in resembling if of and of not in mapped),
+        grades_or_texts=judged == "referencecontexts" and "reference_contexts" not in mapped,
+        texts_or_ids=squash(column_of.get("evidence", "")) in GOLD_CONTEXTS,
+        splits_evidence=layout.startswith("graphrag-bench"),
+        problem=problem,
+        **column_of,
+    )
 
 
-class _Columns:
-    """The columns of one kind of record while they are handed to fields."""
+def _layout(columns: frozenset[str], mapped: Mapping[str, str], so_far: str | None) -> str:
+    if (
+        columns >= {"question", "answer", "evidence", "questiontype"}
+        and not columns & {"contexts", "context", "response", "generatedanswer"}
+        and not columns & {squash(name) for name in NAMES["reference"]}
+        and not mapped.keys() & {"answer", "reference"}
+    ):
+        return "graphrag-bench-questions"
+    if so_far is not None:
+        return so_far
+    for name, marks in LAYOUTS:
+        if any(mark <= columns for mark in marks):
+            return name
+    return "ragstone"
 
-    def __init__(self, names: Sequence[str], mapped: Mapping[str, str], layout: str | None) -> None:
-        self.names = names
-        self.mapped = mapped
-        mapped_away = set(mapped.values())
-        self.free: dict[str, str] = {}
-        for name in names:
-            if name not in mapped_away:
-                self.free.setdefault(squash(name), name)
-        self.squashed = frozenset(self.free)
-        self.layout = self._layout(layout)
 
-    def plan(self) -> FieldLayout:
-        columns = set(self.names)
-        column_of = {field: column for field, column in self.mapped.items() if column in columns}
-        for field in NAMES:
-            if field not in self.mapped:
-                column = self._take(NAMES[field])
-                if column is not None:
-                    column_of[field] = column
-            is_gold = field == "answer" and self.layout == "graphrag-bench-questions"
-            squashed = squash(column_of.get("answer", ""))
-            if is_gold and squashed == "answer" and "answer" not in self.mapped:
-                column_of["reference"] = column_of.pop("answer")
-        self._context(column_of)
-        self._gold_texts(column_of)
-        problem = self._rival_answer(column_of)
-        identified = column_of.keys() & {"id", "system"}
-        if not identified and squash(column_of.get("question_id", "")) == "queryid":
-            column_of["id"] = column_of["question_id"]
-        is_conversation = squash(column_of.get("question", "")) == "messages"
-        if not is_conversation and not column_of.keys() & NEEDED:
-            problem = self._nothing_found(column_of)
-        used = set(column_of.values())
-        rest = [name for name in self.names if name not in used]
-        nested = tuple(
-            (name, tuple(name.split(".")))
-            for name in rest
-            if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
-        )
-        dotted = {name for name, _ in nested}
-        judged = squash(column_of.get("reference_contexts", ""))
-        is_mapped = "reference_contexts" in self.mapped
-        return FieldLayout(
-            layout=self.layout,
-            extra=tuple(name for name in rest if name not in dotted),
-            nested=nested,
-            resembling=(),
-            grades_or_texts=judged == "referencecontexts" and not is_mapped,
-            texts_or_ids=squash(column_of.get("evidence", "")) in GOLD_CONTEXTS,
-            splits_evidence=self.layout.startswith("graphrag-bench"),
-            problem=problem,
-            **column_of,
-        )
+def _handed_out(
+    names: Sequence[str], mapped: Mapping[str, str], free: dict[str, str], layout: str
+) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each field, and the columns that may all be the answer, if several."""
+    column_of = {field: column for field, column in mapped.items() if column in names}
 
-    def _layout(self, so_far: str | None) -> str:
-        columns = self.squashed
-        if (
-            columns >= {"question", "answer", "evidence", "questiontype"}
-            and not columns & {"contexts", "context", "response", "generatedanswer"}
-            and not columns & {squash(name) for name in NAMES["reference"]}
-            and not self.mapped.keys() & {"answer", "reference"}
-        ):
-            return "graphrag-bench-questions"
-        if so_far is not None:
-            return so_far
-        for name, marks in LAYOUTS:
-            if any(mark <= columns for mark in marks):
-                return name
-        return "ragstone"
-
-    def _take(self, names: Sequence[str]) -> str | None:
-        for name in names:
-            if (column := self.free.pop(squash(name), None)) is not None:
-                return column
-        return None
-
-    def _context(self, column_of: dict[str, str]) -> None:
-        field = "evidence" if self.layout == "deepeval" else "contexts"
-        if field not in column_of and field not in self.mapped:
-            column = self._take(("context",))
-            if column is not None:
+    def hand(field: str, known: Sequence[str]) -> None:
+        for name in () if field in mapped else known:
+            if (column := free.pop(squash(name), None)) is not None:
                 column_of[field] = column
+                return
 
-    def _gold_texts(self, column_of: dict[str, str]) -> None:
-        """Beside ``reference_context_ids``, ``reference_contexts`` are the texts."""
-        if squash(column_of.get("reference_contexts", "")) == "referencecontextids":
-            column = self._take(("reference_contexts",))
-            if column is not None and "evidence" not in self.mapped:
-                column_of.setdefault("evidence", column)
+    for field, known in NAMES.items():
+        hand(field, known)
+        is_gold = field == "answer" and layout == "graphrag-bench-questions"
+        squashed = squash(column_of.get("answer", ""))
+        if is_gold and squashed == "answer" and "answer" not in mapped:
+            column_of["reference"] = column_of.pop("answer")
+    field = "evidence" if layout == "deepeval" else "contexts"
+    if field not in column_of:
+        hand(field, ("context",))
+    judged = squash(column_of.get("reference_contexts", ""))
+    if judged == "referencecontextids" and "evidence" not in column_of:
+        hand("evidence", ("reference_contexts",))  # Beside ids, these are the texts.
+    if "answer" in mapped or "answer" not in column_of:
+        return column_of, []
+    if squash(column_of["answer"]) in BESIDE_GOLD and "reference" not in column_of:
+        hand("reference", ("answer",))
+    rivals = [free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in free]
+    return column_of, [column_of["answer"], *rivals] if rivals else []
 
-    def _rival_answer(self, column_of: dict[str, str]) -> Problem | None:
-        if "answer" in self.mapped or "answer" not in column_of:
-            return None
-        if squash(column_of["answer"]) in BESIDE_GOLD and "reference" not in column_of:
-            gold = None if "reference" in self.mapped else self._take(("answer",))
-            if gold is not None:
-                column_of["reference"] = gold
-        rivals = [self.free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in self.free]
-        if not rivals:
-            return None
-        both = " and ".join([column_of["answer"], *rivals])
-        return Problem("answer", ONE_COLUMN, both)
 
-    def _nothing_found(self, column_of: Mapping[str, str]) -> Problem:
-        columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"
-        more = f" and {len(self.names) - 12} more" if len(self.names) > 12 else ""
-        known = f"; recognised only {', '.join(column_of)}" if column_of else ""
-        return Problem("", NO_FIELD, f"the columns {columns}{more}{known}")
+def _nothing_found(names: Sequence[str], column_of: Mapping[str, str]) -> Problem:
+    columns = ", ".join(ascii_safe(name) for name in names[:12]) or "none"
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    known = f"; recognised only {', '.join(column_of)}" if column_of else ""
+    return Problem("", NO_FIELD, f"the columns {columns}{more}{known}")
 
 
 def squash(name: str) -> str:

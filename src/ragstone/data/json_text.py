@@ -10,6 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 SHOWN_CHARACTERS = 60
@@ -30,7 +31,7 @@ class BadRow(NamedTuple):
     """
 
     text: str
-    problems: tuple[Problem, ...]
+    problem: Problem
     file: str | None = None
 
 
@@ -155,7 +156,7 @@ def depth_exceeds(value: object, limit: int) -> bool:
         if depth > limit:
             return True
         parts = here.values() if isinstance(here, Mapping) else here
-        stack.extend((part, depth + 1) for part in parts)
+        stack.extend(zip(parts, repeat(depth + 1)))
     return False
 
 

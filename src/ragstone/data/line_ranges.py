@@ -50,7 +50,7 @@ START = LinePlace(0, 0, 0)
 
 @dataclass(frozen=True)
 class Lines:
-    """A piece of a file: a source of its own.
+    """A piece of a file.
 
     Args:
         text: The bytes of its lines, unpacked.
@@ -64,9 +64,6 @@ class Lines:
     end: LinePlace
     broken: Problem | None = None
     plain: bool = False
-    files: tuple[Path, ...] = ()
-    format: str | None = None
-    unit: str = "line"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the bytes as an array, which travels between processes without copies."""
@@ -91,7 +88,7 @@ class Lines:
         for number, raw in enumerate(io.BytesIO(self.text), before + 1):
             yield number, line_text(raw, self.end.encoding or "utf-8")
         if self.broken is not None:
-            yield last + 1 if last else None, BadRow("", (self.broken,))
+            yield last + 1 if last else None, BadRow("", self.broken)
 
 
 @dataclass(frozen=True, slots=True)

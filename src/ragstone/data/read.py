@@ -12,12 +12,12 @@ from ragstone.core.remote_files import is_url, shown_url
 
 from .examples import Examples
 from .fields import LAYOUT_NAMES, check_mapping, plan
-from .formats.dataset_folders import ArrowDataset, Beir, find_beir, is_dataset, open_dataset
-from .formats.json_documents import JsonDocument, JsonLines
-from .formats.table_files import CsvTable, Parquet
-from .formats.trec import TrecRuns, looks_like_qrels, looks_like_run
+from .formats.dataset_folders import arrow_dataset, beir, find_beir, is_dataset, open_dataset
+from .formats.json_documents import json_document, json_lines
+from .formats.table_files import csv_table, parquet
+from .formats.trec import looks_like_qrels, looks_like_run, trec_runs
 from .json_text import shown
-from .sources import ReadOnce, Records, Source, on_disk, table_of
+from .sources import Source, in_memory, on_disk, table_of
 from .text_files import binary_format, first_text
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
@@ -99,7 +99,7 @@ def read_trec(
     name = ", ".join(shown_url(path) if is_url(path) else path for path in names)
     files = [_existing(fspath(path)) for path in paths]
     judged = _existing(fspath(qrels))
-    return Examples(TrecRuns(name, tuple(files), judged), columns={})
+    return Examples(trec_runs(name, tuple(files), judged), columns={})
 
 
 def _source(
@@ -122,8 +122,7 @@ def _source(
     if table is not None:
         return table
     if isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes)):
-        iterator = iter(source)
-        return Records(ReadOnce(iterator) if iterator is source else source)
+        return in_memory(source)
     raise InputError(
         "Examples are read from a path, a table or an iterable of mappings, "
         f"not from {shown(source)}."
@@ -149,16 +148,16 @@ def _file(
     if format not in FILE_FORMATS:
         format = "trec" if qrels is not None else _format_of(path, name, columns)
     kinds: dict[str, Callable[[Path, str], Source]] = {
-        "jsonl": JsonLines, "json": JsonDocument, "csv": CsvTable, "parquet": Parquet,
+        "jsonl": json_lines, "json": json_document, "csv": csv_table, "parquet": parquet,
     }  # fmt: skip
     if format in kinds:
         return kinds[format](path, name)
     if format == "tsv":
-        return CsvTable(path, name, "\t")
+        return csv_table(path, name, "\t")
     if format == "huggingface":
-        return ArrowDataset(name, (path,))
+        return arrow_dataset(name, (path,))
     if format == "trec":
-        return TrecRuns(name, (path,), qrels)
+        return trec_runs(name, (path,), qrels)
     raise DataError.of_file(name, "a folder, as BEIR's are", "a file")
 
 
@@ -204,23 +203,23 @@ def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
     lines = head.splitlines()[:1]
     for format, mark in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
         for header in csv.reader(lines, delimiter=mark):
-            if len(header) > 1 and plan(header, columns).problem is None:
+            if len(header) > 1 and plan(tuple(header), tuple(columns.items())).problem is None:
                 return format
     return None
 
 
 def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
-    if (beir := find_beir(folder)) is not None:
-        corpus, queries, judged = beir
+    if (parts := find_beir(folder)) is not None:
+        corpus, queries, judged = parts
         runs = tuple(path for path in _plain_files(folder) if looks_like_run(path))
-        return Beir(name, corpus, queries, qrels or _choose(judged, name), runs)
+        return beir(name, corpus, queries, qrels or _choose(judged, name), runs)
     if is_dataset(folder):
         return open_dataset(folder, name)
     files = _plain_files(folder)
     judged = [path for path in files if "qrel" in path.name.lower() and looks_like_qrels(path)]
     runs = tuple(path for path in files if path not in judged and looks_like_run(path))
     if runs and (judged or qrels is not None):
-        return TrecRuns(name, runs, qrels or _choose(judged, name))
+        return trec_runs(name, runs, qrels or _choose(judged, name))
     if runs:
         hint = f"Name them with {argument('qrels', 'FILE')}."
         raise DataError.of_file(name, "qrels beside the runs", "none", hint=hint)

@@ -6,7 +6,7 @@ ID/SYSTEM. Each id takes 32 bytes of memory.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, Self
 
@@ -38,8 +38,7 @@ NO_SYSTEM = ""
 """Of an example whose id cannot be that of a question."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdBlock:
+class IdBlock(NamedTuple):
     """Hashed ids, each array of shape (n,).
 
     ``systems`` hashes the system that the example names beside its id, 0 for none; ``places``
@@ -53,7 +52,6 @@ class IdBlock:
 
     @classmethod
     def of(cls, ids: Texts, systems: Texts, places: Sequence[int] | NDArray[np.int64]) -> Self:
-        """Hash ids and systems."""
         texts = pl.Series(ids, dtype=pl.String)
         of_systems = pl.Series(systems, dtype=pl.String)
         has_system = (of_systems != NO_SYSTEM).to_numpy()
@@ -64,38 +62,10 @@ class IdBlock:
             np.asarray(places, dtype=np.int64),
         )
 
-    def at(self, chosen: NDArray[np.intp]) -> Self:
+    def at(self, chosen: NDArray[np.intp]) -> "IdBlock":
         """Return the ids at some indices."""
-        return type(self)(*(getattr(self, each.name)[chosen] for each in fields(self)))
-
-    @classmethod
-    def joined(cls, blocks: "Sequence[IdBlock]") -> Self:
-        """Concatenate blocks."""
-        blocks = [cls.of((), (), ()), *blocks]
-        return cls(
-            *(
-                np.concatenate([getattr(block, each.name) for block in blocks])
-                for each in fields(cls)
-            )
-        )
-
-    def beside(self, other: "IdBlock") -> "IdBlock":
-        """Join two blocks, sorted by their first hash."""
-        both = IdBlock.joined([self, other])
-        return both.at(np.argsort(both.first, kind="stable"))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repeats:
-    """Repeated ids of a block.
-
-    Attributes:
-        places: The first place of each; -1 for one that is new. Shape (n,).
-        over_systems: True if an id occurs under several systems, so that it is that of a question.
-    """
-
-    places: NDArray[np.int64]
-    over_systems: bool
+        first, second, systems, places = self
+        return IdBlock(first[chosen], second[chosen], systems[chosen], places[chosen])
 
 
 @dataclass(slots=True)
@@ -104,8 +74,13 @@ class SeenIds:
 
     _runs: list[IdBlock] = field(default_factory=list)
 
-    def look_up(self, block: IdBlock) -> Repeats:
-        """Find the ids of a block that occurred before, in it or others, and add the new ones."""
+    def look_up(self, block: IdBlock) -> tuple[NDArray[np.int64], bool]:
+        """Find the ids of a block that occurred before, in it or others, and add the new ones.
+
+        Returns:
+            The first place of each id, -1 for one that is new, of shape (n,); and True if an id
+            occurs under several systems, so that it is that of a question.
+        """
         _, earliest, whose = np.unique(block.first, return_index=True, return_inverse=True)
         first = earliest[whose]
         places = np.where(first < np.arange(len(first)), block.places[first], np.int64(-1))
@@ -122,16 +97,21 @@ class SeenIds:
         if len(new):
             ids = IdBlock(block.first, block.second, systems, block.places)
             self._keep(ids.at(new[np.argsort(block.first[new], kind="stable")]))
-        return Repeats(places, over_systems)
+        return places, over_systems
 
     def all(self) -> IdBlock:
         """Return every id that was looked up, once."""
-        return IdBlock.joined(self._runs)
+        return _joined([IdBlock.of((), (), ()), *self._runs])
 
     def _keep(self, run: IdBlock) -> None:
         while self._runs and len(self._runs[-1].first) < min(2 * len(run.first), LONGEST):
-            run = self._runs.pop().beside(run)
+            both = _joined([self._runs.pop(), run])
+            run = both.at(np.argsort(both.first, kind="stable"))
         self._runs.append(run)
+
+
+def _joined(blocks: Sequence[IdBlock]) -> IdBlock:
+    return IdBlock._make(map(np.concatenate, zip(*blocks, strict=True)))
 
 
 def _named_first(systems: Hashes, whose: NDArray[np.intp]) -> Hashes:
@@ -155,7 +135,7 @@ def ids_repeat(examples: Iterable[Example]) -> bool:
     size = LOOKED_UP
     while some := [(example.id, example.system) for example in islice(every, size)]:
         ids, systems = zip(*some, strict=True)
-        if seen.look_up(IdBlock.of(ids, systems, range(len(ids)))).over_systems:
+        if seen.look_up(IdBlock.of(ids, systems, range(len(ids))))[1]:
             return True
         size = min(2 * size, MOST_LOOKED_UP)
     return False

@@ -161,11 +161,7 @@ def of_contexts(contexts: object) -> list[dict[str, Any]] | None:
 
 
 def know_label(unit: Unit, name: str, values: Values) -> None:
-    """Add a label to those that a record may carry.
-
-    Raises:
-        ValueError: The unit has a label of this name with other values.
-    """
+    """Add a label to those that a record may carry; a ``ValueError`` if it has other values."""
     known = known_values(unit, name)
     if known is None:
         LABELS[unit][name] = values

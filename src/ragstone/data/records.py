@@ -5,13 +5,12 @@ Every wrong field of a record is reported, not only the first.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from math import isfinite
 from operator import is_not
 from typing import Any
 
-from .contexts import ContextReader, ids_among, listed_ids, read_grades
+from .contexts import ids_among, listed_ids, ranked_contexts, read_grades
 from .example import (
     NOTHING,
     Context,
@@ -19,7 +18,6 @@ from .example import (
     Turn,
     are_texts,
     id_text,
-    not_text,
     parse_cell,
     put_cell,
     put_session,
@@ -29,20 +27,16 @@ from .example import (
     read_turns,
     spelled_out,
 )
-from .fields import ABSENT, FieldLayout, could_be, plan, resembled
+from .fields import ABSENT, FieldLayout, could_be, plan
 from .formats.eval_results import laid_flat, nested_layout
 from .json_text import Problem, add_problem
 from .record_labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy, says_yes_or_no
 
 DEFAULT_SYSTEM = "default"
 
-KNOWN_PLANS = 4096
-MOST_COLUMNS = 200
-"""Columns of a record that are looked at for what they resemble."""
-
 
 class RecordReader:
-    """Reads records one by one and remembers how each set of columns is read.
+    """Reads records one by one.
 
     Args:
         columns: Field to column, as the user mapped them.
@@ -56,35 +50,24 @@ class RecordReader:
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
-        self.columns = columns
+        self.columns = tuple(columns.items())
         self.layout = layout
         self.spelled: Counter[str] = Counter()
         self.unread: Counter[tuple[str, str]] = Counter()
         self.numbers: Counter[str] = Counter()
         self.mixed: Counter[str] = Counter()
-        self._plans: dict[tuple[object, ...], FieldLayout] = {}
-        self._contexts = ContextReader()
 
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """Return the plan by which records with these columns are read."""
-        keys = tuple(record)
-        layout = self._plans.get(keys)
-        if layout is None:
-            if len(self._plans) >= KNOWN_PLANS:
-                self._plans.clear()
-            layout = plan(keys, self.columns, self.layout)
-            looked = ((name, resembled(name)) for name in layout.extra[:MOST_COLUMNS])
-            resembling = [(name, of) for name, of in looked if of and of not in self.columns]
-            layout = replace(layout, resembling=tuple(resembling))
-            if self.layout is None and layout.problem is None:
-                self.layout = layout.layout
-            self._plans[keys] = layout
+        layout = plan(tuple(record), self.columns, self.layout)
+        if self.layout is None and layout.problem is None:
+            self.layout = layout.layout
         return layout
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """Return the layout of such records; None where no field is recognised."""
         if (nested := nested_layout(record)) is not None:
-            return nested.name
+            return nested[0]
         plan_ = self.plan_of(record)
         return plan_.layout if plan_.problem is None else None
 
@@ -99,9 +82,9 @@ class RecordReader:
         ``row`` counts from 1 and is the id of a record that has none.
         """
         if (nested := nested_layout(record)) is not None:
-            self.layout = self.layout or nested.name
-            record = nested.flat(record)
-        if any(type(value) is float and value != value for value in record.values()):
+            self.layout = self.layout or nested[0]
+            record = nested[1](record)
+        if float in map(type, record.values()):  # NaN stands for nothing.
             record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
         get = record.get
@@ -149,10 +132,14 @@ class RecordReader:
         get = record.get
         messages = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
-        question, history, spoken = _asked(messages, plan.question, problems)
-        for name, text in (("answer", answer), ("policy", policy)):
+        question: Any = messages
+        history: tuple[Turn, ...] = ()
+        spoken: str | None = None
+        if isinstance(messages, list):
+            question, history, spoken = read_conversation(messages, plan.question, problems)
+        for name, text in (("question", question), ("answer", answer), ("policy", policy)):
             if text is not None and type(text) is not str:
-                problems.append(not_text(name, text))
+                add_problem(problems, name, "text", text)
         turns = get(plan.history)
         if turns is None and plan.history is ABSENT:
             turns = meta.get("history")
@@ -171,7 +158,7 @@ class RecordReader:
     def _references(self, value: object, column: str, problems: list[Problem]) -> tuple[str, ...]:
         texts_or_text = self._spelled_out(self._cell(value, "reference", problems), column)
         if isinstance(texts_or_text, list):
-            texts = [spelled_out(text) for text in texts_or_text]
+            texts = list(map(spelled_out, texts_or_text))
             self.numbers[column] += any(map(is_not, texts, texts_or_text))
             texts_or_text = texts
         return read_texts(texts_or_text, "reference", problems)
@@ -183,7 +170,7 @@ class RecordReader:
         slices = self._object(record.get(plan.slices), "slices", problems)
         meta = self._object(record.get(plan.meta), "meta", problems)
         put_session(plan.session, record.get(plan.session), slices, meta)
-        of_answer = of_taxonomy(labels)
+        of_answer = of_taxonomy(labels) if labels else {}
         for name in plan.extra:
             value = record[name]
             if name in OF_ANSWER and says_yes_or_no(value):
@@ -224,7 +211,7 @@ class RecordReader:
         graded = plan.reference_contexts is not ABSENT
         if "contexts" not in labels and (marked := of_contexts(retrieved)):
             labels["contexts"] = marked
-        contexts, order = self._contexts.read(retrieved, ids, problems, graded=graded)
+        contexts, order = ranked_contexts(retrieved, ids, problems, graded=graded)
         if order is not None and isinstance(labels.get("contexts"), list):
             marks = labels["contexts"]
             if len(marks) <= len(order):
@@ -304,17 +291,6 @@ def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
     for turn in history:
         digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())
     return digest.hexdigest()
-
-
-def _asked(
-    value: object, field: str, problems: list[Problem]
-) -> tuple[str | None, tuple[Turn, ...], str | None]:
-    if value is None or type(value) is str:
-        return value, (), None
-    if isinstance(value, list):
-        return read_conversation(value, field, problems)
-    problems.append(not_text("question", value))
-    return None, (), None
 
 
 def _system_beside(*places: Mapping[str, Any]) -> str:

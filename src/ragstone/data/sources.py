@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,7 +24,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, cast
 from uuid import UUID
 
 import polars as pl
@@ -39,42 +39,27 @@ from .text_files import Meter
 Row = tuple[int | None, Mapping[str, Any] | Example | BadRow]
 
 
-class Source(Protocol):
-    """Rows of one format, in the order of the data, readable as often as wanted."""
-
-    @property
-    def name(self) -> str:
-        """The path or kind of table, for messages."""
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All files it reads; none for what is in memory."""
-
-    @property
-    def format(self) -> str | None:
-        """The format, if the source determines it and not its records."""
-
-    @property
-    def unit(self) -> str:
-        """The unit of a place in it: ``line``, ``row``, or ``element`` of a list."""
-
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield line and record of each row; a ``BadRow`` for a record that cannot be read."""
-
-
 @dataclass(frozen=True)
-class FileSource:
-    """A source of one file."""
+class Source:
+    """Rows of one format, in the order of the data, readable as often as wanted.
 
-    path: Path
+    Args:
+        name: The path or kind of table, for messages.
+        rows: Yields line and record of each row; a ``BadRow`` for a record that cannot be read.
+        files: All files it reads; none for what is in memory.
+        format: The format, if the source determines it and not its records.
+        unit: The unit of a place in it: ``line``, ``row``, or ``element`` of a list.
+        by_line: True if it is a file each of whose lines is a record by itself.
+        records: The records in memory; an iterator as ``ReadOnce``.
+    """
+
     name: str
-
-    format: ClassVar[str | None] = None
-    unit: ClassVar[str] = "line"
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.path,)
+    rows: Callable[[Meter], Iterator[Row]]
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    unit: str = "row"
+    by_line: bool = False
+    records: Iterable[object] | None = None
 
 
 STDIN = "-"
@@ -166,48 +151,40 @@ def read_toml(file: Path, name: str) -> dict[str, Any]:
 ROWS_AT_ONCE = 10_000
 
 
-@dataclass(frozen=True)
-class Records:
-    """Any iterable of mappings or of examples. One that can be read once is read once."""
+def in_memory(records: Iterable[object], name: str = "records") -> Source:
+    """Return any iterable of mappings or of examples. One that can be read once is read once."""
+    iterator = iter(records)
+    several = ReadOnce(iterator) if iterator is records else records
 
-    records: Iterable[object]
-    name: str = "records"
-    files: tuple[Path, ...] = ()
-    format: str | None = None
-    unit: str = "row"
-
-    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
-        for number, record in enumerate(self.records, 1):
+    def rows(meter: Meter) -> Iterator[Row]:  # noqa: ARG001
+        for number, record in enumerate(several, 1):
             if isinstance(record, Example):
                 yield number, record
             elif not isinstance(record, Mapping):
-                yield number, BadRow("", (Problem("", "a mapping or an Example", shown(record)),))
+                yield number, BadRow("", Problem("", "a mapping or an Example", shown(record)))
             else:
                 yield number, sound(record)
 
+    return Source(name, rows, records=several)
 
-@dataclass(frozen=True)
-class DataFrameSource:
-    """A data frame. A lazy one is collected in batches."""
 
-    frame: pl.DataFrame | pl.LazyFrame
-    name: str
-    files: tuple[Path, ...] = ()
-    format: str | None = None
-    unit: str = "row"
+def _frame(frame: pl.DataFrame | pl.LazyFrame, name: str) -> Source:
+    """Return a data frame as a source. A lazy one is collected in batches."""
 
-    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
-        if isinstance(self.frame, pl.LazyFrame):
-            parts: Iterable[pl.DataFrame] = self.frame.collect_batches(chunk_size=ROWS_AT_ONCE)
+    def rows(meter: Meter) -> Iterator[Row]:  # noqa: ARG001
+        if isinstance(frame, pl.LazyFrame):
+            parts: Iterable[pl.DataFrame] = frame.collect_batches(chunk_size=ROWS_AT_ONCE)
         else:
-            parts = self.frame.iter_slices(ROWS_AT_ONCE)
+            parts = frame.iter_slices(ROWS_AT_ONCE)
         yield from enumerate((row for part in parts for row in plain_rows(part)), 1)
+
+    return Source(name, rows)
 
 
 def table_of(source: object) -> Source | None:
     """Return the table that the object is, if it is one."""
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
-        return DataFrameSource(source, "the Polars table")
+        return _frame(source, "the Polars table")
     if hasattr(source, "__arrow_c_stream__"):
         package = type(source).__module__.partition(".")[0]
         name, table = f"the {package} table", cast("Any", source)
@@ -215,10 +192,10 @@ def table_of(source: object) -> Source | None:
         if any(index) and not set(index) & set(table.columns):
             table = table.reset_index()
         try:
-            return DataFrameSource(pl.DataFrame(table), name)
+            return _frame(pl.DataFrame(table), name)
         except (NotImplementedError, TypeError, ValueError):
             # Arrow has no lists of UUIDs, and no columns of several types.
-            return Records(table.to_dict("records"), name)
+            return in_memory(table.to_dict("records"), name)
     return None
 
 
@@ -231,10 +208,10 @@ def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:
 def sound(record: Mapping[Any, Any]) -> dict[str, Any] | BadRow:
     """Return the record in plain values, or what keeps it from being stored."""
     if depth_exceeds(record, MAX_DEPTH):
-        return BadRow("", (too_deep(),))
+        return BadRow("", too_deep())
     value: dict[str, Any] = plain(record)
     problem = surrogate_in(value)
-    return value if problem is None else BadRow(repr(value), (problem,))
+    return value if problem is None else BadRow(repr(value), problem)
 
 
 def plain(value: object) -> Any:
@@ -244,12 +221,12 @@ def plain(value: object) -> Any:
     if type(value).__name__ in MISSING:
         return None
     if isinstance(value, Mapping):
-        names = (str(key) if isinstance(key, UUID) else key for key in value)
-        return dict(zip(names, map(plain, value.values()), strict=True))
+        return {str(key) if isinstance(key, UUID) else key: plain(part)
+                for key, part in value.items()}  # fmt: skip
     if isinstance(value, (list, tuple, Set)):
-        return [plain(part) for part in value]
+        return list(map(plain, value))
     if isinstance(value, pl.Series):
-        return [plain(part) for part in value.to_list()]
+        return list(map(plain, value.to_list()))
     if isinstance(value, Enum):
         return plain(value.value)
     if isinstance(value, (datetime, date, time)):

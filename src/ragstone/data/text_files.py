@@ -227,11 +227,7 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def opened_text(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file of text as ``opened`` does.
-
-    Raises:
-        BrokenFileError: It is no text, besides.
-    """
+    """Open a file as ``opened`` does; one that is no text is broken, too."""
     with opened(path, meter) as handle:
         if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
             raise BrokenFileError(problem)
@@ -256,7 +252,7 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
                     encoding = encoding_of(path, raw, meter)
                 yield number, line_text(raw, encoding or "utf-8")
     except BrokenFileError as error:
-        yield number + 1 if number else None, BadRow("", (error.problem,))
+        yield number + 1 if number else None, BadRow("", error.problem)
 
 
 def line_text(raw: bytes, encoding: str) -> str | BadRow:
@@ -266,7 +262,7 @@ def line_text(raw: bytes, encoding: str) -> str | BadRow:
     except UnicodeDecodeError as error:
         text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
         where = f"byte 0x{raw[error.start]:02X} at byte {error.start + 1} of the line"
-        return BadRow(text, (Problem("", "text in UTF-8", where),))
+        return BadRow(text, Problem("", "text in UTF-8", where))
 
 
 def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:

@@ -138,14 +138,16 @@ def answer_and_thoughts(text: str, *, blank: bool = False) -> tuple[str, list[st
     >>> answer_and_thoughts("<think>80 m?</think>It is 90 m long.")
     ('It is 90 m long.', ['80 m?'])
     """
+    lone = _LONE.search(text)
+    if lone is not None and not _ends_thoughts(text, lone):
+        lone = None
+    if lone is None and _OPENED.search(text) is None:
+        return text, []
     filter = ThoughtFilter(blank=blank)
     before = ""
-    lone = _LONE.search(text)
-    if lone is not None and _ends_thoughts(text, lone):
+    if lone is not None:
         filter.thoughts.append(text[: lone.start()].strip())
         before, text = " " * lone.end() if blank else "", text[lone.end() :]
-    elif _OPENED.search(text) is None:
-        return text, []
     answer = before + filter.feed(text) + filter.close()
     if not filter.thoughts:
         return answer, []

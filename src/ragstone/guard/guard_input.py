@@ -16,7 +16,7 @@ from uuid import UUID
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data import Context
-from ragstone.data.contexts import ContextReader
+from ragstone.data.contexts import ranked_contexts
 from ragstone.data.json_text import Problem
 from ragstone.data.pictures import without_picture
 from ragstone.data.thoughts import answer_and_thoughts
@@ -295,7 +295,7 @@ def _contexts(raw: object, deadline: Deadline) -> tuple[tuple[Context, ...], str
         return whole, fault
     plain = list(map(_plain_context, listed))
     problems: list[Problem] = []
-    contexts, order = ContextReader().read(plain, None, problems, graded=False)
+    contexts, order = ranked_contexts(plain, None, problems, graded=False)
     if any(isinstance(item, dict) for item in plain) and len(contexts) == len(plain):
         contexts = _with_own_ids(contexts, plain if order is None else [plain[i] for i in order])
         # Here several contexts may have one id, as the chunks of one document have.
@@ -309,7 +309,7 @@ def _with_own_ids(contexts: Sequence[Context], items: Sequence[Any]) -> tuple[Co
     """Return the contexts with the ids that they came with, by which an answer may cite them."""
     renamed = []
     for context, item in zip(contexts, items, strict=True):
-        alone, _ = ContextReader().read([item], None, [], graded=False)
+        alone, _ = ranked_contexts([item], None, [], graded=False)
         has_id = isinstance(item, dict) and alone and alone[0].id != "1"
         renamed.append(replace(context, id=alone[0].id) if has_id else context)
     return tuple(renamed)

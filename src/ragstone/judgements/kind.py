@@ -400,11 +400,7 @@ class Kind:
 
     @classmethod
     def ask(cls, part: str = "") -> Ask:
-        """The ask of one part, or of the kind as a whole.
-
-        Raises:
-            KeyError: The kind has no such part.
-        """
+        """The ask of one part, or of the kind as a whole."""
         return {ask.part: ask for ask in cls.asks}[part]
 
     @classmethod
@@ -423,10 +419,8 @@ class Kind:
     @classmethod
     def filled_by(cls, ask: Ask) -> list[Column]:
         """The columns that one of its asks fills, without ``judge`` and ``reason``."""
-        columns = [
-            column for name, column in cls.columns.items() if name not in ("judge", "reason")
-        ]
-        return [column for column in columns if column.name in (ask.columns or cls.columns)]
+        filled = ask.columns or cls.columns.keys() - {"judge", "reason"}
+        return [column for name, column in cls.columns.items() if name in filled]
 
     @classmethod
     def probabilities(cls) -> dict[str, str]:

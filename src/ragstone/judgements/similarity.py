@@ -4,8 +4,6 @@ Cosines of embeddings, the greedy token matching of BERTScore, and the score of 
 cross-encoder. They need a model. An empty text resembles nothing: 0.
 """
 
-from typing import NamedTuple
-
 import polars as pl
 
 from .column import Column
@@ -14,49 +12,38 @@ from .probes import Probes
 from .view import View
 from .views import Answers, AnswerSentences, Contexts, References
 
-
-class Measure(NamedTuple):
-    """A measure of similarity: the view and the column there, its doc, and what an example must
-    have.
-    """
-
-    over: type[View]
-    fact: str
-    doc: str
-    requires: tuple[str, ...]
-
+Measure = tuple[type[View], str, str, tuple[str, ...]]
+"""Of similarity: the view, the column there and its doc, and what an example must have."""
 
 _QUESTION, _REFERENCE = "cosine with the question", "best cosine with a reference"
 _ASKED, _TOLD = ("question", "contexts"), ("reference", "contexts")
-_WRITTEN = ("answer", "answer_text", "contexts")
+_WRITTEN, _ANSWERED = ("answer", "answer_text", "contexts"), ("answer", "reference")
 _WINDOW = "the same, of its best window"
-_COSINES = {
-    "question_context": Measure(Contexts, "question_similarity", _QUESTION, _ASKED),
-    "question_context_windows": Measure(Contexts, "question_similarity_windows", _WINDOW, _ASKED),
-    "reference_context": Measure(Contexts, "reference_similarity", _REFERENCE, _TOLD),
-    "reference_context_windows": Measure(Contexts, "reference_similarity_windows", _WINDOW, _TOLD),
-    "sentence_context": Measure(
-        AnswerSentences, "similarity", "best cosine with a context", _WRITTEN
+_COSINES: dict[str, Measure] = {
+    "question_context": (Contexts, "question_similarity", _QUESTION, _ASKED),
+    "question_context_windows": (Contexts, "question_similarity_windows", _WINDOW, _ASKED),
+    "reference_context": (Contexts, "reference_similarity", _REFERENCE, _TOLD),
+    "reference_context_windows": (Contexts, "reference_similarity_windows", _WINDOW, _TOLD),
+    "sentence_context": (AnswerSentences, "similarity", "best cosine with a context", _WRITTEN),
+    "sentence_context_windows": (
+        AnswerSentences, "similarity_windows", "best cosine with a window of a context", _WRITTEN,
     ),
-    "sentence_context_windows": Measure(
-        AnswerSentences, "similarity_windows", "best cosine with a window of a context", _WRITTEN
-    ),
-    "answer_reference": Measure(
-        References, "similarity", "cosine with the answer", ("answer", "reference")
-    ),
-    "question_answer": Measure(Answers, "question_similarity", _QUESTION, ("question", "answer")),
-    "question_probe": Measure(Probes, "similarity", _QUESTION, ("question", "answer")),
-}
+    "answer_reference": (References, "similarity", "cosine with the answer", _ANSWERED),
+    "question_answer": (Answers, "question_similarity", _QUESTION, ("question", "answer")),
+    "question_probe": (Probes, "similarity", _QUESTION, ("question", "answer")),
+}  # fmt: skip
 """Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
 of which the best counts."""
 
-_BERTSCORES = {name: Measure(References, name, "greedy matching of tokens", ("answer", "reference"))
-               for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")}  # fmt: skip
-_CROSS_ENCODED = {
-    "answer_reference_cross_encoder": Measure(
-        References, "cross_encoder", "a cross-encoder's score", ("answer", "reference")
-    )
+_BERTSCORES: dict[str, Measure] = {
+    name: (References, name, "greedy matching of tokens", _ANSWERED)
+    for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 }
+_CROSS_ENCODED: dict[str, Measure] = {
+    "answer_reference_cross_encoder": (
+        References, "cross_encoder", "a cross-encoder's score", _ANSWERED,
+    )
+}  # fmt: skip
 _MEASURES = {**_COSINES, **_BERTSCORES, **_CROSS_ENCODED}
 
 COSINES, BERTSCORES, MEASURES = tuple(_COSINES), tuple(_BERTSCORES), tuple(_MEASURES)
@@ -67,9 +54,9 @@ class Similarity(Kind):
 
     name = "similarity"
     asks = tuple(
-        Ask(name, None, measure.requires, measure.over.made_by,
+        Ask(name, None, requires, over.made_by,
             ("cross_encoder",) if name in _CROSS_ENCODED else ("encoder",))
-        for name, measure in _MEASURES.items()
+        for name, (over, _, _, requires) in _MEASURES.items()
     )  # fmt: skip
 
     measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit", phrase="{}")
@@ -79,6 +66,6 @@ class Similarity(Kind):
                  phrase={True: "cut"})  # fmt: skip
 
 
-for _name, _measure in _MEASURES.items():
-    _measure.over.take(f"{Similarity.name}/{_name}", Similarity.columns["value"], _measure.fact,
-                       _measure.doc, on=dict.fromkeys(_measure.over.keys, "index"))  # fmt: skip
+for _name, (_over, _fact, _doc, _) in _MEASURES.items():
+    _over.take(f"{Similarity.name}/{_name}", Similarity.columns["value"], _fact, _doc,
+               on=dict.fromkeys(_over.keys, "index"))  # fmt: skip

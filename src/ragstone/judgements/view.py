@@ -47,18 +47,6 @@ class Fact(Column):
         self.made_of = made_of
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """A column of a view that is copied unchanged from the rows of an ask.
-
-    ``on`` are the view's key columns, each with its name in the ask's rows.
-    """
-
-    ask: str
-    column: str
-    on: Mapping[str, str]
-
-
 class _Columns(type):
     """Makes every column of a view an expression, including those that kinds added to it."""
 
@@ -85,8 +73,9 @@ class View(metaclass=_Columns):
     alone: ClassVar[bool] = False
     """True if an example has one row at the most, so that a rule need not aggregate."""
     columns: ClassVar[dict[str, Fact]]
-    taken: ClassVar[dict[str, Joined]]
-    """The source of each column that is copied unchanged, by name."""
+    taken: ClassVar[dict[str, tuple[str, str, Mapping[str, str]]]]
+    """The columns that are copied unchanged from the rows of an ask, by name: the ask, the column
+    there, and the names that the view's key columns have there."""
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
@@ -125,7 +114,7 @@ class View(metaclass=_Columns):
     ) -> None:
         """Add a column of an ask's rows to the view, under this name and with its doc or another.
 
-        ``on`` is as in ``Joined``; None if the key columns have the same names in the ask's rows.
+        ``on`` are the names of the view's key columns in the ask's rows; None: the same names.
 
         Raises:
             TypeError: The view already has a column, or another attribute, of that name.
@@ -133,7 +122,7 @@ class View(metaclass=_Columns):
         if cls.has(name):
             raise TypeError(f"{cls.__name__} has a column {name!r} already.")
         cls.columns[name] = Fact(column.dtype, doc or column.doc, needs=(ask,))
-        cls.taken[name] = Joined(ask, column.name, on or {key: key for key in cls.keys})
+        cls.taken[name] = ask, column.name, on or {key: key for key in cls.keys}
 
     @classmethod
     def joined(
@@ -143,12 +132,12 @@ class View(metaclass=_Columns):
         has no row for a unit."""
         by_ask: dict[str, list[str]] = {}
         for name in sorted(cls.taken.keys() & set(needed)):
-            by_ask.setdefault(cls.taken[name].ask, []).append(name)
+            by_ask.setdefault(cls.taken[name][0], []).append(name)
         for ask, names in by_ask.items():
             rows = tables.of(ask).select(
                 "row",
-                **{key: pl.col(column) for key, column in cls.taken[names[0]].on.items()},
-                **{name: pl.col(cls.taken[name].column) for name in names},
+                **{key: pl.col(column) for key, column in cls.taken[names[0]][2].items()},
+                **{name: pl.col(cls.taken[name][1]) for name in names},
             )
             frame = frame.join(rows, on=["row", *cls.keys], how="left", maintain_order="left")
         return frame

@@ -34,7 +34,7 @@ class ExampleTexts(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
-        frame = _rows(tables)
+        frame = tables.examples.with_row_index("row")
         whole = [pl.struct(*SCHEMA).alias("record")] if "record" in needed else []
         texts = pl.col("contexts").list.eval(pl.element().struct.field("text"))
         columns = [name for name in cls.columns if name not in cls.taken and name != "record"]
@@ -281,7 +281,8 @@ class Answers(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
-        frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row", text="answer")
+        examples = tables.examples.with_row_index("row")
+        frame = examples.filter(pl.col("answer").is_not_null()).select("row", text="answer")
         return cls.joined(frame, tables, needed)
 
 
@@ -306,12 +307,8 @@ class AnswerSentences(View):
         return cls.joined(units, tables, needed)
 
 
-def _rows(tables: JudgementRows) -> pl.DataFrame:
-    return tables.examples.with_row_index("row")
-
-
 def _exploded(tables: JudgementRows, column: str) -> pl.DataFrame:
-    frame = _rows(tables).select("row", column)
+    frame = tables.examples.with_row_index("row").select("row", column)
     return frame.explode(column, empty_as_null=False, keep_nulls=False)
 
 

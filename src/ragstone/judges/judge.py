@@ -222,9 +222,9 @@ class HumanJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        by_people = {name: ask for name, ask in ASKS.items() if "people" in ask.by}
-        return frozenset(name for name, ask in by_people.items()
-                         if kind_of(name).made or _labelled(ask))  # fmt: skip
+        return frozenset(name for name, ask in ASKS.items()
+                         if "people" in ask.by and (kind_of(name).made or _labelled(ask))
+                         )  # fmt: skip
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         sheet = RowBuilder(ask, self.name)

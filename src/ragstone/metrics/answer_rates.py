@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.judgements import Answers, View
+from ragstone.judgements import Answers
 
 from .metric import Metric, Range, Undefined
 
@@ -23,15 +23,14 @@ def abstained(by: Abstained = "response_type") -> pl.Expr:
     return (Answers.phrases_8 if by == "phrases_8" else Answers.phrases_12).first()
 
 
-@dataclass(frozen=True)
 class AnswerRate(Metric):
     """1 if the answer has a property, else 0."""
 
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = Answers
-    range: ClassVar[Range] = Range(0, 1, "+", rate=True)
-    empty: ClassVar[float | Undefined] = Undefined("no_answer")
-    gap: ClassVar[str] = "no_labels"
+    family = "grounding"
+    over = Answers
+    range = Range(0, 1, "+", rate=True)
+    empty = Undefined("no_answer")
+    gap = "no_labels"
 
     column: ClassVar[str]
     """The property, as a column of the view."""
@@ -43,41 +42,36 @@ class AnswerRate(Metric):
         return self.fact().first().cast(pl.Float64)
 
 
-@dataclass(frozen=True)
 class GroundingPresence(AnswerRate):
     """Share of answers with at least one claim that the contexts support."""
 
-    name: ClassVar[str] = "grounding_presence"
-    column: ClassVar[str] = "support_present"
+    name = "grounding_presence"
+    column = "support_present"
 
 
-@dataclass(frozen=True)
 class UnsupportedClaim(AnswerRate):
     """Share of answers with a claim that the contexts contradict or do not contain."""
 
-    name: ClassVar[str] = "unsupported_claim"
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    column: ClassVar[str] = "unsupported_claim_present"
+    name = "unsupported_claim"
+    range = Range(0, 1, "-", rate=True)
+    column = "unsupported_claim_present"
 
 
-@dataclass(frozen=True)
 class Contradiction(AnswerRate):
     """Share of answers with a claim that the contexts contradict."""
 
-    name: ClassVar[str] = "contradiction"
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    column: ClassVar[str] = "contradicted_claim_present"
+    name = "contradiction"
+    range = Range(0, 1, "-", rate=True)
+    column = "contradicted_claim_present"
 
 
-@dataclass(frozen=True)
 class CitationPresence(AnswerRate):
     """Share of answers that cite a source."""
 
-    name: ClassVar[str] = "citation_presence"
-    column: ClassVar[str] = "source_cited"
+    name = "citation_presence"
+    column = "source_cited"
 
 
-@dataclass(frozen=True)
 class CitationFabrication(AnswerRate):
     """Share of the answers citing a source that cite one that was not retrieved.
 
@@ -86,9 +80,9 @@ class CitationFabrication(AnswerRate):
     A ratio of sums: an answer without citations is undefined and counts in neither.
     """
 
-    name: ClassVar[str] = "citation_fabrication"
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    undefined: ClassVar[str] = "no_answer_cites_a_source"
+    name = "citation_fabrication"
+    range = Range(0, 1, "-", rate=True)
+    undefined = "no_answer_cites_a_source"
 
     def fact(self) -> pl.Expr:
         return pl.when(Answers.source_cited).then(Answers.fabricated_source)
@@ -110,9 +104,9 @@ class Abstention(AnswerRate):
     Soldier".
     """
 
-    name: ClassVar[str] = "abstention"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1, "0", rate=True)
+    name = "abstention"
+    family = "answer"
+    range = Range(0, 1, "0", rate=True)
 
     by: Abstained = "response_type"
 
@@ -122,48 +116,43 @@ class Abstention(AnswerRate):
         return abstained(self.by)
 
 
-@dataclass(frozen=True)
 class ProperAction(AnswerRate):
     """Share of answers that answer, abstain or refuse as they should."""
 
-    name: ClassVar[str] = "proper_action"
-    family: ClassVar[str] = "answer"
-    column: ClassVar[str] = "proper_action"
+    name = "proper_action"
+    family = "answer"
+    column = "proper_action"
 
 
-@dataclass(frozen=True)
 class OnTopic(AnswerRate):
     """Share of answers that are about what was asked."""
 
-    name: ClassVar[str] = "on_topic"
-    family: ClassVar[str] = "answer"
-    column: ClassVar[str] = "response_on_topic"
+    name = "on_topic"
+    family = "answer"
+    column = "response_on_topic"
 
 
-@dataclass(frozen=True)
 class Helpfulness(AnswerRate):
     """Share of answers that leave the user better off."""
 
-    name: ClassVar[str] = "helpfulness"
-    family: ClassVar[str] = "answer"
-    column: ClassVar[str] = "helpful"
+    name = "helpfulness"
+    family = "answer"
+    column = "helpful"
 
 
-@dataclass(frozen=True)
 class Incompleteness(AnswerRate):
     """Share of answers that lack something asked for."""
 
-    name: ClassVar[str] = "incompleteness"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    column: ClassVar[str] = "incomplete"
+    name = "incompleteness"
+    family = "answer"
+    range = Range(0, 1, "-", rate=True)
+    column = "incomplete"
 
 
-@dataclass(frozen=True)
 class UnsafeContent(AnswerRate):
     """Share of answers with content that may do harm."""
 
-    name: ClassVar[str] = "unsafe_content"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    column: ClassVar[str] = "unsafe_content"
+    name = "unsafe_content"
+    family = "answer"
+    range = Range(0, 1, "-", rate=True)
+    column = "unsafe_content"

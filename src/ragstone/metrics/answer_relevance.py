@@ -1,17 +1,16 @@
 """Answer relevance: does the answer address the question, and all of it?"""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Answers, Probes, Topic, View
+from ragstone.judgements import Answers, Probes, Topic
 from ragstone.judgements.probes import MOST_PROBES, PROBES
 
 from .answer_rates import AnswerRate
 from .embedding import ScaledCosine, scaled
-from .metric import Range, Undefined, share
+from .metric import Range, share
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,11 @@ class AnswerRelevance(ScaledCosine):
     Source: Es et al. (2024), "RAGAS", section 3.
     """
 
-    name: ClassVar[str] = "answer_relevance"
-    family: ClassVar[str] = "answer"
-    over: ClassVar[type[View]] = Probes
-    empty: ClassVar[float | Undefined] = 0.0
-    undefined: ClassVar[str] = "too_few_questions"
+    name = "answer_relevance"
+    family = "answer"
+    over = Probes
+    empty = 0.0
+    undefined = "too_few_questions"
 
     n: int = PROBES
 
@@ -52,34 +51,32 @@ class AnswerRelevance(ScaledCosine):
         return value if self.n <= PROBES else pl.when(first.len() >= self.n).then(value)
 
 
-@dataclass(frozen=True)
 class AnswerRelevanceRated(AnswerRate):
     """Mean of directness, completeness and focus, each from 0 to 1.
 
     answer_relevance_rated = (directness + parts answered / parts + focus) / 3
     """
 
-    name: ClassVar[str] = "answer_relevance_rated"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1)
-    undefined: ClassVar[str] = "no_parts"
+    name = "answer_relevance_rated"
+    family = "answer"
+    range = Range(0, 1)
+    undefined = "no_parts"
 
     def fact(self) -> pl.Expr:
         completeness = share(Answers.parts_answered, Answers.parts)
         return (Answers.directness + completeness + Answers.focus) / 3
 
 
-@dataclass(frozen=True)
 class ResponseCompleteness(AnswerRate):
     """Share of the question's parts that are answered.
 
     response_completeness = parts answered / parts
     """
 
-    name: ClassVar[str] = "response_completeness"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1)
-    undefined: ClassVar[str] = "no_parts"
+    name = "response_completeness"
+    family = "answer"
+    range = Range(0, 1)
+    undefined = "no_parts"
 
     def fact(self) -> pl.Expr:
         return share(Answers.parts_answered, Answers.parts)

@@ -1,8 +1,5 @@
 """Citing: do the cited sources support what the answer says?"""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import polars as pl
 
 from ragstone.judgements import Claims
@@ -29,7 +26,6 @@ class OverCitations(OverClaims):
         return (judged & Claims.markers.is_not_null() & known).all()
 
 
-@dataclass(frozen=True)
 class CitationPrecision(OverCitations):
     """Over claims: share of the cited claims that a cited context supports.
 
@@ -39,8 +35,8 @@ class CitationPrecision(OverCitations):
     count single citations.
     """
 
-    name: ClassVar[str] = "citation_precision"
-    undefined: ClassVar[str] = "no_cited_claim"
+    name = "citation_precision"
+    undefined = "no_cited_claim"
 
     def rule(self) -> pl.Expr:
         """A citation marker that refers to no context counts as cited and not supported."""
@@ -48,7 +44,6 @@ class CitationPrecision(OverCitations):
         return share((cited & _backed()).sum(), cited.sum())
 
 
-@dataclass(frozen=True)
 class CitationRecall(OverCitations):
     """Over claims: share of the supported claims that cite a context supporting them.
 
@@ -58,14 +53,13 @@ class CitationRecall(OverCitations):
     2023), of Liu et al. (2023) and of TREC they do: those are over all sentences.
     """
 
-    name: ClassVar[str] = "citation_recall"
-    undefined: ClassVar[str] = "no_supported_claim"
+    name = "citation_recall"
+    undefined = "no_supported_claim"
 
     def rule(self) -> pl.Expr:
         return share(_backed().sum(), (Claims.support == "supported").sum())
 
 
-@dataclass(frozen=True)
 class SourceAttribution(OverCitations):
     """Mean credit of the claims for showing where they come from.
 
@@ -75,7 +69,7 @@ class SourceAttribution(OverCitations):
         .2   nothing supports it
     """
 
-    name: ClassVar[str] = "source_attribution"
+    name = "source_attribution"
 
     def rule(self) -> pl.Expr:
         credit = pl.when(_backed()).then(1.0).when(Claims.support == "supported").then(0.6)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 import polars as pl
 
@@ -36,10 +36,10 @@ class Composite(Metric):
     over components both have. The range follows from the components.
     """
 
-    name: ClassVar[str] = "composite"
-    family: ClassVar[str] = "composite"
+    name = "composite"
+    family = "composite"
 
-    over_means: ClassVar[bool] = False
+    over_means = False
     """True if it is computed from dataset means instead of an example's scores."""
 
     weights: str = ""
@@ -134,7 +134,7 @@ class RagasScore(Composite):
     questions, which each score notes.
     """
 
-    name: ClassVar[str] = "ragas_score"
+    name = "ragas_score"
 
     weights: str = (
         "faithfulness(no_claims=1.0):0.3 precision:0.2 context_recall:0.2 answer_relevance:0.3"
@@ -151,7 +151,7 @@ _RUBRIC = {"faithfulness": 1.5, "answer_relevance": 1.5, "answer_correctness": 1
 class OverallWeighted(Composite):
     """Weighted mean of the seven rubric metrics: 1.5, 1.5, 1.5, 1, 1, .8 and .7."""
 
-    name: ClassVar[str] = "overall_weighted"
+    name = "overall_weighted"
 
     weights: str = " ".join(
         f'rating(criterion="{criterion}"):{weight}' for criterion, weight in _RUBRIC.items()
@@ -162,7 +162,7 @@ class OverallWeighted(Composite):
 class OverallSimple(Composite):
     """Unweighted mean of the seven rubric metrics."""
 
-    name: ClassVar[str] = "overall_simple"
+    name = "overall_simple"
 
     weights: str = " ".join(f'rating(criterion="{criterion}"):1' for criterion in _RUBRIC)
 
@@ -177,8 +177,8 @@ class RagasHarmonic(Composite):
     Source: the single score of early Ragas releases.
     """
 
-    name: ClassVar[str] = "ragas_harmonic"
-    over_means: ClassVar[bool] = True
+    name = "ragas_harmonic"
+    over_means = True
 
     weights: str = "faithfulness:1 answer_relevance:1 context_precision:1"
     kind: Literal["arithmetic", "harmonic"] = "harmonic"
@@ -270,10 +270,11 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
 
 def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     """The components whose means a composite combines, each once."""
-    names = dict.fromkeys(name for metric in metrics
-                          if isinstance(metric, Composite) and metric.over_means
-                          for name, _ in metric.terms)  # fmt: skip
-    return [parse_metric(name) for name in names]
+    names: dict[str, float] = {}
+    for metric in metrics:
+        if isinstance(metric, Composite) and metric.over_means:
+            names.update(metric.terms)
+    return list(map(parse_metric, names))
 
 
 def _is(number: str, code: int, why: str) -> pl.Expr:

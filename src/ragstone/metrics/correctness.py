@@ -6,7 +6,7 @@ reference. A nugget is a statement of the reference, judged as for ``answer_cove
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -18,7 +18,6 @@ from ragstone.judgements import (
     References,
     Statements,
     Topic,
-    View,
 )
 
 from .answer_rates import Abstained, abstained
@@ -31,24 +30,22 @@ LETTERS = (0.8, 0.6, 0.4, 0.2)
 """The lowest values of A, B, C and D; lower values are E."""
 
 
-@dataclass(frozen=True)
 class AgainstReferences(Metric):
     """The base of the metrics that are evaluated against each reference."""
 
-    family: ClassVar[str] = "reference"
-    by_reference: ClassVar[bool] = True
+    family = "reference"
+    by_reference = True
 
 
-@dataclass(frozen=True)
 class AnswerCoverage(AgainstReferences):
     """Share of the reference's statements that the answer covers.
 
     answer_coverage = (full + .5 · partial) / all statements
     """
 
-    name: ClassVar[str] = "answer_coverage"
-    over: ClassVar[type[View]] = Statements
-    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+    name = "answer_coverage"
+    over = Statements
+    empty = Undefined("no_statements")
 
     def rule(self) -> pl.Expr:
         return _coverage()
@@ -69,8 +66,8 @@ class AnswerCorrectness(AgainstReferences):
     Source: the answer correctness of Ragas; F_beta: van Rijsbergen (1979).
     """
 
-    name: ClassVar[str] = "answer_correctness"
-    undefined: ClassVar[str] = "no_claims_and_no_statements"
+    name = "answer_correctness"
+    undefined = "no_claims_and_no_statements"
 
     factual: float = 0.75
     beta: float = 1.0
@@ -127,7 +124,7 @@ class FactualAccuracy(AgainstReferences):
     back or makes no claim scores 0, an E.
     """
 
-    name: ClassVar[str] = "factual_accuracy"
+    name = "factual_accuracy"
 
     letters: tuple[float, float, float, float] = LETTERS
     abstention: float | None = None
@@ -196,7 +193,7 @@ class AnswerOutcome(AgainstReferences):
     stock phrases is ``dont_know``.
     """
 
-    name: ClassVar[str] = "answer_outcome"
+    name = "answer_outcome"
 
     classes: Literal[3, 4] = 4
     by: Abstained = "response_type"
@@ -252,7 +249,6 @@ CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", 
 """The rubric criterion of each part."""
 
 
-@dataclass(frozen=True)
 class FactualAccuracyRated(FactualAccuracy):
     """Correctness, completeness and consistency of the answer, each rated on a rubric.
 
@@ -267,9 +263,9 @@ class FactualAccuracyRated(FactualAccuracy):
     GraphRAG reports.
     """
 
-    name: ClassVar[str] = "factual_accuracy_rated"
-    by_reference: ClassVar[bool] = False
-    undefined: ClassVar[str] = "not_rated"
+    name = "factual_accuracy_rated"
+    by_reference = False
+    undefined = "not_rated"
 
     @property
     def topics(self) -> frozenset[Topic]:
@@ -295,10 +291,10 @@ class NuggetScore(AgainstReferences):
     with the AutoNuggetizer Framework", section 3.
     """
 
-    name: ClassVar[str] = "nugget_score"
-    over: ClassVar[type[View]] = Statements
-    empty: ClassVar[float | Undefined] = Undefined("no_statements")
-    undefined: ClassVar[str] = "no_vital_nugget"
+    name = "nugget_score"
+    over = Statements
+    empty = Undefined("no_statements")
+    undefined = "no_vital_nugget"
 
     kind: Literal["all", "vital", "weighted"] = "all"
     strict: bool = False

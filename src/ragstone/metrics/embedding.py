@@ -6,11 +6,11 @@ other encoders need their own.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
-from ragstone.judgements import Answers, AnswerSentences, Contexts, View
+from ragstone.judgements import Answers, AnswerSentences, Contexts
 
 from .metric import Metric, Range, Undefined, reaches
 
@@ -35,7 +35,7 @@ def scaled(cosine: pl.Expr, scale: Scale) -> pl.Expr:
 class ScaledCosine(Metric):
     """The base of the metrics whose cosine can be shown on another scale, from 0 to 1."""
 
-    range: ClassVar[Range] = Range(-1, 1)
+    range = Range(-1, 1)
 
     scale: Scale = "cosine"
 
@@ -53,11 +53,11 @@ THRESHOLDS_OF = "all-MiniLM-L6-v2"
 class EmbeddingContextRelevance(Metric):
     """Mean cosine of the question and each context."""
 
-    name: ClassVar[str] = "embedding_context_relevance"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    range: ClassVar[Range] = Range(-1, 1)
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+    name = "embedding_context_relevance"
+    family = "retrieval"
+    over = Contexts
+    range = Range(-1, 1)
+    empty = Undefined("no_contexts")
 
     windows: bool = False
 
@@ -72,11 +72,11 @@ class EmbeddingContextSufficiency(Metric):
     0 if nothing was retrieved, flagged.
     """
 
-    name: ClassVar[str] = "embedding_context_sufficiency"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
+    name = "embedding_context_sufficiency"
+    family = "retrieval"
+    over = Contexts
+    empty = 0.0
+    empty_flag = "empty_retrieval"
 
     threshold: float = 0.5
     windows: bool = False
@@ -89,11 +89,11 @@ class EmbeddingContextSufficiency(Metric):
 class ReferenceSimilarityMax(Metric):
     """Highest cosine of any context and reference."""
 
-    name: ClassVar[str] = "reference_similarity_max"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    range: ClassVar[Range] = Range(-1, 1)
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+    name = "reference_similarity_max"
+    family = "retrieval"
+    over = Contexts
+    range = Range(-1, 1)
+    empty = Undefined("no_contexts")
 
     windows: bool = False
 
@@ -103,7 +103,6 @@ class ReferenceSimilarityMax(Metric):
         return Contexts.reference_similarity.max()
 
 
-@dataclass(frozen=True)
 class EmbeddingAnswerRelevance(ScaledCosine):
     """Cosine of the question and the answer; 0 for an empty answer.
 
@@ -112,10 +111,10 @@ class EmbeddingAnswerRelevance(ScaledCosine):
     ``answer_relevance_rated``. ``scale`` is as in ``semantic_similarity``.
     """
 
-    name: ClassVar[str] = "embedding_answer_relevance"
-    family: ClassVar[str] = "answer"
-    over: ClassVar[type[View]] = Answers
-    empty: ClassVar[float | Undefined] = Undefined("no_answer")
+    name = "embedding_answer_relevance"
+    family = "answer"
+    over = Answers
+    empty = Undefined("no_answer")
 
     def rule(self) -> pl.Expr:
         return scaled(Answers.question_similarity.first(), self.scale)
@@ -132,11 +131,11 @@ class EmbeddingHallucination(Metric):
     wrong answer pass. docs/local-judge.md shows what string evidence does better.
     """
 
-    name: ClassVar[str] = "embedding_hallucination"
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = AnswerSentences
-    range: ClassVar[Range] = Range(0, 1, "-")
-    empty: ClassVar[float | Undefined] = Undefined("no_sentences")
+    name = "embedding_hallucination"
+    family = "grounding"
+    over = AnswerSentences
+    range = Range(0, 1, "-")
+    empty = Undefined("no_sentences")
 
     threshold: float = 0.4
     windows: bool = False

@@ -1,23 +1,22 @@
 """Faithfulness: how far the answer is based on the contexts, and wrong claims taken from them."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Claims, ClaimsAgainstReferences, Sentences, View
+from ragstone.judgements import Claims, ClaimsAgainstReferences, Sentences
 
 from .metric import Metric, Range, Undefined, reaches
 
 
-@dataclass(frozen=True)
 class OverClaims(Metric):
     """The base of the metrics over the answer's claims."""
 
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = Claims
-    empty: ClassVar[float | Undefined] = Undefined("no_claims")
+    family = "grounding"
+    over = Claims
+    empty = Undefined("no_claims")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Faithfulness(OverClaims):
     section 3.
     """
 
-    name: ClassVar[str] = "faithfulness"
+    name = "faithfulness"
 
     no_claims: float | None = None
     unjudged: Literal["missing", "drop"] = "missing"
@@ -55,7 +54,6 @@ class Faithfulness(OverClaims):
         return Claims.support.is_not_null().any() if self.unjudged == "drop" else None
 
 
-@dataclass(frozen=True)
 class ConversationFaithfulness(OverClaims):
     """Share of the answer's claims that the contexts or the earlier turns support.
 
@@ -67,7 +65,7 @@ class ConversationFaithfulness(OverClaims):
     which reads the contexts alone. Without earlier turns it asks what ``faithfulness`` asks.
     """
 
-    name: ClassVar[str] = "conversation_faithfulness"
+    name = "conversation_faithfulness"
 
     def rule(self) -> pl.Expr:
         return (Claims.conversation_support == "supported").mean()
@@ -83,7 +81,7 @@ class SteppedFaithfulness(Faithfulness):
     ``rating(criterion="faithfulness")``, on the same points. Undefined where faithfulness is.
     """
 
-    name: ClassVar[str] = "stepped_faithfulness"
+    name = "stepped_faithfulness"
 
     steps: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9, 1.0)
 
@@ -103,15 +101,14 @@ class SteppedFaithfulness(Faithfulness):
         return pl.max_horizontal(pl.when(share.is_not_null()).then(0.0), *reached)
 
 
-@dataclass(frozen=True)
 class Hallucination(Faithfulness):
     """Share of the answer's claims that the contexts do not support.
 
     hallucination = 1 - faithfulness; undefined if that is
     """
 
-    name: ClassVar[str] = "hallucination"
-    range: ClassVar[Range] = Range(0, 1, "-")
+    name = "hallucination"
+    range = Range(0, 1, "-")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,7 +119,6 @@ class Hallucination(Faithfulness):
         return (Claims.support != "supported").mean()
 
 
-@dataclass(frozen=True)
 class ExpectedFaithfulness(OverClaims):
     """Mean probability that the contexts support a claim.
 
@@ -132,13 +128,12 @@ class ExpectedFaithfulness(OverClaims):
     ``faithfulness``.
     """
 
-    name: ClassVar[str] = "expected_faithfulness"
+    name = "expected_faithfulness"
 
     def rule(self) -> pl.Expr:
         return Claims.probability.mean()
 
 
-@dataclass(frozen=True)
 class Groundedness(Metric):
     """Share of the answer's sentences that are fully supported.
 
@@ -147,10 +142,10 @@ class Groundedness(Metric):
     Source: the groundedness of the TruLens triad, over judged claims.
     """
 
-    name: ClassVar[str] = "groundedness"
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = Sentences
-    empty: ClassVar[float | Undefined] = Undefined("no_claims")
+    name = "groundedness"
+    family = "grounding"
+    over = Sentences
+    empty = Undefined("no_claims")
 
     def rule(self) -> pl.Expr:
         return Sentences.supported.mean()
@@ -171,12 +166,12 @@ class NoiseSensitivity(Metric):
     it supports a statement of the reference.
     """
 
-    name: ClassVar[str] = "noise_sensitivity"
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = ClaimsAgainstReferences
-    range: ClassVar[Range] = Range(0, 1, "-")
-    empty: ClassVar[float | Undefined] = Undefined("no_claims")
-    by_reference: ClassVar[bool] = True
+    name = "noise_sensitivity"
+    family = "grounding"
+    over = ClaimsAgainstReferences
+    range = Range(0, 1, "-")
+    empty = Undefined("no_claims")
+    by_reference = True
 
     contexts: Literal["relevant", "irrelevant"] = "relevant"
 

@@ -143,11 +143,7 @@ class Metric:
             BUILT_IN[cls.name] = cls
 
     def __post_init__(self) -> None:
-        """Check the types of the parameters; a metric that overrides this calls it first.
-
-        Raises:
-            InputError: A parameter has a value of another type; says all of them.
-        """
+        """Check the types of all parameters; a metric that overrides this calls it first."""
         parameters = self.parameters
         if not parameters:
             return
@@ -221,10 +217,11 @@ class Metric:
 
     def __str__(self) -> str:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
-        parameters = ", ".join(
-            f"{name}={_literal(value)}" for name, value in self.parameters.items()
-        )
-        return f"{self.name}({parameters})" if parameters else self.name
+        parameters = self.parameters
+        if not parameters:
+            return self.name
+        texts = (f"{name}={_literal(value)}" for name, value in parameters.items())
+        return f"{self.name}({', '.join(texts)})"
 
 
 LARGEST = 1e300

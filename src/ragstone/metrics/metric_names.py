@@ -168,10 +168,10 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Metric:
         if not parameters:
             return users[name]
         kind = type(users[name])
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    unknown = sorted(set(parameters) - set(fields))
+    names = [field.name for field in dataclasses.fields(kind)]
+    unknown = sorted(parameters.keys() - names)
     if unknown:
-        takes = ", ".join(fields) or "none"
+        takes = ", ".join(names) or "none"
         raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
     return kind(**parameters)
 
@@ -193,9 +193,11 @@ def split_form(
         InputError: The text cannot be parsed, or has a parameter twice.
     """
     name, bracket, rest = text.strip().partition("(")
+    if name and not bracket:
+        return name, {}
     try:
         with one_at_a_time:
-            call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
+            call = ast.parse(f"_({rest}", mode="eval").body
         if (
             name
             and isinstance(call, ast.Call)

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Contexts, View, weight
+from ragstone.judgements import Contexts, weight
 
 from .metric import Metric, Part, Undefined
 
@@ -26,11 +26,7 @@ Gain = Literal["exponential", "linear"]
 
 
 def check_whole(metric: str, name: str, value: int | None) -> None:
-    """Reject a parameter that is neither None nor a whole number of at least 1.
-
-    Raises:
-        InputError: It is something else, or too large.
-    """
+    """Raise an ``InputError`` unless the value is None or a whole number from 1 to 2³¹ - 1."""
     if value is not None and not 1 <= value < 1 << 31:
         raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
 
@@ -43,13 +39,13 @@ def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """The base of the metrics over labelled contexts."""
+    """A metric over labelled contexts: the share of the top k of which a fact holds, or another."""
 
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
+    family = "retrieval"
+    over = Contexts
     empty: ClassVar[float | Undefined] = 0.0
     empty_flag: ClassVar[str | None] = "empty_retrieval"
-    gap: ClassVar[str] = "unlabelled_in_top_k"
+    gap = "unlabelled_in_top_k"
 
     k: int | None = None
     gaps: Gaps = "strict"
@@ -73,6 +69,12 @@ class RankingMetric(Metric):
         if self.gaps == "condense":
             return pl.int_range(1, self.fact().drop_nulls().len() + 1, dtype=pl.UInt32)
         return Contexts.rank
+
+    def rule(self) -> pl.Expr:
+        """The share of the top k; with ``condense`` and without k, of the condensed list."""
+        if self.k is None and self.gaps == "condense":
+            return self.known().mean().fill_null(0.0)
+        return self.within().sum() / self.length()
 
     def within(self) -> pl.Expr:
         """The fact, made false outside of the top k."""
@@ -98,17 +100,6 @@ class RankingMetric(Metric):
 
 
 @dataclass(frozen=True)
-class ShareInTop(RankingMetric):
-    """Share of the top k that has a property."""
-
-    def rule(self) -> pl.Expr:
-        """The share of the top k; with ``condense`` and without k, of the condensed list."""
-        if self.k is None and self.gaps == "condense":
-            return self.known().mean().fill_null(0.0)
-        return self.within().sum() / self.length()
-
-
-@dataclass(frozen=True)
 class LevelledMetric(RankingMetric):
     """A metric that may ask for more than grade 1 before it calls a context relevant."""
 
@@ -129,8 +120,7 @@ class LevelledMetric(RankingMetric):
         return ("contexts", "known_contexts") if self.trec_eval else ("contexts",)
 
 
-@dataclass(frozen=True)
-class Precision(LevelledMetric, ShareInTop):
+class Precision(LevelledMetric):
     """Share of the top k contexts that are relevant.
 
         precision(k) = relevant contexts in the top k / k
@@ -141,11 +131,10 @@ class Precision(LevelledMetric, ShareInTop):
     Source: Manning, Raghavan & Schütze (2008), section 8.4.
     """
 
-    name: ClassVar[str] = "precision"
+    name = "precision"
 
 
-@dataclass(frozen=True)
-class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
+class PrecisionOverRetrieved(LevelledMetric):
     """Share of the retrieved contexts in the top k that are relevant.
 
         precision_over_retrieved(k) = relevant in the top k / min(k, contexts)
@@ -153,15 +142,14 @@ class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
     Like ``precision``, but a short list costs nothing, and an empty one is undefined.
     """
 
-    name: ClassVar[str] = "precision_over_retrieved"
-    empty: ClassVar[float | Undefined] = Undefined("empty_retrieval")
+    name = "precision_over_retrieved"
+    empty = Undefined("empty_retrieval")
 
     def length(self) -> pl.Expr:
         """The number of contexts, but no more than k."""
         return pl.len() if self.k is None else pl.len().clip(upper_bound=self.k)
 
 
-@dataclass(frozen=True)
 class MRR(LevelledMetric):
     """Reciprocal rank of the first relevant context; its mean is the MRR.
 
@@ -170,7 +158,7 @@ class MRR(LevelledMetric):
     Source: Voorhees (1999), "The TREC-8 Question Answering Track Report".
     """
 
-    name: ClassVar[str] = "mrr"
+    name = "mrr"
 
     def rule(self) -> pl.Expr:
         return (1 / self._first()).fill_null(0.0)
@@ -184,7 +172,6 @@ class MRR(LevelledMetric):
         return self.rank().filter(self.within()).min()
 
 
-@dataclass(frozen=True)
 class ContextPrecision(LevelledMetric):
     """Average precision over the retriever's order.
 
@@ -198,10 +185,10 @@ class ContextPrecision(LevelledMetric):
     list is that of early Ragas releases.
     """
 
-    name: ClassVar[str] = "context_precision"
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
-    empty_flag: ClassVar[str | None] = None
-    gap: ClassVar[str] = "incomplete_judgement"
+    name = "context_precision"
+    empty = Undefined("no_contexts")
+    empty_flag = None
+    gap = "incomplete_judgement"
 
     def rule(self) -> pl.Expr:
         relevant = self.within()
@@ -228,7 +215,7 @@ class GradedRelevance(RankingMetric):
     sufficient, which human labels give.
     """
 
-    name: ClassVar[str] = "graded_relevance"
+    name = "graded_relevance"
 
     max_grade: Literal[2, 3] = 3
 
@@ -242,7 +229,6 @@ class GradedRelevance(RankingMetric):
         return top.mean().fill_null(0.0) / self.max_grade
 
 
-@dataclass(frozen=True)
 class SentenceRelevance(Metric):
     """Share of the contexts' sentences that help to answer the question.
 
@@ -251,12 +237,12 @@ class SentenceRelevance(Metric):
     Source: the context relevancy of early Ragas releases.
     """
 
-    name: ClassVar[str] = "sentence_relevance"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
-    undefined: ClassVar[str] = "no_sentences"
+    name = "sentence_relevance"
+    family = "retrieval"
+    over = Contexts
+    empty = 0.0
+    empty_flag = "empty_retrieval"
+    undefined = "no_sentences"
 
     def rule(self) -> pl.Expr:
         return Contexts.relevant_sentences.list.len().sum() / Contexts.sentences.sum()
@@ -290,8 +276,8 @@ class ListNDCG(RankingMetric):
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """
 
-    name: ClassVar[str] = "list_ndcg"
-    undefined: ClassVar[str] = "list_too_long"
+    name = "list_ndcg"
+    undefined = "list_too_long"
 
     gain: Gain = "exponential"
     ideal: Literal["list", "topk"] = "list"

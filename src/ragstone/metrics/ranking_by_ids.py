@@ -6,11 +6,11 @@ be relevant, and 0 with ``trec_eval``.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
-from ragstone.judgements import Contexts, KnownContexts, View
+from ragstone.judgements import Contexts, KnownContexts
 
 from .metric import Metric, Part, Range, Undefined, share
 from .ranking import Gain, check_whole, discount, gain_of
@@ -20,10 +20,10 @@ from .ranking import Gain, check_whole, discount, gain_of
 class ByIds(Metric):
     """The base of the metrics against known ids."""
 
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = KnownContexts
-    empty: ClassVar[float | Undefined] = Undefined("nothing_known_relevant")
-    undefined: ClassVar[str] = "nothing_known_relevant"
+    family = "retrieval"
+    over = KnownContexts
+    empty = Undefined("nothing_known_relevant")
+    undefined = "nothing_known_relevant"
 
     k: int | None = None
     level: int = 1
@@ -49,7 +49,6 @@ class ByIds(Metric):
         return self.relevant() & inside.fill_null(value=False)
 
 
-@dataclass(frozen=True)
 class Recall(ByIds):
     """Share of the known relevant contexts that are in the top k.
 
@@ -58,24 +57,22 @@ class Recall(ByIds):
     Source: Manning, Raghavan & Schütze (2008), section 8.3.
     """
 
-    name: ClassVar[str] = "recall"
+    name = "recall"
 
     def rule(self) -> pl.Expr:
         return share(self.found().sum(), self.relevant().sum())
 
 
-@dataclass(frozen=True)
 class Hit(ByIds):
     """1 if a known relevant context is in the top k, else 0."""
 
-    name: ClassVar[str] = "hit"
-    range: ClassVar[Range] = Range(0, 1, rate=True)
+    name = "hit"
+    range = Range(0, 1, rate=True)
 
     def rule(self) -> pl.Expr:
         return pl.when(self.relevant().any()).then(self.found().any().cast(pl.Float64))
 
 
-@dataclass(frozen=True)
 class MAP(ByIds):
     """Average precision against all known relevant contexts; its mean is the MAP.
 
@@ -85,7 +82,7 @@ class MAP(ByIds):
     Source: Manning, Raghavan & Schütze (2008), section 8.4; trec_eval's map and map_cut.
     """
 
-    name: ClassVar[str] = "map"
+    name = "map"
 
     def rule(self) -> pl.Expr:
         """There are n relevant contexts up to and including the n-th relevant rank."""
@@ -110,11 +107,11 @@ class NDCG(Metric):
     et al. (2005).
     """
 
-    name: ClassVar[str] = "ndcg"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = KnownContexts
-    empty: ClassVar[float | Undefined] = Undefined("nothing_known_relevant")
-    undefined: ClassVar[str] = "nothing_known_relevant"
+    name = "ndcg"
+    family = "retrieval"
+    over = KnownContexts
+    empty = Undefined("nothing_known_relevant")
+    undefined = "nothing_known_relevant"
 
     k: int | None = None
     gain: Gain = "linear"
@@ -150,11 +147,11 @@ class UnjudgedRate(Metric):
     low, by an unknown amount. Undefined without reference ids.
     """
 
-    name: ClassVar[str] = "unjudged_rate"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    range: ClassVar[Range] = Range(0, 1, "0")
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+    name = "unjudged_rate"
+    family = "retrieval"
+    over = Contexts
+    range = Range(0, 1, "0")
+    empty = Undefined("no_contexts")
 
     k: int | None = None
 

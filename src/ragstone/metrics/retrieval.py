@@ -1,17 +1,16 @@
 """Retrieval against what was needed: contexts that hold it, suffice, mislead, or are used."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
-from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
+from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements
 
 from .metric import Metric, Range, Undefined, share
-from .ranking import RankingMetric, ShareInTop
+from .ranking import RankingMetric
 
 
-@dataclass(frozen=True)
 class ContextRecall(Metric):
     """Share of the reference's statements that the contexts support.
 
@@ -23,17 +22,16 @@ class ContextRecall(Metric):
     and its documentation.
     """
 
-    name: ClassVar[str] = "context_recall"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Statements
-    empty: ClassVar[float | Undefined] = Undefined("no_statements")
-    by_reference: ClassVar[bool] = True
+    name = "context_recall"
+    family = "retrieval"
+    over = Statements
+    empty = Undefined("no_statements")
+    by_reference = True
 
     def rule(self) -> pl.Expr:
         return (Statements.support == "supported").mean()
 
 
-@dataclass(frozen=True)
 class ReferenceContradiction(Metric):
     """Share of examples whose reference is contradicted by the contexts.
 
@@ -43,12 +41,12 @@ class ReferenceContradiction(Metric):
     several references one that is not contradicted is enough. 0 if nothing was retrieved.
     """
 
-    name: ClassVar[str] = "reference_contradiction"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Statements
-    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-    empty: ClassVar[float | Undefined] = Undefined("no_statements")
-    by_reference: ClassVar[bool] = True
+    name = "reference_contradiction"
+    family = "retrieval"
+    over = Statements
+    range = Range(0, 1, "-", rate=True)
+    empty = Undefined("no_statements")
+    by_reference = True
 
     def rule(self) -> pl.Expr:
         return (Statements.support == "contradicted").any().cast(pl.Float64)
@@ -72,11 +70,11 @@ class ContextEntityRecall(Metric):
     Source: the context entities recall of Ragas.
     """
 
-    name: ClassVar[str] = "context_entity_recall"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Entities
-    empty: ClassVar[float | Undefined] = Undefined("no_entities")
-    by_reference: ClassVar[bool] = True
+    name = "context_entity_recall"
+    family = "retrieval"
+    over = Entities
+    empty = Undefined("no_entities")
+    by_reference = True
 
     by: Literal["rule", "model"] = "rule"
 
@@ -89,23 +87,21 @@ class ContextEntityRecall(Metric):
         return pl.col("found").mean()
 
 
-@dataclass(frozen=True)
 class EvidenceRecall(Metric):
     """Share of the gold evidence that the contexts contain.
 
     evidence_recall = supported pieces of evidence / all pieces
     """
 
-    name: ClassVar[str] = "evidence_recall"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Evidence
-    empty: ClassVar[float | Undefined] = Undefined("no_evidence")
+    name = "evidence_recall"
+    family = "retrieval"
+    over = Evidence
+    empty = Undefined("no_evidence")
 
     def rule(self) -> pl.Expr:
         return (Evidence.support == "supported").mean()
 
 
-@dataclass(frozen=True)
 class ContextUtilization(Metric):
     """Share of the relevant contexts that the answer uses.
 
@@ -115,11 +111,11 @@ class ContextUtilization(Metric):
     Undefined if no context is relevant.
     """
 
-    name: ClassVar[str] = "context_utilization"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
-    undefined: ClassVar[str] = "no_relevant_context"
+    name = "context_utilization"
+    family = "retrieval"
+    over = Contexts
+    empty = Undefined("no_contexts")
+    undefined = "no_relevant_context"
 
     def rule(self) -> pl.Expr:
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
@@ -130,25 +126,23 @@ class ContextUtilization(Metric):
         return (Contexts.relevant.is_not_null() & known).all()
 
 
-@dataclass(frozen=True)
-class SufficiencyRate(ShareInTop):
+class SufficiencyRate(RankingMetric):
     """Share of the top k contexts that suffice to answer the question.
 
     sufficiency_rate(k) = sufficient contexts in the top k / k
     """
 
-    name: ClassVar[str] = "sufficiency_rate"
+    name = "sufficiency_rate"
 
     def fact(self) -> pl.Expr:
         return Contexts.sufficient
 
 
-@dataclass(frozen=True)
 class SufficiencyHit(RankingMetric):
     """1 if any of the top k contexts suffices to answer the question, else 0."""
 
-    name: ClassVar[str] = "sufficiency_hit"
-    range: ClassVar[Range] = Range(0, 1, rate=True)
+    name = "sufficiency_hit"
+    range = Range(0, 1, rate=True)
 
     def fact(self) -> pl.Expr:
         return Contexts.sufficient
@@ -161,15 +155,14 @@ class SufficiencyHit(RankingMetric):
         return self.within().any() | super().settled_by_labels()
 
 
-@dataclass(frozen=True)
-class MisleadingRate(ShareInTop):
+class MisleadingRate(RankingMetric):
     """Share of the top k contexts that lead to a wrong answer.
 
     misleading_rate(k) = misleading contexts in the top k / k
     """
 
-    name: ClassVar[str] = "misleading_rate"
-    range: ClassVar[Range] = Range(0, 1, "-")
+    name = "misleading_rate"
+    range = Range(0, 1, "-")
 
     def fact(self) -> pl.Expr:
         return Contexts.misleading

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.judgements import Preferences, Ratings, Topic, View, Votes, name_for
+from ragstone.judgements import Preferences, Ratings, Topic, Votes, name_for
 
 from .metric import Metric, Range, Undefined
 
@@ -36,12 +36,12 @@ class AspectVerdict(Metric):
     even number taken up to the next odd one.
     """
 
-    name: ClassVar[str] = "critique"
-    family: ClassVar[str] = "answer"
-    over: ClassVar[type[View]] = Votes
-    range: ClassVar[Range] = Range(0, 1, "0", rate=True)
-    empty: ClassVar[float | Undefined] = Undefined("no_votes")
-    undefined: ClassVar[str] = "no_majority"
+    name = "critique"
+    family = "answer"
+    over = Votes
+    range = Range(0, 1, "0", rate=True)
+    empty = Undefined("no_votes")
+    undefined = "no_majority"
 
     aspect: str = HARMFULNESS
     definition: str = ""
@@ -121,11 +121,11 @@ class RubricScore(Metric):
     is absent.
     """
 
-    name: ClassVar[str] = "rating"
-    family: ClassVar[str] = "answer"
-    over: ClassVar[type[View]] = Ratings
-    empty: ClassVar[float | Undefined] = Undefined("not_rated")
-    undefined: ClassVar[str] = "not_rated"
+    name = "rating"
+    family = "answer"
+    over = Ratings
+    empty = Undefined("not_rated")
+    undefined = "not_rated"
 
     criterion: str = HELPFULNESS
     definition: str = ""
@@ -163,11 +163,11 @@ class WinRate(Metric):
     Source: Zheng et al. (2023), "Judging LLM-as-a-Judge", on position bias.
     """
 
-    name: ClassVar[str] = "win_rate"
-    family: ClassVar[str] = "answer"
-    over: ClassVar[type[View]] = Preferences
-    empty: ClassVar[float | Undefined] = Undefined("no_rival")
-    undefined: ClassVar[str] = "no_rival"
+    name = "win_rate"
+    family = "answer"
+    over = Preferences
+    empty = Undefined("no_rival")
+    undefined = "no_rival"
 
     rival: str | None = None
 

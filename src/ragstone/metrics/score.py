@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 
 import polars as pl
@@ -30,13 +29,8 @@ YES = pl.Series([True])
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    metric: str
-    name: str
-    part: Part
-    by_reference: bool
-    """True if the metric is evaluated for each reference; the part itself need not be."""
+_Slot = tuple[Metric, str, Part]
+"""A metric, and the name of one of its parts with the part."""
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:
@@ -53,9 +47,7 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     for metric in metrics:
         for name, part in metric.made_parts.items():
             each = metric.by_reference and "reference" in part.over.columns
-            slots[part.over, each, str(part.only)].append(
-                _Slot(str(metric), name, part, metric.by_reference)
-            )
+            slots[part.over, each, str(part.only)].append((metric, name, part))
             needed[part.over] |= part.columns
     frames = {view: judged.view(view, names) for view, names in needed.items()}
     lines = {False: judged.examples.select(ROW)}
@@ -69,18 +61,18 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     }
     for (view, by_reference, _), group in slots.items():
         keys = ["row", "reference"] if by_reference else ["row"]
-        only = group[0].part.only
+        only = group[0][2].only
         frame = frames[view] if only is None else frames[view].filter(only)
         aggregated = _evaluate(view, frame, keys, group)
         aligned: dict[bool, pl.DataFrame] = {}
-        for number, slot in enumerate(group):
-            if slot.by_reference not in aligned:
-                aligned[slot.by_reference] = _aligned(lines[slot.by_reference], aggregated, keys)
-            beside = aligned[slot.by_reference]
-            columns[slot.metric] += [
-                beside[f"value_{number}"].alias(slot.name),
-                beside["rows"].alias(f"{slot.name}_rows"),
-                beside[f"settled_{number}"].alias(f"{slot.name}_settled"),
+        for number, (metric, name, _) in enumerate(group):
+            each = metric.by_reference
+            if each not in aligned:
+                aligned[each] = _aligned(lines[each], aggregated, keys)
+            columns[str(metric)] += [
+                aligned[each][f"value_{number}"].alias(name),
+                aligned[each]["rows"].alias(f"{name}_rows"),
+                aligned[each][f"settled_{number}"].alias(f"{name}_settled"),
             ]
     return {metric: pl.DataFrame(series) for metric, series in columns.items()}
 
@@ -96,39 +88,39 @@ def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> 
 def _evaluate(
     view: type[View], frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]
 ) -> pl.DataFrame:
-    columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
+    columns = frozenset[str]().union(*(part.columns for _, _, part in slots))
     # A null is a gap if the column, or the unit it is about, comes from a judge.
     gaps = {name for name in columns
             if (view.columns[name].needs or view.made_by) and frame[name].null_count()}  # fmt: skip
     rules = [pl.len().alias("rows")]
-    settled = {f"settled_{number}" for number in range(len(slots))}
-    for number, slot in enumerate(slots):
-        rules.append(slot.part.rule.alias(f"value_{number}"))
-        open_columns = sorted(slot.part.columns & gaps)
+    settled: list[str] = []
+    for number, (_, _, part) in enumerate(slots):
+        rules.append(part.rule.alias(f"value_{number}"))
+        open_columns = sorted(part.columns & gaps)
         if open_columns:
-            rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
-            settled.remove(f"settled_{number}")
+            rules.append(_settled(part, open_columns).alias(f"settled_{number}"))
+        else:
+            settled.append(f"settled_{number}")
     try:
         aggregated = _by_unit(frame, keys, rules)
     except InputError as error:
         raise InputError(_first_line(error)) from error.__cause__
     except pl.exceptions.PolarsError as error:
         raise InputError(_which_fails(frame, keys, slots) or _first_line(error)) from error
-    for number, slot in enumerate(slots):
+    for number, (metric, _, _) in enumerate(slots):
         dtype = aggregated.schema[f"value_{number}"]
         if dtype.is_nested():
             raise InputError(
-                f"{slot.metric} gives several values for one example. Its rule must aggregate "
-                "them, "
+                f"{metric} gives several values for one example. Its rule must aggregate them, "
                 "as .mean() or .sum() do."
             )
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
+            raise InputError(f"{metric} gives {dtype}; a metric must give a number.")
     yes = YES.new_from_index(0, aggregated.height)
     known = [
         _as_numbers(series) if series.name.startswith("value_") else series for series in aggregated
     ]
-    return pl.DataFrame([*known, *(yes.alias(name) for name in sorted(settled))])
+    return pl.DataFrame([*known, *map(yes.alias, settled)])
 
 
 def _as_numbers(values: pl.Series) -> pl.Series:
@@ -157,11 +149,11 @@ def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
 
 
 def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
-    for slot in slots:
+    for metric, _, part in slots:
         try:
-            frame.lazy().group_by(keys).agg(slot.part.rule).collect()
+            frame.lazy().group_by(keys).agg(part.rule).collect()
         except pl.exceptions.PolarsError as error:
-            return f"{slot.metric} cannot be evaluated: {_first_line(error)}"
+            return f"{metric} cannot be evaluated: {_first_line(error)}"
     return None
 
 
@@ -196,7 +188,9 @@ def score(
     every = _with_components(metrics)
     plain = [metric for metric in every.values() if not isinstance(metric, Composite)]
     parts = aggregate(judged, plain)
-    holds = _what_holds(judged, plain)
+    required = {name: REQUIREMENTS[name].holds.fill_null(value=False)
+                for metric in plain for name in needed_fields(metric)}  # fmt: skip
+    holds = judged.examples.select(**required).to_dict()
     scores = {
         str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
         for metric in plain
@@ -273,15 +267,17 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
         frame = _combined(metric, lines)
     if metric.by_reference:
         frame = _best_reference(metric, frame, judged.examples)
-    return within(metric.range, pl.DataFrame([frame[name] for name in (*SCORES, "decided")]))
+    return within(metric.range, pl.DataFrame(list(map(frame.get_column, (*SCORES, "decided")))))
 
 
 def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
     if type(metric).decided != Metric.decided:
         return False
-    parts = metric.made_parts
-    gaps = (lines[f"{name}_{what}"].null_count() for name in parts for what in ("rows", "settled"))
-    return not any(gaps) and all(lines[f"{name}_settled"].all() for name in parts)
+    for name in metric.made_parts:
+        settled = lines[f"{name}_settled"]
+        if lines[f"{name}_rows"].null_count() or settled.null_count() or not settled.all():
+            return False
+    return True
 
 
 def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
@@ -316,13 +312,15 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     parts = metric.made_parts
     has_value = pl.col("status") == VALUE
     no_value = has_value & pl.col("value").is_null()
+    decided = metric.decided()
+    decided = pl.lit(value=False) if decided is None else decided.fill_null(value=False)
     word = metric.label()
     label = pl.lit(None, pl.String) if word is None else pl.when(has_value).then(word)
     return (
         lines.lazy()
         .with_columns(_filled(parts))
         .with_columns(_outcome_of_parts(metric, parts))
-        .with_columns(decided=_decided(metric))
+        .with_columns(decided=decided)
         .with_columns(
             status=pl.when("decided").then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
             reason=pl.when(pl.col("decided").not_()).then("reason"),
@@ -364,11 +362,6 @@ def _outcome_of_parts(metric: Metric, parts: Mapping[str, Part]) -> list[pl.Expr
         pl.when(unsettled).then(pl.lit(MISSING, pl.UInt8)).otherwise(status).alias("status"),
         pl.when(unsettled).then(pl.lit(metric.gap)).otherwise(reason).alias("reason"),
     ]
-
-
-def _decided(metric: Metric) -> pl.Expr:
-    decided = metric.decided()
-    return pl.lit(value=False) if decided is None else decided.fill_null(value=False)
 
 
 def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
@@ -430,16 +423,9 @@ def needed_fields(metric: Metric) -> list[str]:
     return list(dict.fromkeys([*metric.requires, *of_asks]))
 
 
-def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
-    required = dict.fromkeys(name for metric in metrics for name in needed_fields(metric))
-    holds = {name: REQUIREMENTS[name].holds.fill_null(value=False) for name in required}
-    return judged.examples.select(**holds).to_dict()
-
-
 def _allowed(
     judged: Judged, holds: Mapping[str, pl.Series], metric: Metric, scores: pl.DataFrame
 ) -> pl.DataFrame:
-    asks = [ask for ask in ASKS if ask in metric.asks]
     branches: list[tuple[pl.Expr, int, pl.Expr]] = []
     columns = scores.get_columns()
     for name in needed_fields(metric):
@@ -447,7 +433,7 @@ def _allowed(
             columns.append(holds[name].alias(f"has_{name}"))
             lacks = pl.col(f"has_{name}").not_()
             branches.append((lacks, UNDEFINED, pl.lit(REQUIREMENTS[name].reason)))
-    outcomes = {ask: judged.outcome(ask) for ask in asks}
+    outcomes = {ask: judged.outcome(ask) for ask in ASKS if ask in metric.asks}
     for code in (UNDEFINED, MISSING):
         for ask, outcome in outcomes.items():
             if (outcome["status"] == code).any():
@@ -458,7 +444,7 @@ def _allowed(
                     condition = condition & pl.col("decided").not_()
                 branches.append((condition, code, pl.col(f"reason_{code}_{ask}")))
     if not branches:
-        return pl.DataFrame([scores[name] for name in SCORES])
+        return pl.DataFrame(list(map(scores.get_column, SCORES)))
     status, reason = pl.col("status"), pl.col("reason")
     for condition, code, why in reversed(branches):
         status = pl.when(condition).then(pl.lit(code, pl.UInt8)).otherwise(status)

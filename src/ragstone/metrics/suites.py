@@ -60,11 +60,7 @@ class Setting:
     each: bool = False
 
     def applied(self, value: object) -> dict[str, str]:
-        """The text forms of the metrics that have the value, by those without it.
-
-        Raises:
-            InputError: The value is invalid.
-        """
+        """The text forms of the metrics that have the value, by those without it."""
         values = [value] * len(self.sets)
         if self.each:
             if not isinstance(value, tuple) or len(value) != len(self.sets):

@@ -4,33 +4,30 @@ The best of several references counts.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import References, View
+from ragstone.judgements import References
 
 from .embedding import ScaledCosine, scaled
 from .metric import Metric, Range, Undefined
 
 
-@dataclass(frozen=True)
 class Overlap(Metric):
     """The best value of one column over the references."""
 
-    family: ClassVar[str] = "reference"
-    over: ClassVar[type[View]] = References
-    empty: ClassVar[float | Undefined] = Undefined("no_reference")
-    by_reference: ClassVar[bool] = True
+    family = "reference"
+    over = References
+    empty = Undefined("no_reference")
+    by_reference = True
 
-    column: ClassVar[str] = ""
+    column = ""
     """The column of the view; empty: that of the metric's name."""
 
     def rule(self) -> pl.Expr:
         return pl.col(self.column or self.name).first()
 
 
-@dataclass(frozen=True)
 class ExactMatch(Overlap):
     """1 if answer and reference are equal after SQuAD normalisation, else 0.
 
@@ -41,11 +38,10 @@ class ExactMatch(Overlap):
     Source: Rajpurkar et al. (2016), "SQuAD".
     """
 
-    name: ClassVar[str] = "exact_match"
-    range: ClassVar[Range] = Range(0, 1, "+", rate=True)
+    name = "exact_match"
+    range = Range(0, 1, "+", rate=True)
 
 
-@dataclass(frozen=True)
 class SquadF1(Overlap):
     """F1 over the words of answer and reference after SQuAD normalisation, with their counts.
 
@@ -56,10 +52,9 @@ class SquadF1(Overlap):
     Source: Rajpurkar et al. (2016), "SQuAD".
     """
 
-    name: ClassVar[str] = "squad_f1"
+    name = "squad_f1"
 
 
-@dataclass(frozen=True)
 class TokenF1(Overlap):
     """F1 over the tokens of answer and reference, with their counts; ROUGE-1.
 
@@ -74,31 +69,27 @@ class TokenF1(Overlap):
     Source: Lin (2004), "ROUGE".
     """
 
-    name: ClassVar[str] = "token_f1"
+    name = "token_f1"
 
 
-@dataclass(frozen=True)
 class TokenF1Set(Overlap):
     """F1 over the distinct tokens of answer and reference."""
 
-    name: ClassVar[str] = "token_f1_set"
+    name = "token_f1_set"
 
 
-@dataclass(frozen=True)
 class Rouge2(Overlap):
     """F1 over the token bigrams. Source: Lin (2004)."""
 
-    name: ClassVar[str] = "rouge_2"
+    name = "rouge_2"
 
 
-@dataclass(frozen=True)
 class RougeL(Overlap):
     """F1 of the longest common subsequence of tokens. Source: Lin (2004)."""
 
-    name: ClassVar[str] = "rouge_l"
+    name = "rouge_l"
 
 
-@dataclass(frozen=True)
 class Bleu(Overlap):
     """BLEU of answer and reference: runs of one to four words, precision alone.
 
@@ -111,11 +102,10 @@ class Bleu(Overlap):
     Scores".
     """
 
-    name: ClassVar[str] = "bleu"
-    how: ClassVar[str] = "case:mixed|eff:yes|tok:13a|smooth:exp"
+    name = "bleu"
+    how = "case:mixed|eff:yes|tok:13a|smooth:exp"
 
 
-@dataclass(frozen=True)
 class Chrf(Overlap):
     """F2 of answer and reference over runs of one to six letters.
 
@@ -125,8 +115,8 @@ class Chrf(Overlap):
     Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
     """
 
-    name: ClassVar[str] = "chrf"
-    how: ClassVar[str] = "case:mixed|eff:yes|nc:6|nw:0|space:no"
+    name = "chrf"
+    how = "case:mixed|eff:yes|nc:6|nw:0|space:no"
 
 
 @dataclass(frozen=True)
@@ -137,33 +127,24 @@ class SemanticSimilarity(Overlap, ScaledCosine):
     (cosine + 1) / 2, .5 for unrelated texts.
     """
 
-    name: ClassVar[str] = "semantic_similarity"
-    column: ClassVar[str] = "similarity"
+    name = "semantic_similarity"
+    column = "similarity"
 
     def rule(self) -> pl.Expr:
         return scaled(References.similarity.first(), self.scale)
 
 
-@dataclass(frozen=True)
 class SemanticSimilarityCrossEncoder(Overlap):
     """A cross-encoder's score of answer and reference, read together.
 
     0 for an empty answer. ``evaluate`` takes the cross-encoder's name.
     """
 
-    name: ClassVar[str] = "semantic_similarity_cross_encoder"
-    column: ClassVar[str] = "cross_encoder"
+    name = "semantic_similarity_cross_encoder"
+    column = "cross_encoder"
 
 
-@dataclass(frozen=True)
-class Bertscore(Overlap):
-    """The base of the three BERTScore metrics."""
-
-    range: ClassVar[Range] = Range(-1, 1)
-
-
-@dataclass(frozen=True)
-class BertscorePrecision(Bertscore):
+class BertscorePrecision(Overlap):
     """Mean best match of each answer token in the reference, by BERTScore.
 
     Mostly above 0; 0 for an empty answer. Model, layer, idf and rescaling are in the signature;
@@ -172,11 +153,11 @@ class BertscorePrecision(Bertscore):
     Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
     """
 
-    name: ClassVar[str] = "bertscore_precision"
+    name = "bertscore_precision"
+    range = Range(-1, 1)
 
 
-@dataclass(frozen=True)
-class BertscoreRecall(Bertscore):
+class BertscoreRecall(Overlap):
     """Mean best match of each reference token in the answer, by BERTScore.
 
     Otherwise as ``bertscore_precision``.
@@ -184,11 +165,11 @@ class BertscoreRecall(Bertscore):
     Source: Zhang et al. (2020).
     """
 
-    name: ClassVar[str] = "bertscore_recall"
+    name = "bertscore_recall"
+    range = Range(-1, 1)
 
 
-@dataclass(frozen=True)
-class BertscoreF1(Bertscore):
+class BertscoreF1(Overlap):
     """Harmonic mean of BERTScore precision and recall.
 
     0 if either text is empty. With ``rescale``, unrelated texts have 0, and scores may be lower.
@@ -196,4 +177,5 @@ class BertscoreF1(Bertscore):
     Source: Zhang et al. (2020).
     """
 
-    name: ClassVar[str] = "bertscore_f1"
+    name = "bertscore_f1"
+    range = Range(-1, 1)

@@ -8,7 +8,7 @@ a number, or None if the metric is undefined.
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, make_dataclass
+from dataclasses import make_dataclass
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from numbers import Real
@@ -30,20 +30,22 @@ from .metric import BUILT_IN, Metric, Range, Undefined
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
 class FunctionMetric(Metric):
-    """A metric whose rule is a plain function of an example's rows."""
+    """A metric whose rule is a plain function of an example's rows, or of the example itself."""
 
     columns: ClassVar[tuple[str, ...]]
+    of_example: ClassVar[bool]
     made_by: ClassVar[Callable[[Any], float | None]]
-    undefined: ClassVar[str] = "function_gave_none"
+    undefined = "function_gave_none"
 
     def rule(self) -> pl.Expr:
         function = type(self).made_by
         name = self.name
 
         def call(rows: pl.Series) -> pl.Series:
-            argument = self.given(rows)
+            argument: Any = rows.to_list()
+            if self.of_example:
+                argument = from_frame(rows.struct.field("record").struct.unnest())[0]
             of = f" for the example {argument.id}" if isinstance(argument, Example) else ""
             try:
                 value = function(argument)
@@ -56,19 +58,6 @@ class FunctionMetric(Metric):
             return pl.Series([None if value is None else float(value)], dtype=pl.Float64)
 
         return pl.struct(self.columns).map_batches(call, return_dtype=pl.Float64).first()
-
-    def given(self, rows: pl.Series) -> Any:
-        return rows.to_list()
-
-
-@dataclass(frozen=True)
-class ExampleMetric(FunctionMetric):
-    """A metric that is a plain function of an example."""
-
-    columns: ClassVar[tuple[str, ...]] = (ExampleTexts.record.meta.output_name(),)
-
-    def given(self, rows: pl.Series) -> Any:
-        return from_frame(rows.struct.field(self.columns[0]).struct.unnest())[0]
 
 
 def metric(
@@ -104,10 +93,10 @@ def metric(
 
     def make(function: Callable[..., Any]) -> Metric:
         takes_rows = bool(inspect.signature(function).parameters)
-        names = tuple(columns)
+        names = ("record",) if of_example else tuple(columns)
         if of_example and not takes_rows:
             raise InputError(f"{function.__name__}: a function over Example takes the example.")
-        if takes_rows and not names and not of_example:
+        if takes_rows and not names:
             raise InputError(
                 f"{function.__name__}: a plain function names the columns it reads, such as "
                 f'columns=("{next(iter(view.columns))}",).'
@@ -119,11 +108,9 @@ def metric(
             "__module__": function.__module__,
         }  # fmt: skip
         bases: tuple[type, ...] = (Metric,)
-        if of_example:
-            bases = (ExampleMetric,)
-        elif takes_rows:
+        if takes_rows:
             bases = (FunctionMetric,)
-            namespace["columns"] = names
+            namespace |= {"columns": names, "of_example": of_example}
         else:
             namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)

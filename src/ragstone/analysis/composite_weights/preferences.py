@@ -106,7 +106,7 @@ def read_opinions(path: str | Path) -> Opinions:
     for line, record in source_of(file, name).rows(Meter(windows=None)):
         problems: list[Problem] = []
         if isinstance(record, BadRow):
-            problems.extend(record.problems)
+            problems.append(record.problem)
         elif isinstance(record, Mapping):
             by_name = {squash(str(key)): value for key, value in record.items()}
             sort = Sort.PREFERENCE if by_name.get(Sort.RATING) is None else Sort.RATING

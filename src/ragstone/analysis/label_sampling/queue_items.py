@@ -211,7 +211,7 @@ def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
     faults = []
     for line, row in source_of(path, str(path)).rows(Meter()):
         if isinstance(row, BadRow):
-            faults += [Fault(str(path), line, *problem) for problem in row.problems]
+            faults += [Fault(str(path), line, *row.problem)]
         elif isinstance(row, Mapping):
             rows.append(row)
     if faults:

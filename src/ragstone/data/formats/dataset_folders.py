@@ -9,7 +9,7 @@ import io
 import json
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -17,10 +17,10 @@ import polars as pl
 from ragstone.core.errors import DataError
 from ragstone.data.example import Context, Example
 from ragstone.data.json_text import BadRow, Problem, ascii_safe, shown
-from ragstone.data.sources import Row, plain_rows
+from ragstone.data.sources import Row, Source, plain_rows
 from ragstone.data.text_files import BrokenFileError, Meter, opened
 
-from .json_documents import JsonLines
+from .json_documents import json_line_rows
 from .table_files import UNREADABLE, unreadable
 from .trec import Faults, example, read_qrels, read_runs
 
@@ -30,27 +30,23 @@ PIECE = 1 << 20
 SCHEMA, DICTIONARY, RECORD_BATCH = 1, 2, 3
 
 
-@dataclass(frozen=True)
-class ArrowDataset:
-    """One split of a dataset, as ``save_to_disk`` and the cache write it."""
+def arrow_dataset(name: str, files: tuple[Path, ...]) -> Source:
+    """Return one split of a dataset, as ``save_to_disk`` and the cache write it."""
+    return Source(name, partial(_arrow_rows, files), files)
 
-    name: str
-    files: tuple[Path, ...]
-    format: str | None = None
-    unit: str = "row"
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        number = 0
-        for path in self.files:
-            try:
-                for batch in _batches(path, meter):
-                    for row in plain_rows(pl.read_ipc_stream(batch)):
-                        number += 1
-                        yield number, row
-            except BrokenFileError as error:
-                yield None, BadRow("", (error.problem,), str(path))
-            except UNREADABLE as error:
-                yield None, BadRow("", (unreadable("an Arrow stream", error),), str(path))
+def _arrow_rows(files: tuple[Path, ...], meter: Meter) -> Iterator[Row]:
+    number = 0
+    for path in files:
+        try:
+            for batch in _batches(path, meter):
+                for row in plain_rows(pl.read_ipc_stream(batch)):
+                    number += 1
+                    yield number, row
+        except BrokenFileError as error:
+            yield None, BadRow("", error.problem, str(path))
+        except UNREADABLE as error:
+            yield None, BadRow("", unreadable("an Arrow stream", error), str(path))
 
 
 def is_dataset(folder: Path) -> bool:
@@ -59,7 +55,7 @@ def is_dataset(folder: Path) -> bool:
     return any((folder / mark).is_file() for mark in marks)
 
 
-def open_dataset(folder: Path, name: str) -> ArrowDataset:
+def open_dataset(folder: Path, name: str) -> Source:
     """Open the dataset in the folder; of several splits one must be named, as ``FOLDER/SPLIT``.
 
     Raises:
@@ -92,7 +88,7 @@ def open_dataset(folder: Path, name: str) -> ArrowDataset:
     if missing or not files:
         got = f"none called {', '.join(missing)}" if missing else "none"
         raise DataError.of_file(name, "the dataset's .arrow files", got)
-    return ArrowDataset(name, files)
+    return arrow_dataset(name, files)
 
 
 def _state(folder: Path) -> dict[str, object]:
@@ -163,45 +159,37 @@ def _kind_and_body(header: bytes) -> tuple[int, int]:
 RETRIEVES_NOT = "default"
 
 
-@dataclass(frozen=True)
-class Beir:
-    """A folder in the layout of BEIR. Without a run, its questions have relevance grades only."""
+def beir(name: str, corpus: Path, queries: Path, qrels: Path, runs: tuple[Path, ...]) -> Source:
+    """Return a folder in the layout of BEIR. Without a run, questions have grades alone."""
+    rows = partial(_beir_rows, corpus, queries, qrels, runs)
+    return Source(name, rows, (corpus, queries, qrels, *runs), "beir", "line")
 
-    name: str
-    corpus: Path
-    queries: Path
-    qrels: Path
-    runs: tuple[Path, ...]
-    format: str | None = "beir"
-    unit: str = "line"
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.corpus, self.queries, self.qrels, *self.runs)
-
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        faults: Faults = []
-        qrels = read_qrels(self.qrels, meter, faults)
-        rankings = read_runs(self.runs, meter, faults)
-        topics = set(qrels.topics)
-        retrieved: set[str] = set()
-        for ranking in rankings:
-            topics.update(ranking.frame["topic"].unique().to_list())
-            retrieved.update(ranking.frame["document"].unique().to_list())
-        questions = _texts(self.queries, topics, meter, faults)
-        texts = _texts(self.corpus, retrieved, meter, faults) if retrieved else {}
-        for ranking in rankings:
-            for topic, ranked in ranking.lists(qrels):
-                contexts = tuple(
-                    Context(context.id, texts.get(context.id), context.rank, context.score)
-                    for context in ranked
-                )
-                yield None, example(ranking, topic, contexts, qrels, questions.get(topic))
-        if not rankings:
-            for topic in qrels.topics:
-                text, grades = questions.get(topic), qrels.grades(topic)
-                yield None, Example(topic, topic, RETRIEVES_NOT, text, reference_contexts=grades)
-        yield from faults
+def _beir_rows(
+    corpus: Path, queries: Path, qrels_file: Path, runs: tuple[Path, ...], meter: Meter
+) -> Iterator[Row]:
+    faults: Faults = []
+    qrels = read_qrels(qrels_file, meter, faults)
+    rankings = read_runs(runs, meter, faults)
+    topics = set(qrels)
+    retrieved: set[str] = set()
+    for ranking in rankings:
+        topics.update(ranking.frame["topic"].unique().to_list())
+        retrieved.update(ranking.frame["document"].unique().to_list())
+    questions = _texts(queries, topics, meter, faults)
+    texts = _texts(corpus, retrieved, meter, faults) if retrieved else {}
+    for ranking in rankings:
+        for topic, ranked in ranking.lists(qrels):
+            contexts = tuple(
+                Context(context.id, texts.get(context.id), context.rank, context.score)
+                for context in ranked
+            )
+            yield None, example(ranking, topic, contexts, qrels, questions.get(topic))
+    if not rankings:
+        for topic, grades in qrels.items():
+            text = questions.get(topic)
+            yield None, Example(topic, topic, RETRIEVES_NOT, text, reference_contexts=grades)
+    yield from faults
 
 
 def find_beir(folder: Path) -> tuple[Path, Path, list[Path]] | None:
@@ -222,7 +210,7 @@ def _either(folder: Path, name: str) -> Path | None:
 
 def _texts(path: Path, ids: set[str], meter: Meter, faults: Faults) -> dict[str, str]:
     texts = {}
-    for line, record in JsonLines(path, str(path)).rows(meter):
+    for line, record in json_line_rows(path, meter):
         if isinstance(record, BadRow):
             faults.append((line, record._replace(file=str(path))))
             continue
@@ -233,7 +221,7 @@ def _texts(path: Path, ids: set[str], meter: Meter, faults: Faults) -> dict[str,
         if not isinstance(id, str) or not isinstance(text, str):
             field, value = ("text", text) if isinstance(id, str) else ("_id", id)
             problem = Problem(field, "text", shown(value))
-            faults.append((line, BadRow("", (problem,), str(path))))
+            faults.append((line, BadRow("", problem, str(path))))
         elif id in ids:
             title = record.get("title")
             texts[id] = f"{title}\n{text}" if isinstance(title, str) and title else text

@@ -8,7 +8,6 @@ scores of algorithms go to ``meta``.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -17,6 +16,8 @@ from ragstone.data.fields import NAMES, squash
 from ragstone.data.sources import Row
 
 from .frameworks import (
+    SPAN,
+    TRACE,
     flat_haystack,
     flat_llama_index,
     flat_phoenix,
@@ -165,19 +166,17 @@ def folded(rows: Iterator[Row]) -> Iterator[Row]:
     head: list[Row] = []
     for row in rows:
         head.append(row)
-        if not isinstance(row[1], Mapping):
-            continue
-        if is_phoenix(row[1]):
-            return traces(chain(head, rows))
-        if is_promptfoo(row[1]):
-            return with_systems(chain(head, rows))
-        break
-    return chain(head, rows)
+        if isinstance(row[1], Mapping):
+            fold = fold_of(row[1])
+            return chain(head, rows) if fold is None else fold(chain(head, rows))
+    return iter(head)
 
 
-def is_told_in_several(record: Mapping[str, Any]) -> bool:
-    """Return True if several rows such as this record make one example."""
-    return is_phoenix(record) or is_promptfoo(record)
+def fold_of(record: Mapping[str, Any]) -> Callable[[Iterator[Row]], Iterator[Row]] | None:
+    """Return what reads rows such as this together; None if each is an example by itself."""
+    if nested_layout(record) is None:
+        return None
+    return traces if is_phoenix(record) else with_systems if is_promptfoo(record) else None
 
 
 Record = Mapping[str, Any]
@@ -331,30 +330,30 @@ def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
-    """A layout whose records are laid flat."""
+Flat = Callable[[Record], dict[str, Any]]
 
-    name: str
-    fits: Callable[[Record], bool]
-    flat: Callable[[Record], dict[str, Any]]
-
-
-NESTED = (
-    Nested("mlflow", is_mlflow, unfold_mlflow),
-    Nested("promptfoo", is_promptfoo, flat_promptfoo),
-    Nested("phoenix", is_phoenix, flat_phoenix),
-    Nested("llamaindex", is_llama_index, flat_llama_index),
-    Nested("haystack", is_haystack, flat_haystack),
+NESTED: tuple[tuple[str, Callable[[Record], bool], Flat], ...] = (
+    ("mlflow", is_mlflow, unfold_mlflow),
+    ("promptfoo", is_promptfoo, flat_promptfoo),
+    ("phoenix", is_phoenix, flat_phoenix),
+    ("llamaindex", is_llama_index, flat_llama_index),
+    ("haystack", is_haystack, flat_haystack),
 )
+"""Each layout whose records are nested: its name, whether a record fits, and what lays it flat."""
+
+MARKS = frozenset(("inputs", "provider", "attributes", SPAN, TRACE, "source_nodes", "response",
+                   "passing", "replies", "answers"))  # fmt: skip
+"""Columns of which a nested record has at least one, unless one of its values is an object."""
 
 
-def nested_layout(record: Record) -> Nested | None:
-    """Return the nested layout that a record is in, if any."""
-    return next((layout for layout in NESTED if layout.fits(record)), None)
+def nested_layout(record: Record) -> tuple[str, Flat] | None:
+    """Return the name of the nested layout that a record is in, if any, and what lays it flat."""
+    if MARKS.isdisjoint(record) and dict not in map(type, record.values()):
+        return None
+    return next(((name, flat) for name, fits, flat in NESTED if fits(record)), None)
 
 
 def laid_flat(record: Record) -> Record:
     """Return the record with its fields side by side, whatever its layout."""
     nested = nested_layout(record)
-    return record if nested is None else nested.flat(record)
+    return record if nested is None else nested[1](record)

@@ -10,6 +10,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ragstone.data.fields import NAMES, squash
@@ -29,18 +31,22 @@ from ragstone.data.json_text import (
     syntax_problem,
     too_deep,
 )
-from ragstone.data.sources import FileSource, Row
+from ragstone.data.sources import Row, Source
 from ragstone.data.text_files import BrokenFileError, Meter, encoding_of, opened_text, text_lines
 
 from .eval_results import has_its_head, rows_of_inspectorraget
 from .frameworks import columns_of_run, rows_of_batch
 
 
-class JsonLines(FileSource):
-    """A .jsonl or .ndjson file. Blank lines are skipped; a line may be of any length."""
+def json_lines(path: Path, name: str) -> Source:
+    """Return a .jsonl or .ndjson file as a source."""
+    rows = partial(json_line_rows, path)
+    return Source(name, rows, (path,), unit="line", by_line=True)
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        return parsed(text_lines(self.path, meter))
+
+def json_line_rows(path: Path, meter: Meter) -> Iterator[Row]:
+    """Read a file of JSON Lines. Blank lines are skipped; a line may be of any length."""
+    return parsed(text_lines(path, meter))
 
 
 def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
@@ -55,12 +61,12 @@ def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
         try:
             value = decode(text)
         except BadJsonError as error:
-            yield line, BadRow(text, (error.problem,))
+            yield line, BadRow(text, error.problem)
             continue
         if isinstance(value, dict):
             yield line, value
         else:
-            yield line, BadRow(text, (Problem("", "an object", shown(value)),))
+            yield line, BadRow(text, Problem("", "an object", shown(value)))
 
 
 WRAPPERS = frozenset(
@@ -80,26 +86,26 @@ _CONTENT = frozenset(
 _OF_COLUMNS = frozenset(("question", "questions", "answer", "predictedanswer", "predictedanswers"))
 
 
-class JsonDocument(FileSource):
-    """A .json file.
+def json_document(path: Path, name: str) -> Source:
+    """Return a .json file as a source.
 
     The list may be the whole document, stand under ``results``, ``data``,
     ``examples``, ``questions``, ``test_cases`` or under GraphRAG-Bench's
     ``type1`` … ``type4`` (which become the question type); or the document is
     an object of columns, a single record, or records one after the other.
     """
+    return Source(name, partial(_document_rows, path), (path,), unit="element")
 
-    unit = "element"
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        window = None
-        try:
-            with opened_text(self.path, meter) as handle:
-                window = _Window(handle, lambda raw: encoding_of(self.path, raw, meter))
-                yield from _document(window)
-        except BrokenFileError as error:
-            line = None if window is None else window.line()
-            yield line, BadRow("", (error.problem,))
+def _document_rows(path: Path, meter: Meter) -> Iterator[Row]:
+    window = None
+    try:
+        with opened_text(path, meter) as handle:
+            window = _Window(handle, lambda raw: encoding_of(path, raw, meter))
+            yield from _document(window)
+    except BrokenFileError as error:
+        line = None if window is None else window.line()
+        yield line, BadRow("", error.problem)
 
 
 def _document(window: "_Window") -> Iterator[Row]:
@@ -133,7 +139,7 @@ def _document(window: "_Window") -> Iterator[Row]:
     else:
         for number, row in enumerate(columns, 1):
             problem = None if isinstance(row, BadRow) else _not_storable(row)
-            yield number, row if problem is None else BadRow("", (problem,))
+            yield number, row if problem is None else BadRow("", problem)
 
 
 def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
@@ -178,7 +184,7 @@ def _object_row(window: "_Window") -> Row:
     row = window.checked(value)
     if isinstance(row, (dict, BadRow)):
         return line, row
-    return line, BadRow(window.value_text(), (Problem("", "an object", shown(value)),))
+    return line, BadRow(window.value_text(), Problem("", "an object", shown(value)))
 
 
 def _has_content(record: Mapping[str, Any]) -> bool:
@@ -196,7 +202,7 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
     lengths = {len(value) for value in values}
     if len(lengths) > 1:
         sizes = ", ".join(f"{ascii_safe(name)} {len(value)}" for name, value in columns.items())
-        return [BadRow("", (Problem("", "columns of one length", sizes),))]
+        return [BadRow("", Problem("", "columns of one length", sizes))]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
@@ -293,9 +299,9 @@ class _Window:
                 byte = ord(odd.group()) - 0xDC00
                 lines = text.count("\n", 0, odd.start())
                 where = f"byte 0x{byte:02X}" + (f", {lines} lines further on" if lines else "")
-                return BadRow(self.value_text(), (Problem("", "text in UTF-8", where),))
+                return BadRow(self.value_text(), Problem("", "text in UTF-8", where))
         problem = problem_in(value, self._text, self._begin, self._at)
-        return value if problem is None else BadRow(self.value_text(), (problem,))
+        return value if problem is None else BadRow(self.value_text(), problem)
 
     def begins_list_of_objects(self) -> bool:
         if not self._text.startswith("[", self._at):

@@ -19,7 +19,8 @@ import csv
 import mmap
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,70 +29,64 @@ import polars as pl
 from ragstone.core.escape import cell_read
 from ragstone.core.parquet import scan_parquet
 from ragstone.data.json_text import BadRow, Problem
-from ragstone.data.sources import FileSource, Row, plain_rows
+from ragstone.data.sources import Row, Source, plain_rows
 from ragstone.data.text_files import MAX_UNPACKED, MB, Meter, most_unpacked, text_lines
 
 LONGEST_CELL = 2**31 - 1
 SHOWN, LONGEST_SHOWN = 5, 40
 
 
-@dataclass(frozen=True)
-class CsvTable(FileSource):
-    """A .csv or .tsv file. An empty cell is a missing value.
+def csv_table(path: Path, name: str, delimiter: str | None = None) -> Source:
+    """Return a .csv or .tsv file as a source. An empty cell is a missing value.
 
     Cells are separated by commas, by tabs in a .tsv file, by semicolons where
     the header has these and no comma.
     """
+    if delimiter is None and ".tsv" in path.suffixes[-2:]:
+        delimiter = "\t"
+    return Source(name, partial(_csv_rows, path, delimiter), (path,), unit="line")
 
-    delimiter: str | None = None
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        csv.field_size_limit(LONGEST_CELL)
-        lines = _Lines(self.path, meter)
-        reader: Iterator[list[str]] | None = None
-        header: list[str] | None = None
-        while True:
-            begin = lines.number + 1
-            try:
-                if reader is None:
-                    first = next(lines, None)
-                    if first is None:
-                        break
-                    lines.back(first)
-                    reader = csv.reader(lines, delimiter=self._delimiter(first), strict=True)
-                cells = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as error:
-                yield from lines.bad_ones()
-                yield begin, BadRow("", (Problem("", "a row of CSV", f"broken quoting ({error})"),))
-                if header is None:
-                    return
-                continue
-            bad = lines.bad_ones()
-            yield from bad
-            if not cells or (bad and header is not None):
-                continue
+def _csv_rows(path: Path, delimiter: str | None, meter: Meter) -> Iterator[Row]:
+    csv.field_size_limit(LONGEST_CELL)
+    lines = _Lines(path, meter)
+    reader: Iterator[list[str]] | None = None
+    header: list[str] | None = None
+    while True:
+        begin = lines.number + 1
+        try:
+            if reader is None:
+                first = next(lines, None)
+                if first is None:
+                    break
+                mark = ";" if ";" in first and "," not in first else ","
+                reader = csv.reader(chain([first], lines), delimiter=delimiter or mark, strict=True)
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            yield from lines.bad_ones()
+            yield begin, BadRow("", Problem("", "a row of CSV", f"broken quoting ({error})"))
             if header is None:
-                header = list(map(cell_read, cells))
-                if (problem := _header_problem(header)) is not None:
-                    yield begin, BadRow("", (problem,))
-                    return
-            elif len(cells) != len(header):
-                expected = f"{len(header)} cells, as in the header"
-                problem = Problem("", expected, f"{len(cells)}")
-                yield begin, BadRow(",".join(cells), (problem,))
-            else:
-                values = [cell_read(cell) or None for cell in cells]
-                yield begin, dict(zip(header, values, strict=True))
-        yield from lines.bad_ones()
-
-    def _delimiter(self, header: str) -> str:
-        if self.delimiter is not None:
-            return self.delimiter
-        if ".tsv" in self.path.suffixes[-2:]:
-            return "\t"
-        return ";" if ";" in header and "," not in header else ","
+                return
+            continue
+        bad = lines.bad_ones()
+        yield from bad
+        if not cells or (bad and header is not None):
+            continue
+        if header is None:
+            header = list(map(cell_read, cells))
+            if (problem := _header_problem(header)) is not None:
+                yield begin, BadRow("", problem)
+                return
+        elif len(cells) != len(header):
+            expected = f"{len(header)} cells, as in the header"
+            problem = Problem("", expected, f"{len(cells)}")
+            yield begin, BadRow(",".join(cells), problem)
+        else:
+            values = [cell_read(cell) or None for cell in cells]
+            yield begin, dict(zip(header, values, strict=True))
+    yield from lines.bad_ones()
 
 
 class _Lines:
@@ -100,16 +95,12 @@ class _Lines:
     def __init__(self, path: Path, meter: Meter) -> None:
         self._lines = text_lines(path, meter)
         self._bad: list[tuple[int | None, BadRow]] = []
-        self._waiting: list[str] = []
         self.number = 0
 
     def __iter__(self) -> "_Lines":
         return self
 
     def __next__(self) -> str:
-        if self._waiting:
-            self.number += 1
-            return self._waiting.pop()
         for number, text in self._lines:
             self.number = number or self.number
             if isinstance(text, str):
@@ -118,10 +109,6 @@ class _Lines:
             if text.text:
                 return text.text + "\n"
         raise StopIteration
-
-    def back(self, line: str) -> None:
-        self._waiting.append(line)
-        self.number -= 1
 
     def bad_ones(self) -> list[tuple[int | None, BadRow]]:
         bad, self._bad = self._bad, []
@@ -226,11 +213,7 @@ def _unpacked(content: mmap.mmap, end: int, column: dict[int, Any], values: int)
 
 
 def within(number: int | None, most: int, what: str) -> int:
-    """Return a count or length if it can be one.
-
-    Raises:
-        ValueError: It is absent, negative or more than ``most``.
-    """
+    """Return a count or length; a ``ValueError`` unless it is from 0 to ``most``."""
     if number is None or not 0 <= number <= most:
         words = "missing" if number is None else f"{number:,}, not 0 to {most:,}"
         raise ValueError(f"{what} is {words}")
@@ -331,24 +314,24 @@ ROWS_AT_ONCE = 10_000
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 
 
-class Parquet(FileSource):
-    """A .parquet file, as pandas, Polars, Spark and Hugging Face write them."""
+def parquet(path: Path, name: str) -> Source:
+    """Return a .parquet file, as pandas, Polars, Spark and Hugging Face write them."""
+    return Source(name, partial(_parquet_rows, path), (path,))
 
-    unit = "row"
 
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        number = 0
-        try:
-            check_pages(self.path)
-            batches = scan_parquet(self.path).collect_batches(chunk_size=ROWS_AT_ONCE)
-            total = scan_parquet(self.path).select(pl.len()).collect().item()
-            for frame in batches:
-                for row in plain_rows(frame):
-                    number += 1
-                    yield number, row
-                meter.done = int(meter.total * number / max(total, 1))
-        except UNREADABLE as error:
-            yield None, BadRow("", (unreadable("a Parquet file", error),))
+def _parquet_rows(path: Path, meter: Meter) -> Iterator[Row]:
+    number = 0
+    try:
+        check_pages(path)
+        batches = scan_parquet(path).collect_batches(chunk_size=ROWS_AT_ONCE)
+        total = scan_parquet(path).select(pl.len()).collect().item()
+        for frame in batches:
+            for row in plain_rows(frame):
+                number += 1
+                yield number, row
+            meter.done = int(meter.total * number / max(total, 1))
+    except UNREADABLE as error:
+        yield None, BadRow("", unreadable("a Parquet file", error))
 
 
 def unreadable(what: str, error: BaseException) -> Problem:

@@ -6,15 +6,16 @@ lines are ignored.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from ragstone.data.example import Context, Example
 from ragstone.data.json_text import BadRow, Problem, shown
-from ragstone.data.sources import Row
+from ragstone.data.sources import Row, Source
 from ragstone.data.text_files import Meter, first_text, text_lines
 
 LINES_AT_ONCE = 100_000
@@ -23,37 +24,23 @@ ROWS_AT_ONCE = 20_000
 Faults = list[tuple[int | None, BadRow]]
 
 
-@dataclass
-class Qrels:
-    """Grade of each judged document, by topic. Negative grades mean unjudged and are left out."""
-
-    topics: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    def grades(self, topic: str) -> Mapping[str, int] | None:
-        return self.topics.get(topic)
+Qrels = dict[str, dict[str, int]]
+"""Grade of each judged document, by topic. Negative grades mean unjudged and are left out."""
 
 
-@dataclass(frozen=True)
-class TrecRuns:
-    """One or several runs, each a system, judged by the same qrels."""
+def trec_runs(name: str, runs: tuple[Path, ...], qrels: Path | None) -> Source:
+    """Return one or several runs, each a system, judged by the same qrels."""
+    files = runs if qrels is None else (*runs, qrels)
+    return Source(name, partial(_rows, runs, qrels), files, "trec", "line")
 
-    name: str
-    runs: tuple[Path, ...]
-    qrels: Path | None
-    format: str | None = "trec"
-    unit: str = "line"
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return self.runs if self.qrels is None else (*self.runs, self.qrels)
-
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        faults: Faults = []
-        qrels = Qrels() if self.qrels is None else read_qrels(self.qrels, meter, faults)
-        for ranking in read_runs(self.runs, meter, faults):
-            for topic, contexts in ranking.lists(qrels):
-                yield None, example(ranking, topic, contexts, qrels)
-        yield from faults
+def _rows(runs: tuple[Path, ...], qrels_file: Path | None, meter: Meter) -> Iterator[Row]:
+    faults: Faults = []
+    qrels = {} if qrels_file is None else read_qrels(qrels_file, meter, faults)
+    for ranking in read_runs(runs, meter, faults):
+        for topic, contexts in ranking.lists(qrels):
+            yield None, example(ranking, topic, contexts, qrels)
+    yield from faults
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ class Ranking:
                 contexts.append(Context(document, None, len(contexts) + 1, score))
         if topic is not None:
             yield topic, tuple(contexts)
-        for name in qrels.topics:
+        for name in qrels:
             if name not in seen:
                 yield name, ()
 
@@ -98,7 +85,7 @@ def example(
         system=ranking.system,
         question=question,
         contexts=contexts,
-        reference_contexts=qrels.grades(topic),
+        reference_contexts=qrels.get(topic),
     )
 
 
@@ -129,7 +116,7 @@ def read_runs(paths: Sequence[Path], meter: Meter, faults: Faults) -> list[Ranki
 
 def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
     """Read qrels of four columns, or BEIR's of three with a header."""
-    qrels = Qrels()
+    qrels: Qrels = {}
     beir = False
     for line, text, words in _lines(path, meter, faults):
         if line == 1 and words[0].lower() in ("query-id", "query_id"):
@@ -144,15 +131,14 @@ def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
             else:
                 expected = "topic, iteration, document, grade"
                 problem = Problem("", expected, f"{len(words)} columns")
-            faults.append((line, BadRow(text.strip(), (problem,), str(path))))
+            faults.append((line, BadRow(text.strip(), problem, str(path))))
             continue
-        judged = qrels.topics.setdefault(words[0], {})
+        judged = qrels.setdefault(words[0], {})
         if judged.setdefault(words[2], grade) != grade:
             problem = Problem("document", "one grade", f"{words[2]} judged twice")
-            faults.append((line, BadRow(text.strip(), (problem,), str(path))))
-    for topic, judged in qrels.topics.items():
-        qrels.topics[topic] = {id: grade for id, grade in judged.items() if grade >= 0}
-    return qrels
+            faults.append((line, BadRow(text.strip(), problem, str(path))))
+    return {topic: {id: grade for id, grade in judged.items() if grade >= 0}
+            for topic, judged in qrels.items()}  # fmt: skip
 
 
 def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, str | None]:
@@ -172,7 +158,7 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
     for line, text, words in _lines(path, meter, faults):
         score = _number(words[4]) if len(words) >= 5 else None
         if score is None or not math.isfinite(score):
-            faults.append((line, BadRow(text.strip(), (_run_problem(words),), str(path))))
+            faults.append((line, BadRow(text.strip(), _run_problem(words), str(path))))
             continue
         if tag is None and len(words) >= 6:
             tag = words[5]
@@ -184,9 +170,10 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
             keep()
     keep()
     frame = pl.concat(parts)
-    for line, topic, document in _repeated(frame):
+    again = frame.filter(~pl.struct("topic", "document").is_first_distinct())
+    for line, topic, document in again.select("line", "topic", "document").iter_rows():
         problem = Problem("document", "each document once a topic", f"{document} again")
-        row = BadRow(f"{topic} {document}", (problem,), str(path))
+        row = BadRow(f"{topic} {document}", problem, str(path))
         faults.append((line, row))
     ordered = (
         frame.unique(["topic", "document"], keep="first", maintain_order=True)
@@ -208,11 +195,6 @@ def _lines(path: Path, meter: Meter, faults: Faults) -> Iterator[tuple[int | Non
             faults.append((line, text._replace(file=str(path))))
         elif words := text.split():
             yield line, text, words
-
-
-def _repeated(frame: pl.DataFrame) -> list[tuple[int, str, str]]:
-    again = frame.filter(~pl.struct("topic", "document").is_first_distinct())
-    return again.select("line", "topic", "document").rows()
 
 
 def _run_problem(words: Sequence[str]) -> Problem:

@@ -252,7 +252,7 @@ def _given(labelled: Labelled, name: str, label: str, cluster: str) -> Iterator[
                 else:
                     yield _Row(score, faithful, _links(of, None, None))
             case BadRow():
-                yield from (Fault(name, line, *problem) for problem in record.problems)
+                yield Fault(name, line, *record.problem)
             case Mapping():
                 links = _links(
                     _text(record.get(cluster)),

@@ -298,11 +298,11 @@ class _Work:
         brief, task = result.brief, result.task
         if brief.ids is not None and task.shard not in self.looked_up:
             self.looked_up.add(task.shard)
-            known = self.seen.look_up(brief.ids)
-            if known.over_systems:
+            earlier, over_systems = self.seen.look_up(brief.ids)
+            if over_systems:
                 raise IdsOfSystems
-            if len(repeated := np.flatnonzero(known.places >= 0)):
-                places, first = brief.ids.places[repeated], known.places[repeated]
+            if len(repeated := np.flatnonzero(earlier >= 0)):
+                places, first = brief.ids.places[repeated], earlier[repeated]
                 refused = dict(zip(places.tolist(), first.tolist(), strict=True))
                 self.again.appendleft(replace(task, refused=refused))
                 return False
