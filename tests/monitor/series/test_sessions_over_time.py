@@ -2,8 +2,8 @@
 
 import pytest
 
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import SessionWindow, turns_in_time
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.cluster_means import mean_interval
 from tests.monitor.series.scores import converse, put
@@ -116,7 +116,7 @@ def test_a_slice_has_the_sessions_with_a_turn_in_it(store: MonitorStore) -> None
     converse(store, "a", 0, [1.0, 1.0])
     converse(store, "b", 0, [0.0, 0.0], version="v2")
     (found,) = sessions_over_time(
-        store, "faithfulness", since=0, until=HOUR, windows=1, slice=Facet("version", "v2")
+        store, "faithfulness", since=0, until=HOUR, windows=1, slice=("version", "v2")
     )
     assert (found.sessions, found.mean_of_turns.value) == (1, 0)
 

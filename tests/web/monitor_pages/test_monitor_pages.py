@@ -20,9 +20,8 @@ from ragstone.cli.app import app
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.send_to_people import DRAWN, PICKED
 from ragstone.monitor.series.baselines import AlarmBar
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.settings import DEFAULTS, AlarmRule, BaselineSettings, MonitorSettings
-from ragstone.monitor.store.rows import HEARTBEAT, count, keep
+from ragstone.monitor.store.rows import HEARTBEAT, Facet, count, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_alarms import silenced_until
 from ragstone.web.parts.conversation_tables import ConversationFacts, conversation_facts

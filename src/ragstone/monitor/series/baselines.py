@@ -19,7 +19,6 @@ from ragstone.analysis.scored_run import Scored, ValueRange, known_metric, known
 from ragstone.analysis.summaries.session_figures import has_sessions
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.core.messages import reason
 from ragstone.data.example import SESSION
 from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
 from ragstone.monitor.store.rows import remembered
@@ -49,26 +48,6 @@ class MeanWithInterval:
         return cls(value, low, high, n)
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """A metric now beside what it was before.
-
-    Attributes:
-        low: Low end of its interval at 95 %, which holds at every look; None where there is none.
-        why: Why there is no interval, as a reason; None if there is one.
-    """
-
-    of: str | None
-    before: MeanWithInterval
-    now: MeanWithInterval
-    difference: float | None
-    low: float | None
-    high: float | None
-    margin: float | None
-    verdict: Verdict
-    why: str | None
-
-
 ALPHA = 0.05
 
 
@@ -81,14 +60,14 @@ class SettledMean(Protocol):
     @property
     def n(self) -> int: ...
 
-    def once(self, level: float) -> Interval | None:
+    def once(self, level: float = 0.95) -> Interval | None:
         """Return its interval."""
 
 
 def side_by_side(
-    now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
-) -> SideBySide:
-    """Return a window that may still be filling, beside what was before.
+    now: Window, before: SettledMean, *, margin: float | None, family: int = 1
+) -> Verdict:
+    """Return what is sure of a window that may still be filling, beside what was before.
 
     The difference has the interval of two means of different rows, in which that of the window is
     the one that holds at every look: the page may be looked at again and again. Of a family of m
@@ -103,18 +82,14 @@ def side_by_side(
     equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks,
     which is a little less than it says where what was before has 50 answers or fewer.
     """
+    if margin is not None:
+        within = _difference(now, before, 1 - 2 * ALPHA / family)
+        if within is not None and -margin < within.low <= within.high < margin:
+            return "equivalent"
     interval = _difference(now, before, 1 - ALPHA / family)
-    interval_alone = _difference(now, before, 1 - ALPHA)
-    difference = None
-    if now.value is not None and before.value is not None:
-        difference = now.value - before.value
-    ends = (None, None) if interval_alone is None else (interval_alone.low, interval_alone.high)
-    within = None if margin is None else _difference(now, before, 1 - 2 * ALPHA / family)
-    return SideBySide(
-        of=of, before=_as_data(before), now=_as_data(now), difference=difference, low=ends[0],
-        high=ends[1], margin=margin, verdict=_verdict(interval, within, margin, now.scale),
-        why=None if interval is not None else _why(now, before),
-    )  # fmt: skip
+    if interval is None or interval.low <= 0 <= interval.high or now.scale.better == "0":
+        return "cannot_tell"
+    return "better" if (interval.low > 0) == (now.scale.better == "+") else "worse"
 
 
 def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
@@ -122,26 +97,6 @@ def _difference(now: Window, before: SettledMean, level: float) -> Interval | No
     if after is None or other is None or now.value is None or before.value is None:
         return None
     return unpaired_difference(now.value, after, before.value, other, level=level)
-
-
-def _verdict(
-    interval: Interval | None, within: Interval | None, margin: float | None, scale: ValueRange
-) -> Verdict:
-    if margin is not None and within is not None and -margin < within.low <= within.high < margin:
-        return "equivalent"
-    if interval is None or interval.low <= 0 <= interval.high or scale.better == "0":
-        return "cannot_tell"
-    return "better" if (interval.low > 0) == (scale.better == "+") else "worse"
-
-
-def _why(now: Window, before: SettledMean) -> str:
-    if now.scale.low is None or now.scale.high is None:
-        return reason("no_bounds")
-    return reason("too_few_to_compare", now=now.n, before=before.n)
-
-
-def _as_data(side: SettledMean) -> MeanWithInterval:
-    return MeanWithInterval.of(side.value, side.once(1 - ALPHA), side.n)
 
 
 @dataclass(frozen=True)
@@ -153,7 +108,7 @@ class BaselineMean:
     value: float | None
     n: int
 
-    def once(self, level: float) -> Interval | None:
+    def once(self, level: float = 0.95) -> Interval | None:
         """Return its interval, by the clusters of the run."""
         return mean_of(self.scores, self.scale, level=level).interval
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, floor, isnan
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import argument, reason
 from ragstone.monitor.settings.alarm_rules import GUARD, metric_range
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.scores import last_session_scores, slot_sums
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.stats.distributions import Interval, Method, clamp
@@ -79,13 +80,6 @@ class TimeGrid:
         abreast = max(1, floor(wide / step + 0.5))
         begin = first - abreast + 1
         return cls(slots, first, last, abreast, begin, step, first * step, last * step)
-
-
-class Facet(NamedTuple):
-    """A name and a value that traffic can be sliced by, such as ``version`` ``v42``."""
-
-    name: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

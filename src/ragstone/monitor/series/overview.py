@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
@@ -14,6 +15,7 @@ from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.draws import TurnChance, probability_of_all
 from ragstone.monitor.store.incoming import deployed
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.scores import facet_values, labelled_scores, scored_metrics
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.monitor.store.stored_alarms import WORSE, RaisedAlarm, alarms_firing_after
@@ -25,13 +27,11 @@ from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionVa
 from .baselines import (
     MeanWithInterval,
     SettledMean,
-    SideBySide,
     baseline_mean,
     settled_bar,
     side_by_side,
 )
 from .metric_over_time import (
-    Facet,
     MeanInWindow,
     MetricOverTime,
     TimeGrid,
@@ -60,14 +60,6 @@ that leaves it open, the verdict beside what was before: ``as_before`` is *equiv
 
 
 @dataclass(frozen=True, slots=True)
-class DeployMarker:
-    """The time when answers of a version were first seen."""
-
-    version: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class CorrectedNow:
     """The mean by the judge and the same corrected by people's labels, of all that is shown.
 
@@ -89,8 +81,9 @@ class MetricNow:
     """A metric on the first screen.
 
     Attributes:
-        before: Beside the baseline run, or, without one that has the metric, beside the window of
-            the same length before.
+        before: The mean in the baseline run, or, without one that has the metric, in the window
+            of the same length before.
+        baseline: The name of the run; None where there is none that has the metric.
     """
 
     metric: str
@@ -99,7 +92,8 @@ class MetricNow:
     judged_last_hour: int
     bar: float | None
     series: MetricOverTime
-    before: SideBySide
+    before: MeanWithInterval
+    baseline: str | None
     corrected: CorrectedNow | None
     alarms: tuple[RaisedAlarm, ...]
 
@@ -109,6 +103,7 @@ class MonitorPageFacts:
     """The first screen.
 
     Attributes:
+        deploys: The versions that were first seen in this time, and when.
         slices: The names that traffic can be sliced by, with their most frequent values.
     """
 
@@ -117,7 +112,7 @@ class MonitorPageFacts:
     slice: Facet | None
     baseline: str | None
     metrics: tuple[MetricNow, ...]
-    deploys: tuple[DeployMarker, ...]
+    deploys: Sequence[tuple[str, float]]
     alarms: tuple[RaisedAlarm, ...]
     slices: Mapping[str, Sequence[str]]
 
@@ -147,7 +142,7 @@ def monitored(
             for metric in names
         )
         baseline = None if settings.baseline.run is None else settings.baseline.run.name
-        deploys = tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now))
+        deploys = deployed(run, grid.since, now)
         slices = facet_values(run, grid.since, MOST_VALUES)
         return MonitorPageFacts(
             now, grid.since, slice, baseline, tuple(figures), deploys, alarms, slices
@@ -168,8 +163,8 @@ def _metric_now(
     series = in_windows(metric, slice, grid, steps, effect)
     window = Window(series.range, steps.since(grid.first).together, effect)
     rule = _shown_rule(settings, metric, slice, alarms)
-    before, of = _before(run, settings, metric, grid, slice, effect)
-    beside = side_by_side(window, before, of=of, margin=_margin(rule, metric), family=family)
+    before, baseline = _before(run, settings, metric, grid, slice, effect)
+    verdict = side_by_side(window, before, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
     rules = {rule.name for rule in settings.rules if rule.metric == metric}
     of_metric = tuple(alarm for alarm in alarms if alarm.rule in rules)
@@ -177,9 +172,10 @@ def _metric_now(
         item.firing and item.kind == WORSE and item.slice == _written(slice) for item in of_metric
     )
     return MetricNow(
-        metric=metric, state=_state(series, bar, beside, fires=fires), window=series.now,
+        metric=metric, state=_state(series, bar, verdict, fires=fires), window=series.now,
         judged_last_hour=read_window(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
-        bar=bar, series=series, before=beside,
+        bar=bar, series=series,
+        before=MeanWithInterval.of(before.value, before.once(), before.n), baseline=baseline,
         corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
         alarms=of_metric,
     )  # fmt: skip
@@ -207,7 +203,7 @@ def _shown_rule(
 ) -> AlarmRule | None:
     here = _written(slice)
     firing = {alarm.rule for alarm in alarms if alarm.firing and alarm.slice == here}
-    watched = {here, "" if slice is None else slice.name}
+    watched = {here, "" if slice is None else slice[0]}
     rules = [rule for rule in settings.rules if rule.metric == metric and rule.slice in watched]
     return next((rule for rule in rules if rule.name in firing), rules[0] if rules else None)
 
@@ -228,11 +224,11 @@ def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> fl
 
 
 def _written(slice: Facet | None) -> str:
-    return "" if slice is None else f"{slice.name}={slice.value}"
+    return "" if slice is None else "=".join(slice)
 
 
 def _state(
-    series: MetricOverTime, bar: float | None, beside: SideBySide, *, fires: bool
+    series: MetricOverTime, bar: float | None, verdict: Verdict, *, fires: bool
 ) -> MetricState:
     window = series.windows[-1]
     if fires:
@@ -243,11 +239,7 @@ def _state(
     if bar is not None and low is not None and high is not None and not low <= bar <= high:
         is_good = (low > bar) == (series.range.better != "-")
         return "above_bar" if is_good else "below_bar"
-    match beside.verdict:
-        case "equivalent" | "same":
-            return "as_before"
-        case "better" | "worse" | "cannot_tell" as verdict:
-            return verdict
+    return "as_before" if verdict in ("equivalent", "same") else verdict
 
 
 def corrected_now(

@@ -37,7 +37,7 @@ def rows_of(run: Sql, sql: str, values: Iterable[str], *more: object) -> list[tu
 
 
 Facet = tuple[str, str]
-"""A name that can be sliced by, and a value."""
+"""A name and a value that traffic can be sliced by, such as ``version`` and ``v42``."""
 
 
 def with_facet(facet: Facet | None, table: str = "s") -> str:

@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
 from ragstone.monitor.series.drift import drift, judge_drift
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarm
@@ -115,7 +114,7 @@ def _drawn(watching: MonitorScreens, alarm: RaisedAlarm, metric: str, now: float
         watching.settings or DEFAULTS,
         end,
         last=end - alarm.since + before,
-        slice=Facet(name, value) if equals else None,
+        slice=(name, value) if equals else None,
         metrics=[metric],
     )
     if not facts.metrics:

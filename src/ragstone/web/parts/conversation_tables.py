@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from ragstone.analysis.summaries.session_figures import ConversationFigures
 from ragstone.monitor.series.metric_over_time import (
-    Facet,
     MeanInWindow,
     MetricOverTime,
     value_range,
 )
-from ragstone.monitor.series.overview import DeployMarker, SessionWindow, turns_in_time
+from ragstone.monitor.series.overview import SessionWindow, turns_in_time
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, in_percent
 from ragstone.report.pages.conversations_page import sentence
@@ -65,7 +65,9 @@ def conversation_facts(
     return ConversationFacts(metric, slice, whole, course)
 
 
-def whole_conversations(facts: ConversationFacts, deploys: Sequence[DeployMarker]) -> View | None:
+def whole_conversations(
+    facts: ConversationFacts, deploys: Sequence[tuple[str, float]]
+) -> View | None:
     """Return what the first screen shows of conversations; None where no answer has a session."""
     whole = facts.whole
     if not whole.sessions and not whole.left_out:
