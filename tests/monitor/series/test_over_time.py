@@ -161,7 +161,7 @@ def test_a_window_of_one_and_a_half_steps_has_two() -> None:
 
 
 def test_the_effect_of_sessions_is_that_of_the_last_answers(store: MonitorStore) -> None:
-    put(store, [(60.0 * k, 1.0) for k in range(5)], session="s")
+    put(store, [(60.0 * k, k / 4) for k in range(5)], session="s")
     with store.database.reading() as run:
         found = last_session_scores(run, "faithfulness", 0, 1_000, None, most=2)
-    assert [(one.at, one.session) for one in found] == [(240.0, "s"), (180.0, "s")]
+    assert found == [(1.0, 1.0, "s"), (0.75, 1.0, "s")]

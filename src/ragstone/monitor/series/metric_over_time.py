@@ -140,51 +140,24 @@ class MetricOverTime:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepSums:
-    """Sums over the scores of each step, shape (K,)."""
-
-    first: int
-    scores: WeightedSums
-    undefined: Floats
-    missing: Floats
-    missing_w: Floats
-
-    def over(self, steps: int) -> Self:
-        """Sum windows of so many steps each; the first ends with the step ``steps - 1``."""
-
-        def total(values: Floats) -> Floats:
-            return np.asarray(np.lib.stride_tricks.sliding_window_view(values, steps).sum(axis=1))
-
-        others = (self.undefined, self.missing, self.missing_w)
-        return type(self)(
-            self.first + steps - 1, self.scores.over(steps), *(total(counts) for counts in others)
-        )
-
-    def since(self, first: int) -> Self:
-        """Return the same without the steps before one."""
-        k = first - self.first
-        others = (counts[k:] for counts in (self.undefined, self.missing, self.missing_w))
-        return type(self)(first, self.scores.since(k), *others)
-
-    @property
-    def together(self) -> WeightedSums:
-        """Sum all steps, as one window."""
-        return self.scores.over(len(self.undefined))
+Steps = tuple[WeightedSums, Floats]
+"""Sums over the scores of K steps, and of these steps, in rows of shape (K,): how many scores are
+undefined, how many are missing, and the weight of the missing ones."""
 
 
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
-) -> StepSums:
+) -> Steps:
     """Return the sums of the steps from ``first`` on and before ``end``."""
-    table = np.zeros((end - first, 10))
-    for slot in slot_sums(run, metric, first * slots, end * slots, slice):
-        row = table[slot.slot // slots - first]
-        most = max(row[6], slot.most)
-        row += slot[1:]
-        row[6] = most
-    columns = table.T
-    return StepSums(first, WeightedSums(*columns[:7]), *columns[7:])
+    rows = slot_sums(run, metric, first * slots, end * slots, slice)
+    sums = np.array(rows, dtype=np.float64).reshape(-1, 11).T
+    steps, most = (sums[0] // slots - first).astype(int), sums[7]
+    table = np.zeros((10, end - first))
+    for column, values in zip(table, sums[1:], strict=True):
+        np.add.at(column, steps, values)
+    table[6] = 0
+    np.maximum.at(table[6], steps, most)
+    return WeightedSums(*table[:7]), table[7:]
 
 
 CONFIDENCE = "guard_confidence"
@@ -228,7 +201,7 @@ def over_time(
     return in_windows(metric, slice, grid, steps, effect, level=level)
 
 
-def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
+def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[Steps, float]:
     """Return the sums of all steps of a grid's windows, and the design effect of sessions."""
     steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
     return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
@@ -238,14 +211,19 @@ def in_windows(
     metric: str,
     slice: Facet | None,
     grid: TimeGrid,
-    steps: StepSums,
+    steps: Steps,
     effect: float,
     *,
     level: float = 0.95,
 ) -> MetricOverTime:
     """Estimate as ``over_time`` does, from sums that were read."""
-    scale, width, sums = value_range(metric), grid.abreast * grid.step, steps.over(grid.abreast)
-    scores, (low, high) = sums.scores, (scale.low, scale.high)
+    scale, width = value_range(metric), grid.abreast * grid.step
+    low, high = scale.low, scale.high
+    scores = steps[0].over(grid.abreast)
+    undefined, missing, missing_w = (
+        np.lib.stride_tricks.sliding_window_view(counts, grid.abreast).sum(axis=1)
+        for counts in steps[1]
+    )
     n_windows = len(scores.n)
     no_band: str | None = reason("no_bounds")
     means = scores.mean
@@ -260,9 +238,9 @@ def in_windows(
     windows = []
     for k in range(n_windows):
         n = int(scores.n[k])
-        end = (sums.first + k + 1) * grid.step
+        end = (grid.first + k + 1) * grid.step
         ends = worst_best(
-            float(scores.wx[k]), float(scores.w[k]), float(sums.missing_w[k]), low, high,
+            float(scores.wx[k]), float(scores.w[k]), float(missing_w[k]), low, high,
             scale.better,
         )  # fmt: skip
         worst, best = ends or (None, None)
@@ -271,7 +249,7 @@ def in_windows(
         value, least, greatest, band_low, band_high = known
         window = MeanInWindow(
             end - width, end, value, least, greatest, band_low, band_high, n,
-            int(sums.undefined[k]), int(sums.missing[k]), worst, best,
+            int(undefined[k]), int(missing[k]), worst, best,
         )  # fmt: skip
         windows.append(window)
     return MetricOverTime(
@@ -290,8 +268,8 @@ def sessions_effect(
     rows = last_session_scores(run, metric, since, until, slice)
     if not rows:
         return 1.0
-    weights = [1 / row.probability for row in rows]
-    return session_effect([row.value for row in rows], weights, [row.session for row in rows])
+    values, probabilities, sessions = zip(*rows, strict=True)
+    return session_effect(values, [1 / item for item in probabilities], sessions)
 
 
 LEVEL = 0.95
@@ -356,7 +334,7 @@ def read_window(
     first, end = int(since // WIDTH), int(until // WIDTH)
     if end <= first:
         return Window(value_range(metric), WeightedSums.of([]), 1.0)
-    steps = read_steps(run, metric, first, end, 1, slice)
+    scores, _ = read_steps(run, metric, first, end, 1, slice)
     if effect is None:
         effect = sessions_effect(run, metric, first * WIDTH, end * WIDTH, slice)
-    return Window(value_range(metric), steps.together, effect)
+    return Window(value_range(metric), scores.over(end - first), effect)

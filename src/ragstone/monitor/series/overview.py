@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from ragstone.analysis.comparison.comparison_result import Verdict
-from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
@@ -161,7 +160,8 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    window = Window(series.range, steps.since(grid.first).together, effect)
+    scores = steps[0].since(grid.first - grid.begin)
+    window = Window(series.range, scores.over(len(scores.n)), effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, baseline = _before(run, settings, metric, grid, slice, effect)
     verdict = side_by_side(window, before, margin=_margin(rule, metric), family=family)
@@ -282,8 +282,7 @@ class SessionWindow:
     Attributes:
         sessions: How many are counted, those of one turn among them, which have no figures.
         left_out: Those with a turn that was not drawn to be judged. The others weigh the more.
-        resolved: The share whose last turn is answered, and reaches the bar if there is one; of the
-            sessions whose last turn was drawn.
+        resolved: The share whose last turn is answered, of the sessions whose last turn was drawn.
     """
 
     start: float
@@ -295,50 +294,40 @@ class SessionWindow:
     resolved: SessionEstimate
 
 
-@dataclass(frozen=True, slots=True)
-class TurnsInTime:
-    """All turns of the sessions of a window, from which smaller windows are counted."""
+def sessions_over_time(
+    store: MonitorStore,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    windows: Sequence[int],
+    slice: Facet | None = None,
+) -> list[tuple[SessionWindow, ...]]:
+    """Return the figures of sessions by when their last turn was, in each number of windows.
 
-    metric: str
-    since: float
-    until: float
-    turns: Sequence[ScoredTurn]
-    answers: Sequence[ScoredTurn]
-
-    def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
-        """Return the figures of ``n`` windows, at least 1, of sessions by when their last turn was.
-
-        A session counts where all its turns were drawn to be judged, with a weight of one over the
-        probability of that; the guard checks every turn. What is not judged yet, or failed, is
-        missing, and bounds the figures. Sessions are independent.
-
-        Args:
-            bar: The score of the last turn with which a session is resolved; None: an answer will
-                do.
-        """
-        width = ceil((self.until - self.since) / n)
-        last = {turn.session: turn.at for turn in self.turns}
-        place_of = {session: int((at - self.since) // width) for session, at in last.items()}
-        turns: list[list[ScoredTurn]] = [[] for _ in range(n)]
-        answers: list[list[ScoredTurn]] = [[] for _ in range(n)]
-        for turn, answer in zip(self.turns, self.answers, strict=True):
-            if 0 <= (k := place_of[turn.session]) < n:
-                turns[k].append(turn)
-                answers[k].append(answer)
-        return tuple(
-            _window(self.metric, self.since + k * width, width, turns[k], answers[k], bar)
-            for k in range(n)
-        )
-
-
-def turns_in_time(
-    store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
-) -> TurnsInTime:
-    """Read the turns of the sessions of a window."""
+    A session counts where all its turns were drawn to be judged, with a weight of one over the
+    probability of that; the guard checks every turn. What is not judged yet, or failed, is
+    missing, and bounds the figures. Sessions are independent.
+    """
     with store.database.reading() as run:
         turns = session_turns(run, metric, since, until, slice)
         answers = session_turns(run, ABSTENTION, since, until, slice)
-    return TurnsInTime(metric, since, until, turns, answers)
+    last = {turn.session: turn.at for turn in turns}
+    courses = []
+    for n in windows:
+        width = ceil((until - since) / n)
+        window_of = {session: int((at - since) // width) for session, at in last.items()}
+        turns_in: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        answers_in: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        for turn, answer in zip(turns, answers, strict=True):
+            if 0 <= (k := window_of[turn.session]) < n:
+                turns_in[k].append(turn)
+                answers_in[k].append(answer)
+        course = (
+            _window(metric, since + k * width, width, turns_in[k], answers_in[k]) for k in range(n)
+        )
+        courses.append(tuple(course))
+    return courses
 
 
 def _window(
@@ -347,7 +336,6 @@ def _window(
     width: float,
     turns: Sequence[ScoredTurn],
     answers: Sequence[ScoredTurn],
-    bar: float | None,
 ) -> SessionWindow:
     drawn = _weights(turns, every=GUARD.fullmatch(metric) is not None)
     scale = value_range(metric)
@@ -361,22 +349,16 @@ def _window(
     return SessionWindow(
         start, start + width, len(drawn), len({turn.session for turn in turns}) - len(drawn),
         None if scale.better == "0" else estimate(sessions.worst(session_scores), rate=scale.rate),
-        estimate(sessions.mean(session_scores), rate=False), _resolved(turns, answers, scale, bar),
+        estimate(sessions.mean(session_scores), rate=False), _resolved(answers),
     )  # fmt: skip
 
 
-def _resolved(
-    turns: Sequence[ScoredTurn], answers: Sequence[ScoredTurn], scale: ValueRange, bar: float | None
-) -> SessionEstimate:
+def _resolved(answers: Sequence[ScoredTurn]) -> SessionEstimate:
     last = {turn.session: turn for turn in answers}
     drawn = _weights(list(last.values()), every=False)
     abstains, sessions = _of(answers, drawn, 0, 1, "-")
     answered = TurnScores(1 - abstains.values, abstains.missing, 0, 1, "+")
-    if bar is None:
-        resolved = sessions.resolved(answered)
-    else:
-        bar_scores, _ = _of(turns, drawn, scale.low, scale.high, scale.better)
-        resolved = sessions.resolved(answered, bar_scores, bar)
+    resolved = sessions.resolved(answered)
     return sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
 
 

@@ -101,6 +101,9 @@ def labelled_scores(
 
 
 SUMS = "n, w, wx, ww, wwx, wwxx, most, undefined, missing, missing_w"
+"""Of the scores of a metric in a slot: ``n`` have a value x, each with the weight w, one over the
+probability with which its example was drawn; ``most`` is the largest w. ``missing_w`` is the weight
+of those whose judgement failed."""
 
 _VALUED = "s.status = 'value'"
 _WEIGHT = "1.0 / s.probability"
@@ -128,30 +131,10 @@ _BY_JUDGES = "s.source <> 'people'"
 _IN_SLOT = f"s.at >= ? AND s.at < ? AND {_BY_JUDGES}"
 
 
-class SlotSums(NamedTuple):
-    """The sums over the scores of one metric in one slot.
-
-    ``w`` is the weight of a score, one over the probability with which its example was drawn, and
-    ``x`` its value. ``missing_w`` is the weight of those whose judgement failed.
-    """
-
-    slot: int
-    n: int
-    w: float
-    wx: float
-    ww: float
-    wwx: float
-    wwxx: float
-    most: float
-    undefined: int
-    missing: int
-    missing_w: float
-
-
 def slot_sums(
     run: Sql, metric: str, first: int, end: int, facet: Facet | None = None
-) -> list[SlotSums]:
-    """Return the sums of each slot from ``first`` on and before ``end`` that has a score."""
+) -> list[tuple[float, ...]]:
+    """Return each slot from ``first`` on and before ``end`` that has a score, with its sums."""
     name, value = facet or ("", "")
     open_slots = run(
         "SELECT slot FROM to_sum WHERE metric = ? AND slot >= ? AND slot < ? ORDER BY slot",
@@ -176,7 +159,7 @@ def slot_sums(
             metric, begin * WIDTH, behind * WIDTH, *(facet or ()),
         )
     ]  # fmt: skip
-    return sorted(SlotSums(*row) for row in [*ready, *fresh])
+    return sorted([*ready, *fresh])
 
 
 def sum_up(run: Sql, most: int = 500) -> int:
@@ -202,29 +185,22 @@ def sum_up(run: Sql, most: int = 500) -> int:
     return len(slots)
 
 
-class SessionScore(NamedTuple):
-    """A score of an answer; ``session`` is its own id where it has none."""
-
-    at: float
-    value: float
-    probability: float
-    session: str
-
-
 def last_session_scores(
     run: Sql, metric: str, since: float, until: float, facet: Facet | None = None, most: int = 2_000
-) -> list[SessionScore]:
-    """Return the scores of the last answers in a window; none if no answer has a session."""
+) -> list[tuple[float, float, str]]:
+    """Return value, probability and session of the scores of the last answers in a window.
+
+    An answer without a session has its own id there; no score is given if none has one.
+    """
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
-    rows = run(
-        "SELECT s.at, s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
+    return run(
+        "SELECT s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
         "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
         f"AND s.status = 'value' AND s.source <> 'people' {with_facet(facet)} "
         "ORDER BY s.at DESC LIMIT ?",
         metric, since, until, *(facet or ()), most,
     )  # fmt: skip
-    return [SessionScore(*row) for row in rows]
 
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]
@@ -339,7 +315,7 @@ def count_answers_together(
     answers = {}
     for name, (metric, facet) in rules.items():
         rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
-        answers[name] = len(rows) / len({row.session for row in rows}) if rows else 1.0
+        answers[name] = len(rows) / len({session for *_, session in rows}) if rows else 1.0
     keep(run, TOGETHER, {"at": now, "of": answers})
 
 

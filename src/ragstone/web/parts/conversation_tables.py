@@ -9,7 +9,7 @@ from ragstone.monitor.series.metric_over_time import (
     MetricOverTime,
     value_range,
 )
-from ragstone.monitor.series.overview import SessionWindow, turns_in_time
+from ragstone.monitor.series.overview import SessionWindow, sessions_over_time
 from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, in_percent
@@ -60,8 +60,9 @@ def conversation_facts(
     store: MonitorStore, metric: str, since: float, until: float, slice: Facet | None
 ) -> ConversationFacts:
     """Read the figures."""
-    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
-    (whole,), course = read.windows(1), read.windows(WINDOWS)
+    (whole,), course = sessions_over_time(
+        store, metric, since=since, until=until, windows=(1, WINDOWS), slice=slice
+    )
     return ConversationFacts(metric, slice, whole, course)
 
 
