@@ -323,7 +323,7 @@ def _watch_silence(
     silent = watch_traffic(run, settings, awake, now)
     stopped = watch_judging(run, settings, awake, now, from_outside=False)
     slices = [(item.rule.name, item.slice) for item in at_work.watched]
-    slices += [(slice.rule.name, slice.slice) for slice in at_work.learning]
+    slices += [(rule, slice) for rule, slice, *_ in at_work.learning]
     watch_scores(run, settings, slices, awake, now, still=broken, excused=silent or stopped)
 
 
@@ -331,10 +331,7 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
     standings: dict[str, object] = {
         "broken": dict(at_work.broken),
         "overfull": list(at_work.overfull),
-        "learning": [
-            [slice.rule.name, slice.slice, slice.answers, slice.wanted]
-            for slice in at_work.learning
-        ],
+        "learning": [list(row) for row in at_work.learning],
         "watched": [
             [each.watched.rule.name, each.watched.slice, each.looks, round(each.evidence, 3)]
             for each in detection.standings
@@ -347,9 +344,9 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
     for name, why in at_work.broken:
         if before.get("broken", {}).get(name) != why:
             log(run, now, "error", f"The rule {name} cannot be watched: {why}")
-    for anew in detection.anew:
-        where = f" in {anew.slice}" if anew.slice else ""
-        log(run, now, "info", f"The rule {anew.rule}{where} begins anew: {worded(anew.why)}.")
+    for rule, slice, why in detection.anew:
+        where = f" in {slice}" if slice else ""
+        log(run, now, "info", f"The rule {rule}{where} begins anew: {worded(why)}.")
 
 
 SERVER_AWAKE = "awake_server"
