@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
 from threading import Event, Thread
 
@@ -24,12 +25,20 @@ from ragstone.models.model_store import locked
 
 from .alarms.notifications import wait_until_notified
 from .alarms.watch import watch
-from .duties.draw_answers import Sampling
-from .duties.erasure import Retention
+from .duties.draw_answers import draw_answers
+from .duties.erasure import drop_old_traces
 from .duties.fold_traces import Folding
-from .duties.human_scores import People
-from .duties.judge_answers import Anchoring, Judging
-from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack, usual_guard
+from .duties.human_scores import take_labels
+from .duties.judge_answers import Judging, judge_anchors
+from .duties.periodic_steps import (
+    SUM_PAGE,
+    Retried,
+    check_answers,
+    sum_scores,
+    usual_guard,
+    write_scores_back,
+)
+from .exports import begin_write_back
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.rows import HEARTBEAT, keep, log
 from .store.store import LAYOUT, MonitorStore, open_store
@@ -114,6 +123,14 @@ BEAT = 5.0
 NOTIFYING = 3.0
 """Seconds for notifications at the end; what is not sent then is sent by the next worker."""
 
+SUM_EVERY = 10.0
+"""Seconds: the sums of the last two minutes change with every score, and need not be made as often;
+what is not summed up yet is counted from the scores themselves."""
+
+WRITE_BACK_EVERY = 15.0
+HOUSEKEEPING = 60.0
+"""Seconds between two looks for what people labelled, and for traces that are too old."""
+
 PAUSE = 0.25
 """Seconds until the store is looked at again where nothing was to be done."""
 
@@ -152,30 +169,36 @@ class MonitorWorker:
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
         guard = usual_guard(keep_thoughts=settings.judging.keep_thoughts)
-        assessing = GuardChecking(store, guard, now)
-        sampling = Sampling(store, settings.sampling, settings.judging, now)
+        judging = settings.judging
+
+        def duty(
+            name: str, do: Callable[..., int], *more: object, rest: float = 0.0, page: float = 1
+        ) -> Retried:
+            return Retried(name, partial(do, *more), store, now, rest, page)
+
         self._duties = [
-            Retried(name, do, store, now)
-            for name, do in (
-                ("Folding traces", self._folding.step),
-                ("Checking answers", assessing.step),
-                ("Drawing answers", sampling.step),
-                ("Summing up scores", Summing(store, now).step),
-                ("Taking over labels", People(store, now).step),
-                ("Watching for alarms", self._watch),
-                ("Keeping house", Retention(store, settings.retention, now).step),
-                ("The sign of life", self._beat),
-            )
-        ]
-        self._judging = Judging(store, settings.judging, now)
-        anchoring = Anchoring(store, settings.judging, now=now)
+            duty("Folding traces", self._folding.step),
+            duty("Checking answers", check_answers, store, guard, now),
+            duty("Drawing answers", draw_answers, store, settings.sampling, judging, now),
+            duty("Summing up scores", sum_scores, store, rest=SUM_EVERY, page=SUM_PAGE),
+            duty("Taking over labels", take_labels, store, now, rest=HOUSEKEEPING, page=inf),
+            duty("Watching for alarms", self._watch, rest=BEAT),
+            duty("Keeping house", drop_old_traces, store, settings.retention, now,
+                 rest=HOUSEKEEPING),
+            duty("The sign of life", self._beat, rest=BEAT),
+        ]  # fmt: skip
+        self._judging = Judging(store, judging, now)
         self._judges = [
-            Retried("Judging", self._judging.step, store, now),
-            Retried("Judging the anchors", anchoring.step, store, now),
+            duty("Judging", self._judging.step),
+            duty("Judging the anchors", judge_anchors, store, judging, now),
         ]
-        sending = WritingBack(store, settings.write_back, now)
-        self._sending = Retried("Writing scores back", sending.step, store, now)
-        self._beaten = self._watched = 0.0
+        self._sending: Retried | None = None
+        if (to := settings.write_back) is not None:
+            begin_write_back(store)
+            self._sending = duty(
+                "Writing scores back", write_scores_back, store, to, now,
+                rest=WRITE_BACK_EVERY, page=inf,
+            )  # fmt: skip
         self._stopping = Event()
 
     def step(self) -> int:
@@ -188,7 +211,7 @@ class MonitorWorker:
 
     def send(self) -> int:
         """Write scores back, if that is asked for and it is time; gives how many that were."""
-        return self._sending.step()
+        return 0 if self._sending is None else self._sending.step()
 
     def run(self) -> None:
         """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""
@@ -219,23 +242,16 @@ class MonitorWorker:
             self._stopping.wait(JUDGING_PAUSE)
 
     def _watch(self) -> int:
-        now = self._now()
-        # Either way: a clock that is set back stops neither alarms nor the heart.
-        if abs(now - self._watched) >= BEAT:
-            self._watched = now
-            watch(self._store, self._settings, now)
+        watch(self._store, self._settings, self._now())
         return 0
 
     def _beat(self) -> int:
-        now = self._now()
-        if abs(now - self._beaten) >= BEAT:
-            if not self._is_sole():
-                _say(self._store, "Another process judges this store now; this one stops.")
-                self.stop()
-                return 0
-            with self._store.database.transaction() as run:
-                keep(run, HEARTBEAT, {"at": now, "pid": os.getpid()})
-            self._beaten = now
+        if not self._is_sole():
+            _say(self._store, "Another process judges this store now; this one stops.")
+            self.stop()
+            return 0
+        with self._store.database.transaction() as run:
+            keep(run, HEARTBEAT, {"at": self._now(), "pid": os.getpid()})
         return 0
 
 

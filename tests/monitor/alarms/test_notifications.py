@@ -527,4 +527,4 @@ def test_what_is_done_has_no_error_left(queue: MonitorStore) -> None:
         assert again.tries == 2
         end_notification(run, again, "done", NOW)
         (standing,) = channel_standings(run)
-    assert (standing.done, standing.error) == (1, "")
+    assert (standing["done"], standing["error"]) == (1, "")

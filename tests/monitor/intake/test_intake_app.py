@@ -131,7 +131,7 @@ def test_malformed_spans_are_counted_kept_aside_and_told(store: MonitorStore) ->
     assert said.error_message == "1 × the trace's id is not 16 bytes, or all of them are zero"
     assert plain.json["partialSuccess"]["rejectedSpans"] == "1"
     with store.database.reading() as run:
-        assert [one.why for one in last_malformed(run)] == ["bad_trace_id"] * 2
+        assert [why for _, why, _ in last_malformed(run)] == ["bad_trace_id"] * 2
         assert counted(run, 0)["malformed"] == 2
 
 
@@ -350,7 +350,7 @@ def test_only_the_last_thousand_of_what_was_put_aside_are_kept(store: MonitorSto
         insert_malformed(run, 1.0, [("older", b"x")] * 3)
         insert_malformed(run, 2.0, faults)
         found = last_malformed(run, 2_000)
-        assert [one.why for one in found] == [why for why, _ in faults[:4:-1]]
+        assert [why for _, why, _ in found] == [why for why, _ in faults[:4:-1]]
         insert_malformed(run, 3.0, [("newer", b"x")])
         assert len(last_malformed(run, 2_000)) == 1_000
 

@@ -196,21 +196,6 @@ class RetentionSettings:
     gigabytes: Annotated[float, number(above=True, high=1e6)] = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class WriteBack:
-    """The receiver that scores are written back to.
-
-    Args:
-        url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return f"WriteBack({self.url!r}, {sorted(self.headers)})"
-
-
 def _url(url: str) -> str:
     try:
         parts = urlsplit(url)
@@ -248,14 +233,6 @@ class WriteBackSettings:
 
     url: Annotated[Url, Field(examples=["http://localhost:4318/v1/logs"])]
     headers_from: HeadersFrom = field(default_factory=dict)
-
-    def open(self) -> WriteBack:
-        """Return the receiver, with its secrets.
-
-        Raises:
-            InputError: A variable is not set.
-        """
-        return WriteBack(self.url, {name: secret(item) for name, item in self.headers_from.items()})
 
 
 def secret(variable: str) -> str:

@@ -23,14 +23,6 @@ MOST_MALFORMED = 1_000
 """Malformed spans that are kept aside; the oldest go first. All are counted."""
 
 
-class KeptAside(NamedTuple):
-    """Something that could not be taken in: when it came, why, and the beginning of it."""
-
-    at: float
-    why: str
-    body: bytes
-
-
 def insert_received(run: Sql, now: float, parts: Iterable[tuple[str, str, bytes]]) -> None:
     """Add what came of traces: for each the trace, the kind and the body."""
     run.many(
@@ -50,10 +42,10 @@ def insert_malformed(run: Sql, now: float, faults: Iterable[tuple[str, bytes]]) 
         )
 
 
-def last_malformed(run: Sql, n: int = 100) -> list[KeptAside]:
-    """Return the last that was kept aside, the newest first."""
+def last_malformed(run: Sql, n: int = 100) -> list[tuple[float, str, bytes]]:
+    """Return the last that was kept aside, the newest first: when it came, why, its beginning."""
     rows = run("SELECT at, why, body FROM malformed ORDER BY number DESC LIMIT ?", n)
-    return [KeptAside(at, why, bytes(body)) for at, why, body in rows]
+    return [(at, why, bytes(body)) for at, why, body in rows]
 
 
 CURSOR = "folded_through"

@@ -225,12 +225,8 @@ def missing_score(example: str, metric: str, why: str, judge: str = "") -> NewSc
     return NewScore(example, metric, None, "missing", why, None, judge)
 
 
-class ScoredExample(NamedTuple):
-    """The time, the version and the probability of being drawn of an example that is scored."""
-
-    at: float
-    version: str | None
-    probability: float
+ScoredExample = tuple[float, str | None, float]
+"""When an answer that is scored was given, its version, and the probability of its being drawn."""
 
 
 def write_scores(
@@ -262,12 +258,12 @@ def write_scores(
         "probability, version, source, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                *(score.example, score.metric, of.at, now, score.value, score.status, score.reason),
-                *(score.label, score.judge, of.probability, of.version, source),
+                *(score.example, score.metric, at, now, score.value, score.status, score.reason),
+                *(score.label, score.judge, probability, version, source),
                 int((score.example, score.metric) in had),
             )
             for score in scores
-            for of in [examples[score.example]]
+            for at, version, probability in [examples[score.example]]
         ],
     )
     rows_of(run, f"DELETE FROM scores {which}", ids, *(f"{REPLACED}{name}" for name in sources))
