@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, RagstoneError, each
 from ragstone.core.messages import argument
-from ragstone.monitor.alarms.watch import AliveWatch
+from ragstone.monitor.alarms.watch import watch_worker
 from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
@@ -277,14 +277,14 @@ def serve_monitor(
     lean()
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
     from ragstone.monitor.intake.group_commit import IntakeSettings
-    from ragstone.monitor.intake.intake_app import make_intake
+    from ragstone.monitor.intake.intake_app import IntakeApp
 
     from .runs_folder import MonitorScreens, RunsFolder, prepare_soon
     from .server import serve
     from .web_app import make_app
 
     access = listening.access()
-    intake = make_intake(
+    intake = IntakeApp(
         opened,
         IntakeSettings(
             senders=senders,
@@ -303,17 +303,16 @@ def serve_monitor(
             settings,
             takes=True,
             token=senders.shown,
-            waiting=lambda: intake.figures.waiting,
+            waiting=lambda: intake.room.requests,
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
     worker = WorkerProcess(command, lambda death: _died(opened, death))
-    alive = AliveWatch(opened, settings)
     with logged_to(intake.writer.say):
         _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
         prepare_soon(folder)
         worker.start()
-        alive.start()
+        stop_watching = watch_worker(opened, settings)
         if current_thread() is main_thread():
             # The server raises the signal again when it has ended, for whoever waits for it here.
             signal.signal(signal.SIGTERM, lambda *_: None)
@@ -321,7 +320,7 @@ def serve_monitor(
         serve(app, listening.taken, listening.tls())
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
-        alive.stop()
+        stop_watching()
         worker.stop()
         _say(opened, "info", "ragstone monitor serve ended.")
     opened.close()

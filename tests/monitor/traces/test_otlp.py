@@ -15,7 +15,7 @@ from ragstone.monitor.traces import (
     read_logs,
     read_traces,
 )
-from ragstone.monitor.traces.spans import MOST_ASIDE, TooManyInBody
+from ragstone.monitor.traces.spans import MOST_ASIDE
 
 from .sending import START, TRACE, as_json, logs, record, span, traces
 
@@ -197,7 +197,7 @@ def test_a_body_with_too_much_in_it_is_refused_as_a_whole(
     few, many = (traces(*(span(n) for n in range(1, 1 + end))) for end in (4, n))
     few, many = (as_json(body) if json else body for body in (few, many))
     assert read_traces(few, json=json, limits=limits).spans == 4
-    with pytest.raises(TooManyInBody, match=r"has at most [\d,]+ .* Send smaller batches"):
+    with pytest.raises(UnreadableBody, match=r"has at most [\d,]+ .* Send smaller batches"):
         read_traces(many, json=json, limits=limits)
 
 
@@ -211,7 +211,7 @@ def test_events_and_links_are_counted_with_the_spans(json: bool, within: str) ->
     body = data.SerializeToString()
     body = as_json(body) if json else body
     assert read_traces(body, json=json, limits=SpanLimits(spans=100)).spans == 1
-    with pytest.raises(TooManyInBody):
+    with pytest.raises(UnreadableBody, match="has at most"):
         read_traces(body, json=json, limits=SpanLimits(spans=25))
 
 

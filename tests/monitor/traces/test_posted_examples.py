@@ -20,7 +20,6 @@ from ragstone.monitor.traces import (
     read_examples,
     read_traces,
 )
-from ragstone.monitor.traces.spans import TooManyInBody
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}
@@ -185,7 +184,7 @@ def test_a_body_with_too_much_in_it_is_refused_as_a_whole(given: Any, limits: Sp
     for text in (listed, lines):
         if isinstance(given[0], dict):
             assert read_examples(text).spans == len(given)
-            with pytest.raises(TooManyInBody, match="Send smaller batches"):
+            with pytest.raises(UnreadableBody, match="Send smaller batches"):
                 read_examples(text, limits=limits)
 
 

@@ -5,7 +5,8 @@ again. Silence is an alarm in itself, because a monitor that sees nothing would 
 everything well.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from statistics import median
 from threading import Event, Thread
@@ -373,28 +374,24 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
     return not stopped
 
 
-class AliveWatch:
-    """Looks at the worker again and again, in a thread of its own."""
+def watch_worker(store: MonitorStore, settings: MonitorSettings) -> Callable[[], None]:
+    """Look at the worker again and again, in a thread of its own; return what ends that.
 
-    def __init__(self, store: MonitorStore, settings: MonitorSettings) -> None:
-        self._store, self._settings = store, settings
-        self._stopping = Event()
-        self._thread = Thread(target=self._look_on, name="alive watch", daemon=True)
+    Once it ended, nothing uses the store any more.
+    """
+    stopping = Event()
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+    def look_on() -> None:
+        while not stopping.wait(PAUSE):
+            # Where the store is away, the next look finds it again; the pages say so meanwhile.
+            with suppress(RagstoneError):
+                check_alive(store, settings, time())
 
-    def stop(self) -> None:
-        """End; nothing uses the store from here on."""
-        self._stopping.set()
-        self._thread.join()
-        wait_until_notified(self._store, PATIENCE)
+    def stop() -> None:
+        stopping.set()
+        thread.join()
+        wait_until_notified(store, PATIENCE)
 
-    def _look_on(self) -> None:
-        while not self._stopping.wait(PAUSE):
-            try:
-                check_alive(self._store, self._settings, time())
-            except RagstoneError:
-                # The store is away: the next look finds it again, and the pages say so meanwhile.
-                continue
+    thread = Thread(target=look_on, name="alive watch", daemon=True)
+    thread.start()
+    return stop

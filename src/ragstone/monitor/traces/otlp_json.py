@@ -16,7 +16,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from pydantic_core import from_json
 
-from .spans import SpanLimits, TooManyInBody, UnreadableBody
+from .spans import SpanLimits, UnreadableBody, too_many
 
 Change = Callable[[str], str]
 """Gives the same object where nothing changes."""
@@ -101,7 +101,7 @@ def read_json(
         nonlocal left
         left -= len(items)
         if left < 0:
-            raise TooManyInBody(limits.spans, "items")
+            raise too_many(limits.spans, "items")
         return items
 
     spans = kind == "spans"

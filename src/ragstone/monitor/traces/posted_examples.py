@@ -30,11 +30,10 @@ from .spans import (
     Fault,
     ReceivedBody,
     SpanLimits,
-    TooManyInBody,
     TracePart,
     UnreadableBody,
     all_aside,
-    received,
+    too_many,
 )
 from .value_counts import check_json
 
@@ -128,7 +127,7 @@ def read_examples(
             parts.append(part)
         else:
             faults.append(part)
-    return received(parts, all_aside(faults))
+    return ReceivedBody(tuple(parts), all_aside(faults))
 
 
 def _items(body: bytes, most: int) -> list[Any]:
@@ -156,7 +155,7 @@ def _items(body: bytes, most: int) -> list[Any]:
     except UnicodeDecodeError:
         raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
     if len(items) > most or _listed(items) > most:
-        raise TooManyInBody(most, "examples, contexts and turns")
+        raise too_many(most, "examples, contexts and turns")
     return items
 
 

@@ -81,8 +81,12 @@ class ReceivedBody:
 
     parts: tuple[TracePart, ...]
     malformed: tuple[Malformed, ...]
-    spans: int
     ignored: int = 0
+
+    @property
+    def spans(self) -> int:
+        """Number of spans, log records or examples."""
+        return sum(part.spans for part in self.parts)
 
 
 class UnreadableBody(InputError):
@@ -93,13 +97,12 @@ class UnreadableBody(InputError):
         super().__init__(message)
 
 
-class TooManyInBody(UnreadableBody):
-    """A body with more in it than is taken in at once."""
+TOO_MANY = "too_many_in_body"
 
-    def __init__(self, most: int, what: str) -> None:
-        super().__init__(
-            f"A body has at most {most:,} {what}. Send smaller batches.", "too_many_in_body"
-        )
+
+def too_many(most: int, what: str) -> UnreadableBody:
+    """Return the error of a body with more in it than is taken in at once."""
+    return UnreadableBody(f"A body has at most {most:,} {what}. Send smaller batches.", TOO_MANY)
 
 
 def put_aside(why: str, body: bytes) -> Malformed:
@@ -111,21 +114,13 @@ Fault = tuple[str, Callable[[], bytes]]
 """Why something could not be taken in, and what writes it down."""
 
 
-def all_aside(faults: Sequence[Fault]) -> list[Malformed]:
+def all_aside(faults: Sequence[Fault]) -> tuple[Malformed, ...]:
     """All that could not be taken in; only the last ones are written down."""
     first = len(faults) - MOST_ASIDE
-    return [
+    return tuple(
         put_aside(why, body() if number >= first else b"")
         for number, (why, body) in enumerate(faults)
-    ]
-
-
-def received(
-    parts: Iterable[TracePart], malformed: Iterable[Malformed], ignored: int = 0
-) -> ReceivedBody:
-    """Return a body of these parts."""
-    whole = tuple(parts)
-    return ReceivedBody(whole, tuple(malformed), sum(part.spans for part in whole), ignored)
+    )
 
 
 _SECOND = 1e9
