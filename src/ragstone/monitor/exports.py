@@ -105,9 +105,6 @@ def write_back(
 
     A batch counts as sent once the receiver says so: after a kill it may be sent twice, and none is
     left out.
-
-    Raises:
-        NotTaken: The receiver refused a batch or is away.
     """
     sent = 0
     while True:
@@ -194,12 +191,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def post(to: WriteBackSettings, body: bytes) -> None:
-    """Send a body by HTTP.
-
-    Raises:
-        InputError: A header's environment variable is not set.
-        NotTaken: It was not taken; no header's value is in the message.
-    """
+    """Send a body by HTTP. What is raised has no header's value in it."""
     headers = {name: secret(variable) for name, variable in to.headers_from.items()}
     headers["content-type"] = "application/x-protobuf"
     try:

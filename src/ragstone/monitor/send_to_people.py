@@ -136,11 +136,7 @@ def can_be_labelled(
     metrics: Sequence[str],
     judgements: Mapping[str, Any],
 ) -> frozenset[str]:
-    """Return the answers of which people are asked anything: they have a text, and parts to label.
-
-    Raises:
-        InputError: People's labels settle none of the metrics.
-    """
+    """Return the answers of which people are asked anything: with a text and parts to label."""
     form, _ = _form(labels, DRAWN, _drawn_asked(metrics), "")
     texts = [example for example in examples if example.record.get("answer")]
     return frozenset(item.id for item in _items(texts, form.asked, judgements, None))

@@ -208,11 +208,7 @@ def end(
 
 
 def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> RaisedAlarm:
-    """Call an alarm over by hand. The rule goes on watching; another fall is another alarm.
-
-    Raises:
-        InputError: There is no such alarm.
-    """
+    """Call an alarm over by hand. The rule goes on watching; another fall is another alarm."""
     with store.database.transaction() as run:
         alarm = raised_alarm(run, number)
         if alarm is None:
@@ -223,11 +219,7 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
 
 
 def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
-    """Notify nobody of a rule until then; a time that is past ends a silence.
-
-    Raises:
-        UnknownName: No rule is called that.
-    """
+    """Notify nobody of a rule until then; a time that is past ends a silence."""
     with store.database.transaction() as run:
         known = [*remembered(run, RULES, []), *OWN_RULES]
         if rule not in known and not any_alarm_of(run, rule):

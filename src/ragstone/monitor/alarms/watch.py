@@ -290,9 +290,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
 
     Each step is one transaction with what follows from it, so that a kill loses no alarm and
     raises none twice.
-
-    Raises:
-        StoreAway: The store cannot be used at present; the next call goes on.
     """
     while True:
         with store.database.transaction() as run:
@@ -362,9 +359,6 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
     """Look from the server whether the worker judges, and notify people if it does not.
 
     Returns whether it does.
-
-    Raises:
-        StoreAway: The store cannot be used at present.
     """
     with store.database.transaction() as run:
         awake = look_up(run, now, SERVER_AWAKE)

@@ -128,11 +128,7 @@ def erase(
 
 
 def require_person_or_session(session: str | None, user: str | None) -> None:
-    """Require that somebody is named whose data is erased.
-
-    Raises:
-        InputError: Neither is named.
-    """
+    """Require that somebody is named whose data is erased."""
     if not session and not user:
         raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
 

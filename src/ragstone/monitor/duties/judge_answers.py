@@ -335,11 +335,7 @@ def judged_run(
     cancellation: Cancellation | None = None,
     judge: Named | None = None,
 ) -> Run:
-    """Run over examples by what the settings say.
-
-    Raises:
-        RagstoneError: As ``ragstone.evaluate``.
-    """
+    """Run over examples by what the settings say."""
     request = Request(
         data, metrics=settings.metrics, judge=settings.judges if judge is None else judge, out=out,
         limits=limits, skip_bad=True, keep_thoughts=settings.keep_thoughts,

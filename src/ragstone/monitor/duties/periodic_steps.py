@@ -93,12 +93,7 @@ def sum_scores(store: MonitorStore) -> int:
 def write_scores_back(
     store: MonitorStore, to: WriteBackSettings, clock: Callable[[], float]
 ) -> int:
-    """Send the scores that were not sent yet; gives how many that were.
-
-    Raises:
-        InputError: A header's environment variable is not set.
-        NotTaken: The receiver refused them or is away.
-    """
+    """Send the scores that were not sent yet; gives how many that were."""
     return write_back(store, to, partial(_mean, store, clock()))
 
 

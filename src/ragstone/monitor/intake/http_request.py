@@ -138,9 +138,6 @@ class SentHeaders(Headers):
         Args:
             protobuf: True if the body may be that, and not only JSON.
             most: Bytes of a body.
-
-        Raises:
-            Refused: It cannot be read, or says that it is too large.
         """
         # A page of another site can send a form or plain text from a browser here, but not these.
         if self.kind not in ((*_PROTOBUFS, JSON) if protobuf else _JSONS):

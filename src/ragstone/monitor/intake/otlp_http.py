@@ -100,11 +100,7 @@ _BEGINNING = 16_000
 def accept_body(
     signal: Signal, body: bytes, *, json: bool, use: IntakeSettings, now: float
 ) -> AcceptedBody:
-    """Return what is written of a body.
-
-    Raises:
-        UnreadableBody: It is not what it should be at all.
-    """
+    """Return what is written of a body."""
     redaction, limits = use.redaction, use.limits
     if signal == "examples":
         read = read_examples(body, redaction=redaction, limits=limits, now=now)

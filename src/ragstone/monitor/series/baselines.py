@@ -115,11 +115,7 @@ class BaselineMean:
 
 @lru_cache(maxsize=256)
 def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
-    """Return a metric of a finished run, which is read once; None if it was not measured there.
-
-    Raises:
-        InputError: It is no finished run, or lacks the system.
-    """
+    """Return a metric of a finished run, which is read once; None if it was not measured there."""
     scored = _scored(path, ())
     try:
         form = known_metric(scored, metric)
@@ -173,9 +169,6 @@ def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> Alarm
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
-
-    Raises:
-        InputError: The run cannot be read, or lacks the metric or the system.
     """
     if baseline.run is None:
         raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
@@ -183,11 +176,7 @@ def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> Alarm
 
 
 def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
-    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks the metric or the system.
-    """
+    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:
@@ -289,11 +278,7 @@ def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
 def settled_bar(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
 ) -> AlarmBar | None:
-    """Return the bar of a rule in a slice; None where its first answers have not all come yet.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks the metric or the system.
-    """
+    """Return the bar of a rule in a slice; None where its first answers have not all come yet."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if settings.baseline.run is not None:

@@ -62,9 +62,6 @@ class TimeGrid:
         Args:
             buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
                 fewer.
-
-        Raises:
-            InputError: An argument is out of its range.
         """
         if not since < until:
             raise InputError(
@@ -190,11 +187,7 @@ def over_time(
     window: float | None = None,
     level: float = 0.95,
 ) -> MetricOverTime:
-    """Return a metric in windows, the end of each one step after the last.
-
-    Raises:
-        InputError: An argument is out of its range.
-    """
+    """Return a metric in windows, the end of each one step after the last."""
     grid = TimeGrid.of(since, until, buckets=buckets, window=window)
     with store.database.reading() as run:
         steps, effect = read_grid(run, metric, grid, slice)

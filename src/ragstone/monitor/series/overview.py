@@ -125,11 +125,7 @@ def monitored(
     slice: Facet | None = None,
     metrics: Sequence[str] | None = None,
 ) -> MonitorPageFacts:
-    """Return all that the first screen shows of the last hours.
-
-    Raises:
-        InputError: The baseline run cannot be read.
-    """
+    """Return all that the first screen shows of the last hours."""
     grid = TimeGrid.of(now - last, now)
     with store.database.reading() as run:
         rules = [rule.metric for rule in settings.rules]

@@ -151,11 +151,7 @@ class SamplingSettings:
 
 
 def check_rate(rate: float) -> None:
-    """See that answers can be drawn with a probability that was given in place of the file's.
-
-    Raises:
-        InputError: It is no probability, or too small a one.
-    """
+    """See that answers can be drawn with a probability that was given in place of the file's."""
     if not LEAST_RATE <= rate <= 1:
         raise InputError(
             f"{argument('sample', rate)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
@@ -236,11 +232,7 @@ class WriteBackSettings:
 
 
 def secret(variable: str) -> str:
-    """Return the secret in an environment variable.
-
-    Raises:
-        InputError: It is not set.
-    """
+    """Return the secret in an environment variable."""
     value = os.environ.get(variable, "")
     if not value:
         raise InputError(

@@ -224,11 +224,7 @@ def open_store(
 def check_place(
     text: str, *, folder: Path | None = None, make: bool = True, writes: bool = False
 ) -> None:
-    """See that a store can be at a place; nothing is made, and no server is asked.
-
-    Raises:
-        InputError: It cannot.
-    """
+    """See that a store can be at a place; nothing is made, and no server is asked."""
     if not text.strip():
         raise InputError(f"{argument('store', text)} names no store: {KINDS}.")
     on_server = text.startswith(POSTGRES)

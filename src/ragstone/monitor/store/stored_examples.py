@@ -17,11 +17,7 @@ from .scores import NewScore, ScoredExample, write_scores
 
 
 def stored_example(record: str) -> Example:
-    """Read the example of a stored record.
-
-    Raises:
-        InputError: The record is not one of ours.
-    """
+    """Read the example of a stored record."""
     problems: list[Problem] = []
     example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
     if example is None:

@@ -72,11 +72,7 @@ def read_traces(
     redaction: Redaction | None = None,
     limits: SpanLimits = SpanLimits(),  # noqa: B008
 ) -> ReceivedBody:
-    """Return the spans of a body as it comes to ``/v1/traces``, unpacked.
-
-    Raises:
-        UnreadableBody: It is no such request at all.
-    """
+    """Return the spans of a body as it comes to ``/v1/traces``, unpacked."""
     return _read(body, _SPANS, json, redaction, limits)
 
 
@@ -141,11 +137,7 @@ class _Reading:
         self._ignored = 0
 
     def read(self, data: Any, faulty: Sequence[str] = ()) -> ReceivedBody:
-        """Read all of a body, with the JSON of items that could not be parsed.
-
-        Raises:
-            UnreadableBody: There are too many items.
-        """
+        """Read all of a body, with the JSON of items that could not be parsed."""
         self._count(data)
         for numbers, item in self._each(data):
             self._take(numbers, item)

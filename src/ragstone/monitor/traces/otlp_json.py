@@ -129,11 +129,7 @@ def read_json(
 
 
 def _loaded(body: bytes) -> Any:
-    """Return the value of JSON that may have half a surrogate pair, which the other parser refuses.
-
-    Raises:
-        UnreadableBody: It is no JSON.
-    """
+    """Return the value of JSON that may have half a surrogate pair, which pydantic refuses."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -141,11 +137,7 @@ def _loaded(body: bytes) -> Any:
 
 
 def _listed(container: Any, name: str) -> list[Any]:
-    """Return the list under a name.
-
-    Raises:
-        UnreadableBody: There is something else.
-    """
+    """Return the list under a name."""
     if isinstance(container, dict):
         items = _get(container, name)
         if items is None or isinstance(items, list):

@@ -131,11 +131,7 @@ def read_examples(
 
 
 def _items(body: bytes, most: int) -> list[Any]:
-    """Return the records of a body; a line that is no JSON comes as its text.
-
-    Raises:
-        UnreadableBody: There is none, or there are too many.
-    """
+    """Return the records of a body; a line that is no JSON comes as its text."""
     try:
         items: list[Any] | None
         try:

@@ -20,9 +20,6 @@ def check_json(body: bytes, most: int) -> None:
     """See that JSON has at most so many values.
 
     >>> check_json(b'[1, {"a": "1,2,3"}]', 4)
-
-    Raises:
-        UnreadableBody: It has more.
     """
     # What begins a list or an object, ends a name, or stands between two values; most bodies have
     # fewer marks even with those within their texts.
@@ -40,9 +37,6 @@ def check_protobuf(body: bytes, message: Any, most: int, most_items: int) -> Non
         message: The type.
         most: Fields; those that hold messages, which take more memory, count twice.
         most_items: Fields of the message, its groups and their scopes.
-
-    Raises:
-        UnreadableBody: It has more.
     """
     kind = message.DESCRIPTOR
     if _left(body, 0, len(body), kind, 2, most_items) < 0:
