@@ -11,6 +11,8 @@ from math import isfinite
 from operator import is_not
 from typing import Any
 
+from ragstone.core.errors import InputError
+
 from .contexts import ContextReader, ids_among, listed_ids, read_grades
 from .example import (
     NOTHING,
@@ -304,6 +306,15 @@ def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
     for turn in history:
         digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())
     return digest.hexdigest()
+
+
+def own_example(record: Mapping[str, Any]) -> Example:
+    """Read the example of a record that Ragstone wrote; raises ``InputError`` for any other."""
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
+    if example is None:
+        raise InputError(f"The example cannot be read: {problems[0]}.")
+    return example
 
 
 def _asked(

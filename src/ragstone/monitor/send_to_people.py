@@ -10,7 +10,6 @@ judge found. Where a queue lacks a question, by metrics that are judged since, t
 sort is begun: ``production-2``.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,11 +28,12 @@ from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.data.record_labels import FIELDS, PROPOSITIONS
+from ragstone.data.records import own_example
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric, parse_metric
 
 from .store.draws import lot
-from .store.stored_examples import ListedExample, stored_example
+from .store.stored_examples import ListedExample
 
 DRAWN, PICKED = "production", "production-chosen"
 
@@ -158,7 +158,7 @@ def _items(
     judgements: Mapping[str, Any],
     probabilities: Mapping[str, float] | None,
 ) -> list[QueueItem]:
-    examples = [stored_example(json.dumps(example.record)) for example in texts]
+    examples = [own_example(example.record) for example in texts]
     propositions: Propositions = {
         unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
         for unit in PROPOSITIONS

@@ -40,7 +40,7 @@ from .duties.periodic_steps import (
 )
 from .exports import begin_write_back
 from .settings import DEFAULTS, MonitorSettings, read_settings
-from .store.rows import HEARTBEAT, keep, log
+from .store.rows import HEARTBEAT, keep
 from .store.store import LAYOUT, MonitorStore, open_store
 from .traces import Corpus
 
@@ -247,7 +247,8 @@ class MonitorWorker:
 
     def _beat(self) -> int:
         if not self._is_sole():
-            _say(self._store, "Another process judges this store now; this one stops.")
+            text = "Another process judges this store now; this one stops."
+            self._store.log(self._now(), "info", text)
             self.stop()
             return 0
         with self._store.database.transaction() as run:
@@ -264,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ends: list[Callable[[], object]] = [lambda: os._exit(0)]
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         Thread(target=_until_input_ends, args=(ends,), daemon=True).start()
-    with sole_worker(store, lambda text: _say(store, text)) as is_sole:
+    with sole_worker(store, lambda text: store.log(time.time(), "info", text)) as is_sole:
         worker = MonitorWorker(store, settings, is_sole=is_sole)
         ends[:] = [worker.stop]
         for item in (signal.SIGTERM, signal.SIGINT):
@@ -273,11 +274,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wait_until_notified(store, NOTIFYING)
         # A model that still computes does not hold up the end: its batch goes on with the next.
         os._exit(0)
-
-
-def _say(store: MonitorStore, text: str) -> None:
-    with store.database.transaction() as run:
-        log(run, time.time(), "info", text)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:

@@ -37,7 +37,7 @@ from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.settings.sections import check_rate
-from ragstone.monitor.store.rows import Level, log
+from ragstone.monitor.store.rows import Level
 from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
@@ -376,5 +376,5 @@ def _died(store: MonitorStore, death: Death) -> None:
 
 def _say(store: MonitorStore, level: Level, text: str) -> None:
     # Where the store is away there is no log either, and nothing of it may stop the intake.
-    with suppress(RagstoneError), store.database.transaction() as run:
-        log(run, time.time(), level, text)
+    with suppress(RagstoneError):
+        store.log(time.time(), level, text)

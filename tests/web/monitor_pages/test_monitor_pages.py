@@ -521,7 +521,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
         opened.wait(5)
         return AlarmBar(0.77)
 
-    monkeypatch.setattr("ragstone.monitor.series.baselines._bar_of_run", slow)
+    monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.bar_of_run", slow)
     monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.PATIENCE", 0)
     rule = AlarmRule("faith", "faithfulness", margin=0.05)
     settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))

@@ -30,7 +30,7 @@ from ragstone.judgements import KINDS
 from ragstone.monitor.settings.sections import JudgingSettings
 from ragstone.monitor.store import batches
 from ragstone.monitor.store.draws import due_before, lot
-from ragstone.monitor.store.rows import Level, keep, log, remembered
+from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.scores import NewScore, missing_score
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
@@ -150,9 +150,13 @@ class Judging:
                 # No judge can be had, or not with these settings: no example is at fault.
                 self._keep(replace(batch, tries=batch.tries - 1))
                 pause = self._wait()
-                self._say("error", f"Nothing can be judged; tried again in {pause:g} s. {error}")
+                self.store.log(
+                    self.now(),
+                    "error",
+                    f"Nothing can be judged; tried again in {pause:g} s. {error}",
+                )
                 return 0
-            self._say("error", f"Judging failed ({fault_text(error)}).")
+            self.store.log(self.now(), "error", f"Judging failed ({fault_text(error)}).")
             self._divide(batch, reason("judging_failed", error=type(error).__name__))
         else:
             self._write(batch, run)
@@ -189,7 +193,9 @@ class Judging:
         if batch is None:
             return None
         if batch.how != self._how:
-            self._say("info", "Metrics or judges changed: what was half judged is begun anew.")
+            self.store.log(
+                self.now(), "info", "Metrics or judges changed: what was half judged is begun anew."
+            )
             shutil.rmtree(self._folder(batch), ignore_errors=True)
             batch = replace(batch, how=self._how, tries=0)
         batch = replace(batch, tries=batch.tries + 1)
@@ -253,7 +259,11 @@ class Judging:
         if len(failed) == n:
             pause = self._wait()
             if n > 1 and batch.tries < MOST_BEGUN:
-                self._say("warning", f"No judge answered; they are asked again in {pause:g} s.")
+                self.store.log(
+                    self.now(),
+                    "warning",
+                    f"No judge answered; they are asked again in {pause:g} s.",
+                )
                 return
         else:
             self._failures = 0
@@ -321,10 +331,6 @@ class Judging:
         for item in folder.iterdir() if folder.is_dir() else ():
             if item.name not in names:
                 shutil.rmtree(item, ignore_errors=True)
-
-    def _say(self, level: Level, text: str) -> None:
-        with self.store.database.transaction() as run:
-            log(run, self.now(), level, text)
 
 
 def judged_run(

@@ -13,18 +13,17 @@ from pathlib import Path
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
+from ragstone.data.records import own_example
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.guard.guard import unjudged
 from ragstone.monitor.exports import HOURS, write_back
 from ragstone.monitor.series.metric_over_time import MeanInWindow, over_time
 from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures
-from ragstone.monitor.store.rows import log
 from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
     next_to_assess,
-    stored_example,
     write_assessed,
 )
 
@@ -63,8 +62,8 @@ class Retried:
             wait = self.wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
             text = f"{self.name} failed ({fault_text(error)}); it is tried again in {wait:g} s."
             # Where the store itself is gone, nothing can be written; the server reports that.
-            with suppress(Exception), self.store.database.transaction() as run:
-                log(run, self.now(), "error", text)
+            with suppress(Exception):
+                self.store.log(self.now(), "error", text)
         else:
             self.faults = 0
             self.wait = self.rest if n < self.page else 0.0
@@ -139,7 +138,7 @@ def check_answers(
 
 def _assessed(guard: Guard, id: str, record: str) -> Assessment:
     try:
-        example = stored_example(record)
+        example = own_example(json.loads(record))
     except InputError:
         return unjudged(reason("example_not_readable"), id)
     scores = example.meta.get("retrieval_scores")

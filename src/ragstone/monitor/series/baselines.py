@@ -164,15 +164,29 @@ FEWEST = 30
 """Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
 
 
+@lru_cache(maxsize=4096)
 def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """Return the bar of a rule with a margin to a run.
+    """Return the bar of a rule with a margin to the run of a baseline, which has one.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
     """
-    if baseline.run is None:
-        raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
-    return _bar_of_run(rule, baseline.run, baseline.system, slice)
+    path, system = baseline.run, baseline.system
+    assert path is not None
+    facet, _, value = slice.partition("=")
+    whole = _scores(path, system, rule, "")
+    part = _part(path, system, rule, facet, value) if facet else None
+    scores = whole if part is None else part
+    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
+    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
+    estimate = mean_of(scores, scale, level=BAR_LEVEL)
+    if estimate.value is None or estimate.interval is None:
+        raise InputError(
+            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
+            "Name another run in [baseline], or write bar in place of margin."
+        )
+    source: BarSource = "run" if part is None else "slice_of_run"
+    return _bar(rule, source, estimate.value, estimate.interval, estimate.n)
 
 
 def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
@@ -207,23 +221,6 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
         low=low, high=high,
     )  # fmt: skip
     return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
-
-
-@lru_cache(maxsize=4096)
-def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
-    facet, _, value = slice.partition("=")
-    whole = _scores(path, system, rule, "")
-    part = _part(path, system, rule, facet, value) if facet else None
-    scores, source = (whole, "run") if part is None else (part, "slice_of_run")
-    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
-    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
-    estimate = mean_of(scores, scale, level=BAR_LEVEL)
-    if estimate.value is None or estimate.interval is None:
-        raise InputError(
-            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
-            "Name another run in [baseline], or write bar in place of margin."
-        )
-    return _bar(rule, source, estimate.value, estimate.interval, estimate.n)  # type: ignore[arg-type]
 
 
 def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n: int) -> AlarmBar:

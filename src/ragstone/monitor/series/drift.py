@@ -1,5 +1,6 @@
 """Drift: whether questions, contexts, answers or a judge's scores of its anchors have changed."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
@@ -7,13 +8,13 @@ import numpy as np
 
 from ragstone.core.database import Sql
 from ragstone.data import Example
+from ragstone.data.records import own_example
 from ragstone.data.write import from_frame
 from ragstone.monitor.store.batches import anchor_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
     first_example_at,
     sampled_examples,
-    stored_example,
 )
 from ragstone.run import Run
 from ragstone.stats.comparison.differences import holm
@@ -142,7 +143,7 @@ def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
 
 def _of_store(run: Sql, since: float, until: float) -> Values:
     rows = sampled_examples(run, since, until, MOST)
-    values = _values(stored_example(record) for record, _ in rows)
+    values = _values(own_example(json.loads(record)) for record, _ in rows)
     confidences = [confidence for _, confidence in rows if confidence is not None]
     return {**values, CONFIDENCE: confidences} if confidences else values
 

@@ -20,6 +20,8 @@ from ragstone.core.files import private_folder
 from ragstone.core.messages import argument
 from ragstone.core.store_layout import DatabaseLayout, Reaction
 
+from .rows import Level, log
+
 WIDTH = 120
 """Seconds of a slot."""
 
@@ -187,6 +189,11 @@ class MonitorStore:
     database: KeptDatabase
     folder: Path
     place: str
+
+    def log(self, now: float, level: Level, text: str) -> None:
+        """Write a line to the log, in a transaction of its own."""
+        with self.database.transaction() as run:
+            log(run, now, level, text)
 
     def close(self) -> None:
         """Let go of the database."""

@@ -6,23 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragstone.core.database import Database, Sql
-from ragstone.core.errors import InputError
-from ragstone.data import Example
-from ragstone.data.json_text import Problem
-from ragstone.data.records import RecordReader
 
 from .draws import facets_of
 from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
 from .scores import NewScore, ScoredExample, write_scores
-
-
-def stored_example(record: str) -> Example:
-    """Read the example of a stored record."""
-    problems: list[Problem] = []
-    example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
-    if example is None:
-        raise InputError(f"The example cannot be read: {problems[0]}.")
-    return example
 
 
 def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:

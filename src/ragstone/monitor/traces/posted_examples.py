@@ -16,12 +16,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data import Example, as_record
 from ragstone.data.example import SESSION, id_text
 from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
-from ragstone.data.records import RecordReader
+from ragstone.data.records import RecordReader, own_example
 
 from .otlp_json import changed_texts, whole_texts
 from .redaction import Redaction
@@ -339,7 +338,7 @@ def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
 def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     trace, span = item["trace"], item.get("span") or ""
     id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
-    example = _example(item["record"])
+    example = own_example(item["record"])
     facts = {name: item.get(name) for name in FACTS}
     origin = {"trace": trace, "span": span or None}
     origin |= {"version": facts["version"], "model": facts["model"]}
@@ -348,11 +347,3 @@ def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     at, ended = item["at"], item["at"] + (facts["latency"] or 0.0)
     example = replace(example, id=id, slices=slices, meta=meta)
     return TracedExample(id, trace, span, at, ended, example, system=example.system, **facts)
-
-
-def _example(record: Mapping[str, Any]) -> Example:
-    problems: list[Problem] = []
-    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
-    if example is None:
-        raise InputError(f"The kept example cannot be read: {problems[0]}.")
-    return example
