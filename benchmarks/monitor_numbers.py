@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.series.baselines import side_by_side
+from ragstone.monitor.series.baselines import SettledMean, side_by_side
 from ragstone.monitor.series.metric_over_time import Window, over_time
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.scores import sum_up
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.stats.distributions import Interval, wilson
+from ragstone.stats.distributions import wilson
 from ragstone.stats.monitoring.windows import (
     WeightedSums,
     session_effect,
@@ -222,19 +222,9 @@ def _sums(one: Page, weights: Floats, looks: list[int]) -> WeightedSums:
     )
 
 
-@dataclass(frozen=True)
-class RunRate:
+def run_rate(successes: int, n: int) -> SettledMean:
     """A rate of a run."""
-
-    successes: int
-    n: int
-
-    @property
-    def value(self) -> float:
-        return self.successes / self.n
-
-    def once(self, level: float = 0.95) -> Interval | None:
-        return wilson(self.successes, self.n, level=level)
+    return SettledMean(successes / n, n, lambda level: wilson(successes, n, level=level))
 
 
 def beside(draws: int) -> None:
@@ -245,7 +235,7 @@ def beside(draws: int) -> None:
         missed = 0
         for seed in range(draws):
             rng = np.random.default_rng(seed)
-            before = RunRate(int(rng.binomial(n, rate)), n)
+            before = run_rate(int(rng.binomial(n, rate)), n)
             x = (rng.random(2000) < rate).astype(float)
             looks = [
                 side_by_side(Window(scale, WeightedSums.of(x[:k]), 1.0), before, margin=None)

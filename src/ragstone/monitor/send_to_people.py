@@ -45,11 +45,7 @@ NUMBER = re.compile(r"-\d+$")
 
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
-    """Return what people are asked, so that their labels settle these metrics as far as labels can.
-
-    Returns:
-        Nothing where people's labels settle none of them.
-    """
+    """Return what people are asked, so that their labels settle these metrics, if any."""
     asks = [label for name in metrics for label in labels_of_metric(name)]
     return with_choices(tuple(dict.fromkeys(asks)))
 

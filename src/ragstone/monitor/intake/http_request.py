@@ -38,14 +38,10 @@ class Refused(Exception):
 
 
 def unpacked(body: bytes, encoding: str, most: int) -> bytes:
-    """Return a body as it was before it was packed.
-
-    Args:
-        encoding: One of ``ENCODINGS``.
-        most: Bytes of the result.
+    """Return a body as it was before it was packed by one of ``ENCODINGS``.
 
     Raises:
-        TooLarge: It would be more.
+        TooLarge: It would have more than ``most`` bytes.
         Refused: It is not packed so, or its end is missing.
     """
     match encoding:
@@ -133,12 +129,7 @@ class SentHeaders(Headers):
         return self.kind not in _PROTOBUFS
 
     def check_form(self, *, protobuf: bool, most: int) -> None:
-        """Require a body that can be read.
-
-        Args:
-            protobuf: True if the body may be that, and not only JSON.
-            most: Bytes of a body.
-        """
+        """Refuse a body that cannot be read, or says that it has more than ``most`` bytes."""
         # A page of another site can send a form or plain text from a browser here, but not these.
         if self.kind not in ((*_PROTOBUFS, JSON) if protobuf else _JSONS):
             expected = f"{PROTOBUF} or {JSON}" if protobuf else f"{JSON} or {JSON_LINES}"

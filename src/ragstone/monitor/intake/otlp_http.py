@@ -49,11 +49,7 @@ class Reply:
 
 
 def refusal(status: int, message: str, *, json: bool = True) -> Reply:
-    """Return the reply that nothing was taken in; ``google.rpc.Status`` says why.
-
-    Args:
-        json: True if the request was JSON, and not protobuf.
-    """
+    """Return the reply that nothing was taken in; ``google.rpc.Status`` says why."""
     code = _CODES[status]
     headers = {}
     if status in (429, 503):
@@ -156,7 +152,6 @@ def exposition(
     Args:
         taken: How much of what was written since the process began, as the store counts it.
         replies: Requests by the status they were answered with.
-        waiting: Requests that wait to be written.
     """
     lines = [
         *_figure(

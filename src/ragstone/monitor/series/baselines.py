@@ -5,17 +5,17 @@ confidence limit of that baseline less the margin, so that uncertainty about the
 no alarm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from ragstone.analysis.comparison.comparison_result import Verdict
-from ragstone.analysis.scored_run import Scored, ValueRange, known_metric, known_system, mean_of
+from ragstone.analysis.scored_run import Scored, known_metric, known_system, mean_of
 from ragstone.analysis.summaries.session_figures import has_sessions
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
@@ -51,17 +51,13 @@ class MeanWithInterval:
 ALPHA = 0.05
 
 
-class SettledMean(Protocol):
-    """A mean that does not change any more while it is looked at."""
+@dataclass(frozen=True, slots=True)
+class SettledMean:
+    """A mean that does not change any more while it is looked at; ``once`` gives its interval."""
 
-    @property
-    def value(self) -> float | None: ...
-
-    @property
-    def n(self) -> int: ...
-
-    def once(self, level: float = 0.95) -> Interval | None:
-        """Return its interval."""
+    value: float | None
+    n: int
+    once: Callable[[float], Interval | None]
 
 
 def side_by_side(
@@ -99,22 +95,8 @@ def _difference(now: Window, before: SettledMean, level: float) -> Interval | No
     return unpaired_difference(now.value, after, before.value, other, level=level)
 
 
-@dataclass(frozen=True)
-class BaselineMean:
-    """The mean of a metric in a run."""
-
-    scores: pl.DataFrame
-    scale: ValueRange
-    value: float | None
-    n: int
-
-    def once(self, level: float = 0.95) -> Interval | None:
-        """Return its interval, by the clusters of the run."""
-        return mean_of(self.scores, self.scale, level=level).interval
-
-
 @lru_cache(maxsize=256)
-def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
+def baseline_mean(path: Path, system: str | None, metric: str) -> SettledMean | None:
     """Return a metric of a finished run, which is read once; None if it was not measured there."""
     scored = _scored(path, ())
     try:
@@ -125,7 +107,10 @@ def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean |
     if system is not None:
         scores = scores.filter(pl.col("system") == known_system(scored, system))
     n = int((scores["status"] == "value").sum())
-    return BaselineMean(scores, scale, mean_of(scores, scale).value, n)
+    # The interval is by the clusters of the run.
+    return SettledMean(
+        mean_of(scores, scale).value, n, lambda level: mean_of(scores, scale, level=level).interval
+    )
 
 
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]

@@ -31,6 +31,7 @@ from .baselines import (
     side_by_side,
 )
 from .metric_over_time import (
+    LEVEL,
     MeanInWindow,
     MetricOverTime,
     TimeGrid,
@@ -171,7 +172,7 @@ def _metric_now(
         metric=metric, state=_state(series, bar, verdict, fires=fires), window=series.now,
         judged_last_hour=read_window(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
         bar=bar, series=series,
-        before=MeanWithInterval.of(before.value, before.once(), before.n), baseline=baseline,
+        before=MeanWithInterval.of(before.value, before.once(LEVEL), before.n), baseline=baseline,
         corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
         alarms=of_metric,
     )  # fmt: skip
@@ -191,7 +192,8 @@ def _before(
         if mean is not None:
             return mean, baseline.run.name
     since = grid.since - (grid.until - grid.since)
-    return read_window(run, metric, since, grid.since, slice, effect=effect), None
+    window = read_window(run, metric, since, grid.since, slice, effect=effect)
+    return SettledMean(window.value, window.n, window.once), None
 
 
 def _shown_rule(
@@ -244,10 +246,7 @@ def corrected_now(
     """Return the mean of a window by the judge, corrected by labels, and by labels alone.
 
     Labels are those of answers that were drawn by chance from the judged ones; each counts with one
-    over the probability that it was judged and labelled.
-
-    Returns:
-        None if none of them is labelled.
+    over the probability that it was judged and labelled. None if none of them is labelled.
     """
     rows = labelled_scores(run, metric, since, until, slice)
     if not rows:

@@ -299,12 +299,9 @@ COUNT_EVERY = 600.0
 def count_answers_together(
     run: Sql, now: float, rules: Mapping[str, tuple[str, Facet | None]]
 ) -> None:
-    """Remember the judged answers a session, in the mean of the last ones, of each of some rules.
+    """Remember the judged answers a session, in the mean of the last ones, by the name of a rule.
 
-    They are counted now and then.
-
-    Args:
-        rules: By name, the metric and the facet of each.
+    They are counted now and then, for the metric and the facet of each rule.
     """
     if 0 <= now - float(remembered(run, TOGETHER, {"at": 0.0})["at"]) < COUNT_EVERY:
         return

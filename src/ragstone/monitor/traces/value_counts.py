@@ -34,7 +34,6 @@ def check_protobuf(body: bytes, message: Any, most: int, most_items: int) -> Non
 
     Args:
         body: As it came; where it is no such message, what is before the fault is counted.
-        message: The type.
         most: Fields; those that hold messages, which take more memory, count twice.
         most_items: Fields of the message, its groups and their scopes.
     """
