@@ -236,7 +236,7 @@ def outcome(sort: Sort, body: bytes) -> str:
         folded = fold([part for part in read.parts if part.trace == trace])
         for one in folded.examples:
             json.dumps(as_record(one.example), ensure_ascii=False, allow_nan=False).encode()
-    if any(len(one.body) > 4096 for one in read.malformed):
+    if any(len(aside) > 4096 for _, aside in read.malformed):
         raise AssertionError("more was put aside than is kept")
     return "partly read" if read.malformed else "read"
 

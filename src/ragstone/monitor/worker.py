@@ -65,56 +65,52 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
         with locked(store.folder / LOCK, note=note, doing="judging this store"):
             yield lambda: True
         return
-    turn = _PostgresTurn(store.place)
-    try:
-        waiting = False
-        while not turn.taken():
-            if not waiting:
-                note("Another process is judging this store; waiting for it.")
-                waiting = True
-            time.sleep(LOOK)
-        yield turn.held
-    finally:
-        turn.close()
+    with _turn_on_server(store.place, note) as held:
+        yield held
 
 
-class _PostgresTurn:
-    """The lock in PostgreSQL, which its server frees when the connection breaks."""
+@contextmanager
+def _turn_on_server(address: str, note: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Wait for the lock in PostgreSQL, which its server frees when the connection breaks."""
+    from psycopg import Error
 
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._connection = connect(address, autocommit=True)
-        self._lost = False
+    connection, lost = connect(address, autocommit=True), False
 
-    def taken(self) -> bool:
-        row = self._connection.execute(
-            "SELECT pg_try_advisory_lock(%s, %s)", (LAYOUT.owner, TURN)
-        ).fetchone()
+    def is_taken() -> bool:
+        lock = "SELECT pg_try_advisory_lock(%s, %s)"
+        row = connection.execute(lock, (LAYOUT.owner, TURN)).fetchone()
         return row is not None and row[0] is True
 
-    def held(self) -> bool:
+    def is_held() -> bool:
         """Tell whether the lock is still held; once another has it, never again.
 
         After the connection broke it is taken again, if it is free. While the database cannot be
         reached nobody else is at work on it either.
         """
-        from psycopg import Error
-
-        if self._lost:
+        nonlocal connection, lost
+        if lost:
             return False
         try:
-            self._connection.execute("SELECT 1")
+            connection.execute("SELECT 1")
         except Error:
             try:
-                self.close()
-                self._connection = connect(self._address, autocommit=True)
-                self._lost = not self.taken()
+                connection.close()
+                connection = connect(address, autocommit=True)
+                lost = not is_taken()
             except Error:
                 return True
-        return not self._lost
+        return not lost
 
-    def close(self) -> None:
-        self._connection.close()
+    try:
+        waiting = False
+        while not is_taken():
+            if not waiting:
+                note("Another process is judging this store; waiting for it.")
+                waiting = True
+            time.sleep(LOOK)
+        yield is_held
+    finally:
+        connection.close()
 
 
 BEAT = 5.0

@@ -10,7 +10,7 @@ from ragstone.core.errors import StoreAway
 from ragstone.monitor.intake.group_commit import AcceptedBody, GroupCommit
 from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.spans import Malformed, TracePart
+from ragstone.monitor.traces.spans import TracePart
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, Answer, kept, running, traces
 
@@ -41,7 +41,7 @@ def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: Mon
     writer = GroupCommit(store, now=lambda: 60.0)
     one = AcceptedBody(
         [TracePart("t", "example", b"x", 1)],
-        [Malformed("body_not_json", b"y")],
+        [("body_not_json", b"y")],
         {"received": 2},
         {"position": {"offset": 7}},
     )

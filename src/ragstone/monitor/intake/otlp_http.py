@@ -124,7 +124,7 @@ def unread(error: UnreadableBody, body: bytes, redaction: Redaction | None) -> M
 
 def why_rejected(malformed: Sequence[Malformed]) -> str:
     """Return in words why something was put aside, the most frequent reasons first."""
-    reasons = Counter(item.why for item in malformed)
+    reasons = Counter(why for why, _ in malformed)
     words = [f"{n:,} × {worded(why)}" for why, n in reasons.most_common(SHOWN)]
     return "; ".join([*words, *(["…"] if len(reasons) > SHOWN else [])])
 

@@ -81,25 +81,13 @@ class FeatureDrift:
     moved: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """The features that moved in the last whole window.
-
-    Attributes:
-        looks: The how many-th window it is since the first answer that is kept.
-    """
-
-    since: float
-    until: float
-    looks: int
-    of: str | None
-    features: tuple[FeatureDrift, ...]
-
-
 def drift(
     store: MonitorStore, now: float, *, span: float = DAY, baseline: Run | None = None
-) -> Drift:
+) -> tuple[float, int, tuple[FeatureDrift, ...]]:
     """Compare inputs and outputs of the last whole window with a run or with those before.
+
+    Returns its begin, the how many-th window it is since the first answer that is kept, and the
+    features.
 
     Windows begin at whole multiples of their length since the epoch, so that however often one
     looks within one, the result is the same. Of the promise that nothing is said to have moved
@@ -118,8 +106,7 @@ def drift(
     if old is None:
         assert baseline is not None
         old = _of_run(baseline)
-    features = compared(old, new, looks)
-    return Drift(since, until, looks, None if baseline is None else baseline.path.name, features)
+    return since, looks, compared(old, new, looks)
 
 
 def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:

@@ -58,16 +58,9 @@ class TracePart:
     spans: int
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """Something that could not be taken in.
-
-    Attributes:
-        body: What came, redacted, at most 4 kB of it; empty where there is too much to keep.
-    """
-
-    why: str
-    body: bytes
+Malformed = tuple[str, bytes]
+"""Why something could not be taken in, and what came: redacted, at most 4 kB of it; empty where
+there is too much to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +100,7 @@ def too_many(most: int, what: str) -> UnreadableBody:
 
 def put_aside(why: str, body: bytes) -> Malformed:
     """Return what could not be taken in, with as much of it as is kept."""
-    return Malformed(why, body[:LONGEST_ASIDE])
+    return why, body[:LONGEST_ASIDE]
 
 
 Fault = tuple[str, Callable[[], bytes]]

@@ -165,12 +165,14 @@ def drift_page(folder: RunsFolder, request: Asked) -> WebPage:  # noqa: ARG001
     watching = folder.watching()
     path = None if watching.settings is None else watching.settings.baseline.run
     baseline = None if path is None else Run.open(path)
-    moves = drift(watching.store, time.time(), baseline=baseline)
+    since, _, features = drift(watching.store, time.time(), baseline=baseline)
     return WebPage(
         "monitor_drift.html",
         "Drift in production",
         {
-            "drift": moves,
+            "since": since,
+            "of": None if baseline is None else baseline.path.name,
+            "features": features,
             "names": FEATURE_NAMES,
             "judges": judge_drift(watching.store),
         },
