@@ -113,7 +113,8 @@ def write_judged(
         "judgements = excluded.judgements",
         [
             (example, now, batch.examples[example], judge, judgements[example])
-            for example in scored.keys() & judgements.keys()
+            for example in scored
+            if example in judgements
         ],
     )
     for source in JUDGED:

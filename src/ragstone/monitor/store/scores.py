@@ -194,13 +194,14 @@ def last_session_scores(
     """
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
-    return run(
+    rows = run(
         "SELECT s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
         "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
         f"AND s.status = 'value' AND s.source <> 'people' {with_facet(facet)} "
         "ORDER BY s.at DESC LIMIT ?",
         metric, since, until, *(facet or ()), most,
     )  # fmt: skip
+    return [(value, probability, session) for value, probability, session in rows]
 
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]

@@ -272,7 +272,8 @@ def _example(row: tuple[Any, ...]) -> ListedExample:
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[tuple[str, float, str | None, str]]:
     """Return the examples of these ids that are still kept: id, time, version, record as JSON."""
     columns = "SELECT example, at, version, record FROM examples"
-    return rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
+    rows = rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
+    return [(id, at, version, record) for id, at, version, record in rows]
 
 
 class ScoredTurn(NamedTuple):
