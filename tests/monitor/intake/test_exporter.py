@@ -157,7 +157,7 @@ def test_the_exporter_sends_again_what_could_not_be_taken(store: MonitorStore, s
 
         def make_room() -> None:
             held.fails = False
-            app._room._most = 10
+            app.room._most = 10
 
         Timer(0.5, make_room).start()
         sent = emit(exports, 5)
